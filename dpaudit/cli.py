@@ -1,0 +1,80 @@
+"""The command line: one module of `dpaudit.commands` is one subcommand.
+
+A command module holds `HELP` (one line), `add_arguments(parser)` and `execute(arguments) -> int`.
+It imports heavy packages inside `execute`, so that `--help` stays fast. Exit codes: 0 proved,
+holds or done; 1 refuted; 2 usage or tool error; 3 undecided; 4 stale or weakened lock;
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import pkgutil
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from dpaudit import __version__, commands
+from dpaudit.errors import DpauditError
+
+DESCRIPTION = "Tells whether a bandit algorithm that claims differential privacy really has it."
+EPILOG = """exit codes:
+  0 proved, holds, or done    1 refuted    2 usage or tool error
+  3 undecided    4 stale or weakened lock    130 interrupted
+
+examples:
+  dpaudit list
+  dpaudit check adap_klucb
+  dpaudit simulate adap_klucb --env C2 --epsilon 1 --horizon 10000000 --runs 100
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        sys.stderr.write(f"{self.prog}: {message}\n")
+        raise SystemExit(2)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser with every discovered command."""
+    top = _Parser(
+        prog="dpaudit",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"dpaudit {__version__}")
+    subparsers = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for module in sorted(pkgutil.iter_modules(commands.__path__), key=lambda item: item.name):
+        command = importlib.import_module(f"{commands.__name__}.{module.name}")
+        sub = subparsers.add_parser(
+            module.name,
+            help=command.HELP,
+            description=command.__doc__,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.add_arguments(sub)
+        sub.set_defaults(execute=command.execute)
+    return top
+
+
+def run(argv: Sequence[str]) -> int:
+    """Execute one command line and return its exit code; bad input costs one line, no traceback."""
+    try:
+        arguments = parser().parse_args(argv)
+        code: int = arguments.execute(arguments)
+        sys.stdout.flush()
+        return code
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 2
+    except DpauditError as error:
+        sys.stderr.write(f"dpaudit: {error}\n")
+        return error.exit_code
+    except KeyboardInterrupt:
+        sys.stderr.write("dpaudit: interrupted; finished work is kept.\n")
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141

@@ -1,0 +1,64 @@
+"""The errors that dpaudit raises on purpose, and the one-line form they share.
+
+Every message names the argument, its value, the rule it breaks and, where there is one, the
+remedy: `epsilon=-1 must be positive.` The command line prints the message alone and exits with
+the code that the class carries.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable
+from typing import Any
+
+
+class DpauditError(Exception):
+    """Base of every error that dpaudit raises on purpose."""
+
+    exit_code = 2
+
+
+class InvalidArgument(DpauditError, ValueError):
+    """An argument breaks a rule."""
+
+    def __init__(self, name: str, value: object, rule: str) -> None:
+        super().__init__(f"{name}={value} {rule}")
+
+
+class UnknownName(DpauditError, LookupError):
+    """A name that nothing answers to; the message suggests the nearest one."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        known = sorted(known)
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(known)}."
+        super().__init__(f"No {kind} {name!r}. {hint}")
+
+
+class Unsupported(DpauditError):
+    """An interpreter met a request it cannot answer; it stays silent rather than guess."""
+
+
+class Contradiction(DpauditError):
+    """The same claim was proved and refuted: a bug in dpaudit, never in the algorithm."""
+
+
+def require_positive(name: str, value: Any) -> None:
+    """Raise unless `value` is a finite number above zero."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise InvalidArgument(name, value, "must be a number.")
+    if math.isnan(value):
+        raise InvalidArgument(name, value, "must be a number, not nan.")
+    if value <= 0:
+        raise InvalidArgument(name, value, "must be positive.")
+    if math.isinf(value):
+        raise InvalidArgument(name, value, "must be finite.")
+
+
+def require_integer(name: str, value: Any, minimum: int) -> None:
+    """Raise unless `value` is an integer of at least `minimum`."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InvalidArgument(name, value, "must be an integer.")
+    if value < minimum:
+        raise InvalidArgument(name, value, f"must be at least {minimum}.")
