@@ -1,0 +1,1 @@
+"""The shared core: what a private bandit is, and how it runs."""

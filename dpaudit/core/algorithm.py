@@ -1,0 +1,146 @@
+"""The declaration of a bandit algorithm: a pure transition system that never holds a reward.
+
+The state is public, immutable and hashable. Private numbers live in registers that the algorithm
+names and never reads. `step(state)` says what it wants (`Play`, `Release`, `Accumulate`, `Choose`,
+`Keep`) and how the answer moves the state; an interpreter answers. The simulator, the stream
+runner, the ledger and the exact engine are interpreters of the same declaration.
+
+The reward rows are counted per arm: `Rows(arm, 3, 5)` are the fourth and fifth rewards of an arm.
+Time runs with the rounds played. A run ends when the horizon is reached, in the middle of a `Play`
+if need be; what would have been released after it never is.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from dpaudit.core.arithmetic import Arithmetic
+from dpaudit.core.noise import Noise
+from dpaudit.core.scores import Rule
+from dpaudit.errors import require_integer, require_positive
+
+State = Hashable
+Register = Hashable
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rewards number `first` to `stop - 1` of an arm: a receipt that holds no reward."""
+
+    arm: int
+    first: int
+    stop: int
+
+    def __len__(self) -> int:
+        return self.stop - self.first
+
+
+@dataclass(frozen=True)
+class Play:
+    """Pull an arm for some rounds; the answer is the `Rows` of these rewards."""
+
+    arm: int
+    rounds: int
+
+
+@dataclass(frozen=True)
+class Release:
+    """Overwrite a register with (sum of the rows) / divisor + fresh noise; no answer."""
+
+    register: Register
+    rows: Rows
+    noise: Noise
+    divisor: Fraction | int = 1
+
+
+@dataclass(frozen=True)
+class Accumulate:
+    """Add (sum of the rows) / divisor + fresh noise to a register (0 at first); no answer."""
+
+    register: Register
+    rows: Rows
+    noise: Noise
+    divisor: Fraction | int = 1
+
+
+@dataclass(frozen=True)
+class Choose:
+    """Let a rule pick one of `arms` from their registers; the answer is the arm.
+
+    `registers[i]` are the registers whose sum arm `arms[i]` shows to the rule. `rule` builds the
+    rule in an arithmetic; its parameters are arrays over the arms. Ties go to the earliest arm.
+    """
+
+    arms: tuple[int, ...]
+    registers: tuple[tuple[Register, ...], ...]
+    rule: Callable[[Arithmetic], Rule]
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Keep the arms whose register is within `width` of the largest; the answer: the survivors."""
+
+    arms: tuple[int, ...]
+    registers: tuple[tuple[Register, ...], ...]
+    width: Callable[[Arithmetic], Any]
+
+
+Request = Play | Release | Accumulate | Choose | Keep
+
+
+@dataclass(frozen=True)
+class Step:
+    """A request, and the public state that follows its answer."""
+
+    request: Request
+    then: Callable[[Any], State]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What an algorithm promises: pure epsilon-global DP, or nothing when epsilon is None."""
+
+    epsilon: float | None
+    neighbours: str
+    anytime: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Algorithm(ABC):
+    """A bandit algorithm, declared once; its dataclass fields are its parameters."""
+
+    arms: int
+
+    anytime: ClassVar[bool] = True
+    private: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require_integer("arms", self.arms, 2)
+        for parameter in fields(self):
+            if parameter.type in ("float", float):
+                require_positive(parameter.name, getattr(self, parameter.name))
+        if not self.anytime:
+            require_integer("horizon", self.__dict__["horizon"], self.arms)
+
+    @property
+    def name(self) -> str:
+        """The name on the command line: the module's."""
+        return type(self).__module__.rpartition(".")[2]
+
+    @property
+    def claim(self) -> Claim:
+        """The promise that the checks judge."""
+        epsilon = self.__dict__["epsilon"] if self.private else None
+        return Claim(epsilon, neighbours="one reward of the stream", anytime=self.anytime)
+
+    @abstractmethod
+    def start(self) -> State:
+        """Return the public state before the first round."""
+
+    @abstractmethod
+    def step(self, state: State) -> Step:
+        """Return the next request and how its answer moves the state."""

@@ -1,0 +1,118 @@
+"""One formula, two arithmetics: doubles for speed, Arb balls for certainty.
+
+An index formula is written once against an `Arithmetic`. `FLOAT` evaluates it on doubles and
+NumPy arrays; `BALL` evaluates the same text on `flint.arb` balls (scalars or object arrays), whose
+results enclose the real number with outward rounding. `number` turns a parameter into the
+arithmetic's own number: the ball of 0.1 is one tenth, not the nearest double.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class Arithmetic(Protocol):
+    """The few functions that index formulas need; each works on scalars and on arrays."""
+
+    def number(self, value: Any) -> Any:
+        """Return a parameter as a number of this arithmetic."""
+
+    def log(self, x: Any) -> Any:
+        """Natural logarithm."""
+
+    def sqrt(self, x: Any) -> Any:
+        """Square root."""
+
+    def exp(self, x: Any) -> Any:
+        """Exponential."""
+
+    def maximum(self, x: Any, y: Any) -> Any:
+        """The larger of two numbers."""
+
+
+class FloatArithmetic:
+    """IEEE doubles through NumPy."""
+
+    def number(self, value: Any) -> Any:
+        """Return the nearest double (or array of doubles)."""
+        return np.asarray(value, dtype=float)[()]
+
+    def log(self, x: Any) -> Any:
+        """Natural logarithm."""
+        return np.log(x)
+
+    def sqrt(self, x: Any) -> Any:
+        """Square root."""
+        return np.sqrt(x)
+
+    def exp(self, x: Any) -> Any:
+        """Exponential."""
+        return np.exp(x)
+
+    def maximum(self, x: Any, y: Any) -> Any:
+        """The larger of two numbers."""
+        return np.maximum(x, y)
+
+
+class BallArithmetic:
+    """Arb balls at the current `flint.ctx` precision; every operation rounds outward."""
+
+    @cached_property
+    def _functions(self) -> dict[str, Any]:
+        from flint import arb
+
+        def lift(function: Any, inputs: int) -> Any:
+            return np.frompyfunc(function, inputs, 1)
+
+        return {
+            "number": lift(ball, 1),
+            "log": lift(lambda x: ball(x).log(), 1),
+            "sqrt": lift(lambda x: ball(x).sqrt(), 1),
+            "exp": lift(lambda x: ball(x).exp(), 1),
+            "maximum": lift(lambda x, y: arb.max(ball(x), ball(y)), 2),
+        }
+
+    def number(self, value: Any) -> Any:
+        """Return the ball of the decimal that a person wrote (or an object array of balls)."""
+        return self._functions["number"](value)
+
+    def log(self, x: Any) -> Any:
+        """Natural logarithm."""
+        return self._functions["log"](x)
+
+    def sqrt(self, x: Any) -> Any:
+        """Square root."""
+        return self._functions["sqrt"](x)
+
+    def exp(self, x: Any) -> Any:
+        """Exponential."""
+        return self._functions["exp"](x)
+
+    def maximum(self, x: Any, y: Any) -> Any:
+        """The larger of two numbers."""
+        return self._functions["maximum"](x, y)
+
+
+def exact(value: Any) -> Fraction:
+    """Return the rational that a parameter stands for: 0.1 is one tenth."""
+    if isinstance(value, float):
+        return Fraction(repr(float(value)))
+    return Fraction(value) if isinstance(value, Fraction) else Fraction(int(value))
+
+
+def ball(value: Any) -> Any:
+    """Return the Arb ball of an integer, a fraction, a decimal written as a float, or a ball."""
+    from flint import arb, fmpq
+
+    if isinstance(value, arb):
+        return value
+    rational = exact(value)
+    return arb(fmpq(rational.numerator, rational.denominator))
+
+
+FLOAT = FloatArithmetic()
+BALL = BallArithmetic()

@@ -1,0 +1,143 @@
+"""Episodes around any rule, and Algorithm 1 of Azize and Basu (2022) written once.
+
+Every arm is pulled once, in order. Then repeat: let the rule choose an arm, play it for an episode,
+release something about it. Episode ell begins at time t_ell = rounds played + 1; N_a is the pull
+count of arm a before it. The last episode is cut at the horizon and never released. One noise draw
+per (arm, episode) is reused at every later decision until that arm's next release.
+
+`DoublingEpisodes` is Algorithm 1: an arm is played until its pull count doubles, the mean of that
+episode alone is released, everything before is forgotten. `CumulativeBatches` adds up instead of
+forgetting. A concrete algorithm gives its rule.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpaudit.core.algorithm import (
+    Accumulate,
+    Algorithm,
+    Choose,
+    Play,
+    Register,
+    Release,
+    Rows,
+    State,
+    Step,
+)
+from dpaudit.core.arithmetic import Arithmetic, exact
+from dpaudit.core.noise import Laplace
+from dpaudit.core.scores import Rule
+
+
+class Deciding(NamedTuple):
+    """Between episodes: the pull counts."""
+
+    pulls: tuple[int, ...]
+
+
+class Playing(NamedTuple):
+    """An arm has been chosen and its episode begins."""
+
+    pulls: tuple[int, ...]
+    arm: int
+
+
+class Releasing(NamedTuple):
+    """An episode has ended and its rows are to be released."""
+
+    pulls: tuple[int, ...]
+    rows: Rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Episodes(Algorithm):
+    """Choose an arm, play it for an episode, release, repeat."""
+
+    @abstractmethod
+    def rule(self, pulls: Any, time: Any, m: Arithmetic) -> Rule:
+        """Return the rule at a decision: pull counts as an array over arms, time t_ell.
+
+        `pulls` and `time` are numbers of the arithmetic `m`; wrap every parameter in `m.number`.
+        """
+
+    @abstractmethod
+    def episode_length(self, pulls: Any) -> Any:
+        """Return the rounds of an arm's next episode after `pulls` pulls (the first is 1)."""
+
+    @abstractmethod
+    def release(self, rows: Rows) -> Release | Accumulate:
+        """Return what is released when an episode of these rows has ended."""
+
+    def registers(self, arm: int, pulls: int) -> tuple[Register, ...]:
+        """Return the registers whose sum the rule sees for an arm."""
+        return (arm,)
+
+    def start(self) -> State:
+        """Return the state before the first pull."""
+        return Deciding((0,) * self.arms)
+
+    def step(self, state: State) -> Step:
+        """Pull every arm once, then choose, play and release in turn."""
+        match state:
+            case Releasing(pulls, rows):
+                return Step(self.release(rows), lambda _: Deciding(pulls))
+            case Playing(pulls, arm):
+                rounds = self.episode_length(pulls[arm]) if pulls[arm] else 1
+                after = (*pulls[:arm], pulls[arm] + rounds, *pulls[arm + 1 :])
+                return Step(Play(arm, rounds), lambda rows: Releasing(after, rows))
+            case Deciding(pulls) if 0 in pulls:
+                return self.step(Playing(pulls, pulls.index(0)))
+            case Deciding(pulls):
+                return Step(self.choice(pulls), lambda arm: Playing(pulls, arm))
+        raise TypeError(f"not a state of {self.name}: {state!r}")
+
+    def choice(self, pulls: tuple[int, ...]) -> Choose:
+        """Return the decision between all arms at these pull counts."""
+        arms = tuple(range(self.arms))
+
+        def rule(m: Arithmetic) -> Rule:
+            return self.rule(m.number(np.array(pulls)), m.number(sum(pulls) + 1), m)
+
+        return Choose(arms, tuple(self.registers(arm, pulls[arm]) for arm in arms), rule)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoublingEpisodes(Episodes):
+    """Algorithm 1: the pull count doubles, the last episode's mean is released, the rest forgotten.
+
+    The paper's n is N / 2 throughout, so it is 1/2 after the first pull.
+    """
+
+    epsilon: float = 1.0
+
+    def episode_length(self, pulls: Any) -> Any:
+        """Return the pull count: playing that often doubles it."""
+        return pulls
+
+    def released_length(self, pulls: int) -> Fraction:
+        """Return n, the number of rewards that the last release stands for."""
+        return Fraction(pulls, 2)
+
+    def release(self, rows: Rows) -> Release | Accumulate:
+        """Return the mean of the episode with Laplace noise of scale 1 / (epsilon n)."""
+        scale = 1 / (exact(self.epsilon) * self.released_length(rows.stop))
+        return Release(rows.arm, rows, Laplace(scale), divisor=len(rows))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CumulativeBatches(DoublingEpisodes):
+    """Doubling batches without forgetting: each adds its noisy sum to the arm's register.
+
+    A reward still enters one fresh noisy batch, so Laplace noise of scale 1 / epsilon per batch sum
+    gives epsilon-DP; the register after b batches carries b independent draws.
+    """
+
+    def release(self, rows: Rows) -> Release | Accumulate:
+        """Return the addition of the batch's sum with Laplace noise of scale 1 / epsilon."""
+        return Accumulate(rows.arm, rows, Laplace(1 / exact(self.epsilon)))

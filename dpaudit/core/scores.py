@@ -1,0 +1,183 @@
+"""Decision rules over registers, in the manner of atoms: value, inverse, monotonicity in one class.
+
+A `Rule` picks an arm from register values. A `Score` is a rule of the simplest kind: arg max over
+arms of a function of the arm's own register that is non-decreasing and continuous, so that
+{x : value(x) >= v} = [inverse(v), inf) and {x : value(x) <= v} = (-inf, inverse_upper(v)].
+The two inverses differ on plateaus only. Values may be compared between arms; KL scores use the
+coordinate v = -log(1 - q), which does not saturate.
+
+Parameters are numbers or arrays over arms (last axis), in the arithmetic that built the rule.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+
+import numpy as np
+
+from dpaudit.core import divergence
+
+
+class Rule(ABC):
+    """Picks an arm from the register values of the arms (last axis); vectorised over the others."""
+
+    @abstractmethod
+    def winner(self, x: Any, rng: np.random.Generator) -> Any:
+        """Return the position of the chosen arm; ties go to the earliest."""
+
+    def at(self, arm: int) -> Self:
+        """Return the rule with the parameters of one arm."""
+        picked = {
+            field.name: value[arm] if np.ndim(value := getattr(self, field.name)) else value
+            for field in fields(self)  # type: ignore[arg-type]
+        }
+        return replace(self, **picked)  # type: ignore[type-var]
+
+
+class Score(Rule):
+    """Arg max over arms of a continuous non-decreasing function of the arm's own register."""
+
+    @abstractmethod
+    def value(self, x: Any) -> Any:
+        """Return the score of register value `x`, vectorised."""
+
+    @abstractmethod
+    def inverse(self, v: Any) -> Any:
+        """Return the smallest x with value(x) >= v: -inf if all do, inf if none does."""
+
+    @abstractmethod
+    def inverse_upper(self, v: Any) -> Any:
+        """Return the largest x with value(x) <= v: inf if all do, -inf if none does."""
+
+    def winner(self, x: Any, rng: np.random.Generator) -> Any:
+        """Return the position of the largest score; ties go to the earliest."""
+        return np.argmax(self.value(x), axis=-1)
+
+
+@dataclass(frozen=True)
+class Affine(Score):
+    """value(x) = scale x + shift, with scale > 0: mean plus bonus."""
+
+    shift: Any
+    scale: Any = 1
+
+    def value(self, x: Any) -> Any:
+        """Return scale x + shift."""
+        return self.scale * x + self.shift
+
+    def inverse(self, v: Any) -> Any:
+        """Return (v - shift) / scale."""
+        return (v - self.shift) / self.scale
+
+    def inverse_upper(self, v: Any) -> Any:
+        """Return (v - shift) / scale: there is no plateau."""
+        return self.inverse(v)
+
+
+@dataclass(frozen=True)
+class KLBound(Score):
+    """The KL upper confidence bound max{q : d(m, q) <= level}, as v = -log(1 - q).
+
+    m = clip(scale x + shift) to [0, 1]. Plateaus: v = level where m = 0, v = inf where m = 1.
+    """
+
+    level: Any
+    shift: Any = 0
+    scale: Any = 1
+
+    def value(self, x: Any) -> Any:
+        """Return v, infinite exactly where the clipped mean is 1."""
+        return divergence.upper_bound(np.clip(self.scale * x + self.shift, 0, 1), self.level)
+
+    def _mean(self, v: Any) -> Any:
+        above = np.maximum(v, np.nextafter(self.level, np.inf))
+        return divergence.lower_mean(above, self.level)
+
+    def inverse(self, v: Any) -> Any:
+        """Return the smallest x with value(x) >= v."""
+        x = (self._mean(v) - self.shift) / self.scale
+        return np.where(np.asarray(v) <= self.level, -np.inf, x)[()]
+
+    def inverse_upper(self, v: Any) -> Any:
+        """Return the largest x with value(x) <= v."""
+        v = np.asarray(v, dtype=float)
+        x = (np.where(v == self.level, 0.0, self._mean(v)) - self.shift) / self.scale
+        return np.where(np.isinf(v), v, np.where(v < self.level, -np.inf, x))[()]
+
+
+@dataclass(frozen=True)
+class PrivateKLBound(Score):
+    """The private bound max{q : d_epsilon(m, q) <= level}, as v = -log(1 - q).
+
+    m = clip(scale x + shift). Plateaus: where m = 0, and v = inf where epsilon (1 - m) <= level.
+    """
+
+    level: Any
+    epsilon: Any
+    shift: Any = 0
+    scale: Any = 1
+
+    def value(self, x: Any) -> Any:
+        """Return v, infinite where epsilon (1 - m) <= level."""
+        mean = np.clip(self.scale * x + self.shift, 0, 1)
+        return divergence.private_upper_bound(mean, self.level, self.epsilon)
+
+    def _least(self) -> Any:
+        return divergence.private_upper_bound(np.zeros_like(self.level), self.level, self.epsilon)
+
+    def inverse(self, v: Any) -> Any:
+        """Return the smallest x with value(x) >= v."""
+        mean = divergence.private_lower_mean(v, self.level, self.epsilon)
+        x = (np.maximum(mean, 0.0) - self.shift) / self.scale
+        return np.where(np.asarray(v) <= self._least(), -np.inf, x)[()]
+
+    def inverse_upper(self, v: Any) -> Any:
+        """Return the largest x with value(x) <= v."""
+        v = np.asarray(v, dtype=float)
+        mean = divergence.private_lower_mean(v, self.level, self.epsilon)
+        x = (np.maximum(mean, 0.0) - self.shift) / self.scale
+        return np.where(np.isinf(v), np.inf, np.where(v < self._least(), -np.inf, x))[()]
+
+
+@dataclass(frozen=True)
+class Imed(Rule):
+    """IMED: arg min of n d(m, largest m) + log n, with m = clip(scale x + shift) to [0, 1].
+
+    `epsilon` None uses the relative entropy d; otherwise d_epsilon. The rule is joint: every
+    register enters every arm's value.
+    """
+
+    n: Any
+    shift: Any = 0
+    scale: Any = 1
+    epsilon: Any = None
+
+    def value(self, x: Any) -> Any:
+        """Return n d(m, largest m) + log n for every arm (last axis); smaller is better."""
+        mean = np.clip(self.scale * x + self.shift, 0, 1)
+        best = np.max(mean, axis=-1, keepdims=True)
+        gap = (
+            divergence.bernoulli(mean, best)
+            if self.epsilon is None
+            else divergence.private_bernoulli(mean, best, self.epsilon)
+        )
+        return self.n * np.where(mean == best, 0.0, gap) + np.log(self.n)
+
+    def winner(self, x: Any, rng: np.random.Generator) -> Any:
+        """Return the position of the smallest value; ties go to the earliest."""
+        return np.argmin(self.value(x), axis=-1)
+
+
+@dataclass(frozen=True)
+class BetaDraw(Rule):
+    """Thompson's rule: arg max of a draw from Beta(m n + 1, (1 - m) n + 1), m = clip(x + shift)."""
+
+    n: Any
+    shift: Any = 0
+
+    def winner(self, x: Any, rng: np.random.Generator) -> Any:
+        """Draw once per arm and return the position of the largest draw."""
+        mean = np.clip(x + self.shift, 0, 1)
+        return np.argmax(rng.beta(mean * self.n + 1, (1 - mean) * self.n + 1), axis=-1)
