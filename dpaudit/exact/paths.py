@@ -1,0 +1,141 @@
+"""Decision paths: every way in which a declaration can make its choices.
+
+A path is the sequence of releases and decided choices up to the horizon. Its actions are fixed by
+it, so a reward stream enters a path's likelihood only through the sums over released rows. An
+action sequence is one path, or several where a choice does not show in the actions (a last `Keep`
+cut off by the horizon).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.core.algorithm import (
+    Accumulate,
+    Algorithm,
+    Choose,
+    Keep,
+    Play,
+    Release,
+    Rows,
+    State,
+)
+from dpaudit.errors import InvalidArgument
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A choice and its outcome: an arm for `Choose`, the survivors for `Keep`."""
+
+    request: Choose | Keep
+    outcome: Any
+
+
+@dataclass(frozen=True)
+class Played:
+    """A play as far as the horizon let it run: the arm's rows and the step it began at (from 0)."""
+
+    rows: Rows
+    start: int
+
+
+Event = Played | Release | Accumulate | Decided
+
+
+@dataclass(frozen=True)
+class Path:
+    """One way to make all the decisions up to the horizon."""
+
+    events: tuple[Event, ...]
+    horizon: int
+
+    @property
+    def actions(self) -> NDArray[np.int64]:
+        """The arm of every step."""
+        plays = [event for event in self.events if isinstance(event, Played)]
+        arms = np.array([play.rows.arm for play in plays], dtype=np.int64)
+        return np.repeat(arms, [len(play.rows) for play in plays])
+
+    def steps(self, rows: Rows) -> list[range]:
+        """Return the steps of the stream (from 0) that an arm's rows occupy, as ranges."""
+        found = []
+        for event in self.events:
+            if isinstance(event, Played) and event.rows.arm == rows.arm:
+                first = max(rows.first, event.rows.first)
+                stop = min(rows.stop, event.rows.stop)
+                if first < stop:
+                    shift = event.start - event.rows.first
+                    found.append(range(first + shift, stop + shift))
+        return found
+
+
+def outcomes(request: Choose | Keep) -> Iterator[Any]:
+    """Return every answer that a choice can get: each arm, or each non-empty set of survivors."""
+    if isinstance(request, Choose):
+        yield from request.arms
+    else:
+        sizes = range(1, len(request.arms) + 1)
+        yield from chain.from_iterable(combinations(request.arms, size) for size in sizes)
+
+
+def all_paths(algorithm: Algorithm, horizon: int) -> Iterator[Path]:
+    """Yield every decision path of `horizon` rounds, depth first."""
+    yield from _walk(algorithm, horizon, None)
+
+
+def paths_of(algorithm: Algorithm, actions: Sequence[int] | NDArray[Any]) -> list[Path]:
+    """Return the decision paths that show as these actions; empty if they are impossible."""
+    sequence = np.asarray(actions)
+    if sequence.ndim != 1 or len(sequence) < 1:
+        raise InvalidArgument("actions", list(sequence.shape), "must be a row of arms.")
+    if not np.all((sequence >= 0) & (sequence < algorithm.arms)):
+        raise InvalidArgument("actions", "(values)", f"must lie in 0..{algorithm.arms - 1}.")
+    return list(_walk(algorithm, len(sequence), sequence))
+
+
+def _walk(algorithm: Algorithm, horizon: int, actions: NDArray[Any] | None) -> Iterator[Path]:
+    """Depth-first over the decisions, without recursion: paths may be millions of events long."""
+    pending: list[tuple[State, tuple[int, ...], int, Any]] = [
+        (algorithm.start(), (0,) * algorithm.arms, 0, None)
+    ]
+    # `trail` is a linked list (event, earlier), so that siblings share their prefix.
+    while pending:
+        state, pulls, time, trail = pending.pop()
+        while True:
+            step = algorithm.step(state)
+            request = step.request
+            if isinstance(request, Play):
+                rounds = min(request.rounds, horizon - time)
+                if actions is not None and np.any(actions[time : time + rounds] != request.arm):
+                    break
+                before = pulls[request.arm]
+                rows = Rows(request.arm, before, before + rounds)
+                trail = (Played(rows, time), trail)
+                time += rounds
+                pulls = (*pulls[: request.arm], before + rounds, *pulls[request.arm + 1 :])
+                if time == horizon:
+                    yield Path(_unlink(trail), horizon)
+                    break
+                state = step.then(rows)
+            elif isinstance(request, Release | Accumulate):
+                trail = (request, trail)
+                state = step.then(None)
+            else:
+                for outcome in reversed(list(outcomes(request))):
+                    after = (Decided(request, outcome), trail)
+                    pending.append((step.then(outcome), pulls, time, after))
+                break
+
+
+def _unlink(trail: Any) -> tuple[Event, ...]:
+    events: list[Event] = []
+    while trail is not None:
+        event, trail = trail
+        events.append(event)
+    return tuple(reversed(events))
