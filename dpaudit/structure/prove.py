@@ -25,8 +25,8 @@ from dpaudit.structure.walk import OutOfBudget, Walk
 from dpaudit.verdict import Finding, Status
 
 STREAMS = "every pair of neighbouring streams in [0, 1]^T, every transcript"
-FEW_STATES = 10_000
-OVERCHARGED_SECONDS = 5.0
+FEW_STATES = 5_000
+OVERCHARGED_SECONDS = 2.0
 
 
 @dataclass(frozen=True)

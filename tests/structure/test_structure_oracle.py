@@ -84,7 +84,7 @@ class Program(Algorithm):
         return Place(0, (0,) * self.arms)
 
     def step(self, state: Place) -> Step:
-        (line, pulls), here = state, self.lines[state.line]
+        pulls, here = state.pulls, self.lines[state.line]
 
         def go(target: int) -> Place:
             return Place(target % len(self.lines), pulls)
