@@ -21,9 +21,12 @@ from dpaudit.verdict import Finding, Status, combine
 
 METHODS = ("structure", "exact", "sample")
 HORIZON = 10_000_000
-ARMS = 2
 BUDGET = 15.0
 EPSILON = 1.0
+OFFERED = {"arms": 2}
+EXACT_SHARE = 0.7  # of what is left, where the sampler comes after
+SHORTEST = 0.1
+INSTANCE_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class Report:
 
     @property
     def lower(self) -> float:
-        """The best lower bound on the loss of the claimed instance."""
+        """The best lower bound on the loss of the claimed instance, error probabilities aside."""
         usable = [f for f in self.findings if self.claim.anytime or f.horizon == self.claim.horizon]
         return max(
             (f.epsilon_lower for f in usable if f.horizon <= self.claim.horizon), default=0.0
@@ -87,6 +90,64 @@ def claim_of(target: Target, algorithm: Algorithm, horizon: int, epsilon: float 
     )
 
 
+@dataclass(frozen=True)
+class Case:
+    """A claim with what it takes to judge it; each method returns its findings within a budget."""
+
+    target: Target
+    given: Mapping[str, Any]
+    claim: Claim
+    algorithm: Algorithm
+    exact_horizon: int | None
+    seed: int
+
+    def instance(self, horizon: int) -> Algorithm:
+        """Return the algorithm built for another horizon."""
+        return self.target.build(horizon, self.given, OFFERED)
+
+    def structure(self, budget: float) -> list[Finding]:
+        """Add up charges at the full horizon."""
+        from dpaudit.structure import prove
+
+        return [prove(self.algorithm, self.claim.horizon, self.claim.epsilon, budget)]
+
+    def exact(self, budget: float) -> list[Finding]:
+        """Compute likelihoods at the asked horizon, or at as large ones as the budget allows."""
+        from dpaudit.horizons import Interrupted, judge, sizes
+
+        claim, only = self.claim, self.exact_horizon
+        horizons = list(sizes(claim.arms, claim.horizon)) if only is None else [only]
+        try:
+            return self._named(judge(self.instance, claim.epsilon, horizons, budget))
+        except Interrupted as stop:
+            raise Interrupted(self._named(stop.findings)) from None
+
+    def sample(self, budget: float) -> list[Finding]:
+        """Run the short statistical audit, where there is one."""
+        short_audit = sampler()
+        if short_audit is None:
+            reason = "not run (not part of this version)."
+            return [Finding("sample", Status.SILENT, reason, arms=self.claim.arms)]
+        claim = self.claim
+        return [short_audit(self.algorithm, claim.epsilon, claim.horizon, self.seed, budget)]
+
+    def _named(self, findings: list[Finding]) -> list[Finding]:
+        """Put the target's own name on witnesses, so that `replay` finds it again."""
+        return [
+            replace(it, witness=replace(it.witness, target=self.target.text)) if it.witness else it
+            for it in findings
+        ]
+
+
+def sampler() -> Callable[..., Finding] | None:
+    """Return the short audit of `dpaudit.sample`, or None in a version without it."""
+    try:
+        found: Callable[..., Finding] = importlib.import_module("dpaudit.sample").short_audit
+    except (ModuleNotFoundError, AttributeError):
+        return None
+    return found
+
+
 def check(
     target: Target,
     given: Mapping[str, Any],
@@ -112,32 +173,29 @@ def check(
         require_positive("epsilon", epsilon)
         if "epsilon" in target.accepts:
             given = {**given, "epsilon": epsilon}
-    algorithm = target.build(horizon, given, {"arms": ARMS})
+    algorithm = target.build(horizon, given, OFFERED)
     claim = claim_of(target, algorithm, horizon, epsilon)
+    case = Case(target, given, claim, algorithm, exact_horizon, seed)
     begun(claim)
     deadline = time.monotonic() + budget
+    chosen = [name for name in METHODS if name in methods]
     findings: list[Finding] = []
-    interrupted = False
 
-    def instance(size: int) -> Algorithm:
-        return target.build(size, given, {"arms": ARMS})
-
-    try:
-        for method in [name for name in METHODS if name in methods]:
-            left = max(deadline - time.monotonic(), 0.0)
-            if method == "structure":
-                from dpaudit.structure import prove
-
-                finding = prove(algorithm, horizon, claim.epsilon, left)
-            elif method == "exact":
-                finding = Finding("exact", Status.SILENT, "not run (not part of this version).")
-            else:
-                finding = sampled(algorithm, claim, seed, left)
+    def hear(found: Sequence[Finding]) -> None:
+        for finding in found:
             findings.append(finding)
             heard(finding)
-    except KeyboardInterrupt:
+
+    interrupted = False
+    try:
+        for name in chosen:
+            left = max(deadline - time.monotonic(), SHORTEST)
+            shared = name == "exact" and "sample" in chosen and sampler() is not None
+            hear(getattr(case, name)(left * EXACT_SHARE if shared else left))
+    except KeyboardInterrupt as stop:
         interrupted = True
-    return Report(verdict(findings, claim), claim, tuple(findings), interrupted)
+        hear(getattr(stop, "findings", ()))
+    return Report(verdict(findings, case), claim, tuple(findings), interrupted)
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -152,22 +210,15 @@ def as_json(report: Report) -> dict[str, Any]:
     }
 
 
-def sampled(algorithm: Algorithm, claim: Claim, seed: int, budget: float) -> Finding:
-    """Return what a short run of the sampler finds, or silence where there is none."""
-    try:
-        short_audit = importlib.import_module("dpaudit.sample").short_audit
-    except (ModuleNotFoundError, AttributeError):
-        reason = "not run (not part of this version)."
-        return Finding("sample", Status.SILENT, reason, arms=claim.arms)
-    start = time.monotonic()
-    finding: Finding = short_audit(algorithm, claim.epsilon, claim.horizon, seed, budget)
-    return replace(finding, seconds=time.monotonic() - start)
-
-
-def verdict(findings: Sequence[Finding], claim: Claim) -> Status:
+def verdict(findings: Sequence[Finding], case: Case) -> Status:
     """Return the verdict; raise `Contradiction` where findings on one instance disagree."""
-    if claim.anytime:
+    if case.claim.anytime:
         return combine(findings)
+    for refuted in [f for f in findings if f.status is Status.REFUTED]:
+        from dpaudit.structure import prove
+
+        size = refuted.horizon
+        combine([refuted, prove(case.instance(size), size, case.claim.epsilon, INSTANCE_SECONDS)])
     groups = {finding.horizon for finding in findings}
     statuses = {combine([f for f in findings if f.horizon == size]) for size in groups}
     order = (Status.REFUTED, Status.PROVED, Status.HOLDS)

@@ -6,7 +6,7 @@ Every sentence says what was concluded and about which size; what no check cover
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,8 @@ from dpaudit.verdict import Enclosure, Finding, Status, Witness
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from dpaudit.replay import Replayed
 
 COLOURS = {
     Status.PROVED: "bold green",
@@ -141,7 +143,26 @@ def show_witness(out: Console, witness: Witness) -> None:
     out.print(f"  likelihood  {interval(witness.likelihood)} on the stream")
     out.print(f"              {interval(witness.likelihood_neighbour)} on its neighbour")
     kind = "certified" if witness.loss.certified else "floating point"
-    out.print(f"  loss        {interval(witness.loss)} > {witness.epsilon:g} ({kind})")
+    sign = ">" if witness.loss.lower > witness.epsilon else "against"
+    out.print(f"  loss        {interval(witness.loss)} {sign} {witness.epsilon:g} ({kind})")
+
+
+def show_replay(out: Console, found: Replayed) -> None:
+    """Print a recomputed counterexample and whether it is confirmed."""
+    witness = found.witness
+    out.print(f"[bold]{_plain(witness.target)}[/] with {_plain(_pairs(witness.parameters))}")
+    show_witness(out, witness)
+    if found.confirmed:
+        kind = "in certified arithmetic" if witness.loss.certified else "in floating point"
+        out.print(f"\n[bold red]CONFIRMED[/] {kind}: the loss is above {witness.epsilon:g}.")
+    else:
+        out.print(f"\n[yellow]NOT CONFIRMED[/]: the loss is not above {witness.epsilon:g}.")
+    if not found.agrees:
+        out.print("The loss that the file records is a different one: its numbers are stale.")
+
+
+def _pairs(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values.items()) or "no parameters"
 
 
 def runs(cells: Sequence[str]) -> str:
@@ -152,7 +173,7 @@ def runs(cells: Sequence[str]) -> str:
 
 def number(value: float) -> str:
     """Return a number with as many digits as a person reads."""
-    return f"{value:.10g}"
+    return f"{value:.12g}"
 
 
 def interval(enclosure: Enclosure) -> str:
@@ -164,7 +185,9 @@ def interval(enclosure: Enclosure) -> str:
 def _conclusion(finding: Finding) -> str:
     low, high = finding.epsilon_lower, finding.epsilon_upper
     bounds = ""
-    if low > 0 and high < math.inf:
+    if low == math.inf:
+        bounds = "epsilon* is infinite. "
+    elif low > 0 and high < math.inf:
         bounds = f"{number(low)} <= epsilon* <= {number(high)}. "
     elif low > 0:
         bounds = f"epsilon* >= {number(low)}. "

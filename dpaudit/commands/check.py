@@ -14,29 +14,31 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from fractions import Fraction
+from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpaudit.check import Report
 
 HELP = "prove, hold or refute a privacy claim"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("target", metavar="TARGET")
-    parser.add_argument("--epsilon", type=float, help="the claim to judge; its own, else 1")
-    parser.add_argument("--arms", type=whole, help="number of arms (2)")
-    parser.add_argument("--alpha", type=float, help="the algorithm's alpha, where it has one")
-    parser.add_argument("--horizon", type=whole, help="rounds that structure covers (10000000)")
-    parser.add_argument(
-        "--exact-horizon", type=whole, help="rounds for exact (as many as the budget allows)"
-    )
-    parser.add_argument(
-        "--method", metavar="M,...", default="structure,exact,sample", help="checks to run (all)"
-    )
-    parser.add_argument("--budget", type=float, metavar="SECONDS", help="time for all checks (15)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the sample check (0)")
-    parser.add_argument("--json", metavar="FILE", help="write the report as JSON; - for stdout")
-    parser.add_argument("--witness", metavar="FILE", help="save the counterexample, if any")
+    """Declare the arguments; numbers are parsed later, so that errors share one form."""
+    add = parser.add_argument
+    add("target", metavar="TARGET", help="a name, package.module:object or file.py:object")
+    add("--epsilon", metavar="E", help="the claim to judge (default its own, else 1)")
+    add("--arms", metavar="K", help="number of arms (default 2)")
+    add("--alpha", metavar="A", help="exploration, where the algorithm has it (default 3.1)")
+    add("--param", action="append", default=[], metavar="NAME=VALUE", help="any other parameter")
+    add("--horizon", metavar="T", help="rounds that structure covers (default 1e7)")
+    add("--exact-horizon", metavar="T", help="rounds for exact (default what the budget allows)")
+    add("--method", default="structure,exact,sample", metavar="M,...", help="default all three")
+    add("--budget", metavar="SECONDS", help="time for all checks together (default 15)")
+    add("--seed", default="0", metavar="S", help="seed of the sample check (default 0)")
+    add("--json", metavar="FILE", help="write JSON to FILE, or to stdout for -")
+    add("--witness", metavar="FILE", help="save the counterexample, if there is one")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -45,6 +47,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit import report
     from dpaudit.errors import UnknownName
     from dpaudit.output import require_writable, write_json
+    from dpaudit.parsing import assignment, integer, number
     from dpaudit.target import resolve
     from dpaudit.verdict import EXIT_CODES
 
@@ -54,45 +57,54 @@ def execute(arguments: argparse.Namespace) -> int:
             raise UnknownName("method", name, engine.METHODS)
     require_writable(arguments.json)
     require_writable(arguments.witness)
+    readers: dict[str, Callable[[str, str], Any]] = {
+        "epsilon": number,
+        "arms": integer,
+        "alpha": number,
+        "horizon": integer,
+        "exact_horizon": integer,
+        "budget": number,
+    }
+    typed = {name: getattr(arguments, name) for name in readers}
+    values = {name: readers[name](name, text) for name, text in typed.items() if text is not None}
+    given = {name: values.pop(name) for name in ("arms", "alpha") if name in values}
+    given |= dict(assignment(text) for text in arguments.param)
     target = resolve(arguments.target)
-    options = {"arms": arguments.arms, "alpha": arguments.alpha}
-    given = {name: value for name, value in options.items() if value is not None}
-    limits = {"horizon": arguments.horizon, "budget": arguments.budget}
     out = report.console(quiet=arguments.json == "-")
     found = engine.check(
         target,
         given,
-        epsilon=arguments.epsilon,
-        exact_horizon=arguments.exact_horizon,
         methods=methods,
-        seed=arguments.seed,
+        seed=integer("seed", arguments.seed),
         begun=partial(report.show_claim, out),
         heard=partial(report.show_finding, out),
-        **{name: value for name, value in limits.items() if value is not None},
+        **values,
     )
-    saved = None
+    saved = save(found, arguments.witness)
     report.show_verdict(out, found, command(arguments), saved)
     if arguments.json is not None:
         write_json(engine.as_json(found), arguments.json)
     return 130 if found.interrupted else EXIT_CODES[found.verdict]
 
 
-def whole(text: str) -> int:
-    """Read an integer, also as 1e7."""
-    value = Fraction(text)
-    if value.denominator != 1:
-        raise ValueError(f"not an integer: {text}")
-    return int(value)
+def save(found: Report, destination: str | None) -> str | None:
+    """Write the counterexample to a file, if there are both; return the file."""
+    from dpaudit.exact.witness import to_json
+    from dpaudit.output import write_json
+
+    witness = next((f.witness for f in found.findings if f.witness is not None), None)
+    if witness is None or destination is None:
+        return None
+    write_json(to_json(witness), destination)
+    return destination
 
 
 def command(arguments: argparse.Namespace) -> str:
     """Return the command line that leads to the same finding."""
     words = ["python", "-m", "dpaudit", "check", arguments.target]
     for name in ("epsilon", "arms", "alpha", "horizon", "exact_horizon", "budget"):
-        value = getattr(arguments, name)
-        if value is not None:
-            words += [
-                f"--{name.replace('_', '-')}",
-                f"{value:g}" if name == "budget" else str(value),
-            ]
+        if getattr(arguments, name) is not None:
+            words += [f"--{name.replace('_', '-')}", getattr(arguments, name)]
+    for assignment in arguments.param:
+        words += ["--param", assignment]
     return shlex.join(words)

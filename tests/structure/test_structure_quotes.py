@@ -22,7 +22,9 @@ def source(module: str, name: str) -> str:
     return textwrap.dedent(inspect.getsource(found))
 
 
-@pytest.mark.parametrize(("module", "name", "quote"), QUOTES, ids=[f"{m}:{n}" for m, n, _ in QUOTES])
+@pytest.mark.parametrize(
+    ("module", "name", "quote"), QUOTES, ids=[f"{m}:{n}" for m, n, _ in QUOTES]
+)
 def test_the_proof_quotes_the_real_source(module, name, quote):
     assert quote == source(module, name), (
         f"{module}:{name} has changed under proofs/structure.md: "
