@@ -18,7 +18,7 @@ from dpaudit.core.arithmetic import BALL, ball
 from dpaudit.core.scores import Affine, Rule
 from dpaudit.errors import Unsupported
 from dpaudit.exact.ball_chain import Chain, Drop, Stage
-from dpaudit.exact.ball_exponential import Laplace, Piecewise
+from dpaudit.exact.ball_exponential import Laplace, Piecewise, Unit
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class Step:
     drop: Drop
 
 
-def unit_rate(rates: Sequence[Fraction]) -> Fraction:
-    """Return the largest rational of which all rates are integer multiples."""
+def unit_of(rates: Sequence[Fraction]) -> Unit:
+    """Return the largest rate of which all rates are integer multiples."""
     denominator = lcm(*(rate.denominator for rate in rates))
-    return Fraction(gcd(*(int(rate * denominator) for rate in rates)), denominator)
+    return Unit(Fraction(gcd(*(int(rate * denominator) for rate in rates)), denominator))
 
 
 def lead(rule: Rule, held: int) -> arb:
@@ -46,15 +46,16 @@ def lead(rule: Rule, held: int) -> arb:
         ball(own.scale).is_exact() and own.scale == other.scale
     ):
         raise Unsupported("Affine scores of different slopes are not in the chain engine.")
-    return (ball(own.shift) - ball(other.shift)) / ball(own.scale)
+    gap: arb = (ball(own.shift) - ball(other.shift)) / ball(own.scale)
+    return gap
 
 
-def law(chain: Chain, release: int, total: Fraction, unit: Fraction) -> Laplace:
+def law(chain: Chain, release: int, total: Fraction, unit: Unit) -> Laplace:
     """Return a release's law for a sum of rewards."""
     return Laplace(chain.rate(release), ball(chain.centre(release, total)), unit)
 
 
-def step_of(chain: Chain, stage: Stage, total: Fraction, unit: Fraction) -> Step:
+def step_of(chain: Chain, stage: Stage, total: Fraction, unit: Unit) -> Step:
     """Return a stage's numbers for the fresh release's sum of rewards."""
     gap = lead(stage.rule(BALL), stage.held)
     return Step(gap, law(chain, stage.fresh, total, unit), stage.held_wins, stage.drop)
@@ -71,7 +72,7 @@ def decided(message: Piecewise, step: Step) -> Piecewise:
 
 def likelihood(chain: Chain, sums: Mapping[int, Fraction]) -> arb:
     """Return the ball of the probability of a chain; `sums` by the number of the release."""
-    unit = unit_rate([chain.rate(release) for release in range(len(chain.releases))])
+    unit = unit_of([chain.rate(release) for release in range(len(chain.releases))])
     total = arb(1)
     message: Piecewise | None = None
     for stage in chain.stages:

@@ -48,18 +48,34 @@ def _multiply(a: Terms, b: Terms) -> Terms:
     return found
 
 
+class Unit:
+    """The unit rate u: its ball and the balls of 1 / (k u) at the precision it was made for."""
+
+    def __init__(self, value: Fraction) -> None:
+        self.value, self.ball = value, ball(value)
+        self._inverses: dict[int, arb] = {}
+
+    def inverse(self, k: int) -> arb:
+        """Return 1 / (k u)."""
+        known = self._inverses.get(k)
+        if known is None:
+            rational = 1 / (self.value * k)
+            known = arb(fmpq(rational.numerator, rational.denominator))
+            self._inverses[k] = known
+        return known
+
+
 @dataclass(frozen=True)
 class Point:
     """A breakpoint and exp(u x) at it, with the powers met so far."""
 
     x: arb
-    unit: arb
     powers: dict[int, arb]
 
     @staticmethod
-    def at(x: arb, unit: arb) -> Point:
+    def at(x: arb, unit: Unit) -> Point:
         """Return the point at `x`."""
-        return Point(x, unit, {0: arb(1), 1: (unit * x).exp()})
+        return Point(x, {0: arb(1), 1: (unit.ball * x).exp()})
 
     def exp(self, k: int) -> arb:
         """Return exp(k u x)."""
@@ -79,23 +95,56 @@ def _evaluate(terms: Terms, point: Point) -> arb:
     return total
 
 
-def _antiderivative(terms: Terms, unit: Fraction) -> Terms:
+def _primitive(coefficients: list[arb], step: arb) -> list[arb]:
+    """Return q with (q e^(a x))' = p e^(a x) for step = 1 / a, from the top power down."""
+    if len(coefficients) == 1:
+        return [coefficients[0] * step]
+    result = [arb(0)] * len(coefficients)
+    carry = arb(0)
+    for j in range(len(coefficients) - 1, -1, -1):
+        carry = (coefficients[j] - (j + 1) * carry) * step
+        result[j] = carry
+    return result
+
+
+def _antiderivative(terms: Terms, unit: Unit) -> Terms:
     found: Terms = {}
     for k, coefficients in terms.items():
         if k == 0:
-            into = [arb(0), *(c / (j + 1) for j, c in enumerate(coefficients))]
-            found[0] = into
-            continue
-        inverse = 1 / (unit * k)
-        step = arb(fmpq(inverse.numerator, inverse.denominator))
-        result = [arb(0)] * len(coefficients)
-        carry = arb(0)
-        for j in range(len(coefficients) - 1, -1, -1):
-            # p e^(a x) integrates to q e^(a x) with q' + a q = p, solved from the top power down
-            result[j] = (coefficients[j] - (j + 1) * carry) * step
-            carry = result[j]
-        found[k] = result
+            found[0] = [arb(0), *(c / (j + 1) for j, c in enumerate(coefficients))]
+        else:
+            found[k] = _primitive(coefficients, unit.inverse(k))
     return found
+
+
+def _definite(terms: Terms, by: int, unit: Unit, low: Point | None, high: Point | None) -> arb:
+    """Return the integral of terms(x) exp(by u x) from low to high; None is infinity."""
+    total = arb(0)
+    for k, coefficients in terms.items():
+        rate = k + by
+        if rate == 0:
+            primitive = [arb(0), *(c / (j + 1) for j, c in enumerate(coefficients))]
+        elif (low is None and rate < 0) or (high is None and rate > 0):
+            raise ArithmeticError("the integral of a function that does not decay")
+        else:
+            primitive = _primitive(coefficients, unit.inverse(rate))
+        if rate == 0 and (low is None or high is None):
+            raise ArithmeticError("the integral of a function that does not decay")
+        if len(primitive) == 1:
+            if low is None:
+                total += primitive[0] * high.exp(rate)  # type: ignore[union-attr]
+            elif high is None:
+                total -= primitive[0] * low.exp(rate)
+            else:
+                total += primitive[0] * (high.exp(rate) - low.exp(rate))
+            continue
+        for sign, point in ((1, high), (-1, low)):
+            if point is not None:
+                value = primitive[-1]
+                for c in reversed(primitive[:-1]):
+                    value = value * point.x + c
+                total += sign * (value * point.exp(rate))
+    return total
 
 
 def _shift(terms: Terms, point: Point) -> Terms:
@@ -131,9 +180,9 @@ class Kink:
 class Laplace:
     """A Laplace law of rational rate k u and ball centre as factors of a message."""
 
-    def __init__(self, rate: Fraction, centre: arb, unit: Fraction) -> None:
+    def __init__(self, rate: Fraction, centre: arb, unit: Unit) -> None:
         self.rate, self.centre, self.unit = rate, centre, unit
-        self.k = int(rate / unit)
+        self.k = int(rate / unit.value)
 
     def _kink(
         self, shift: arb, left: Callable[[arb], Terms], right: Callable[[arb], Terms]
@@ -164,12 +213,12 @@ class Laplace:
 class Piecewise:
     """A piecewise exponential polynomial on the real line."""
 
-    unit: Fraction
+    unit: Unit
     points: tuple[Point, ...]
     pieces: tuple[Terms, ...]
 
     @staticmethod
-    def one(unit: Fraction) -> Piecewise:
+    def one(unit: Unit) -> Piecewise:
         """Return the constant 1."""
         return Piecewise(unit, (), ({0: [arb(1)]},))
 
@@ -202,7 +251,7 @@ class Piecewise:
                 for i, piece in enumerate(self.pieces)
             )
             return Piecewise(self.unit, self.points, pieces)
-        here = Point.at(kink.x, ball(self.unit))
+        here = Point.at(kink.x, self.unit)
         points = (*self.points[:index], here, *self.points[index:])
         pieces = tuple(_multiply(piece, left) for piece in self.pieces[: index + 1]) + tuple(
             _multiply(piece, right) for piece in self.pieces[index:]
@@ -232,7 +281,7 @@ class Piecewise:
                 points.append(b)
                 j += 1
             else:
-                here = Point.at(a.x.union(b.x), ball(self.unit))
+                here = Point.at(a.x.union(b.x), self.unit)
                 ratio = _evaluate(other.pieces[j], here) / _evaluate(other.pieces[j + 1], here)
                 inverse = 1 / ratio
                 if not (ratio.is_finite() and inverse.is_finite()):
@@ -293,7 +342,7 @@ class Piecewise:
         return self._moved(pieces[::-1], shift)
 
     def _moved(self, pieces: list[Terms], shift: arb) -> Piecewise:
-        unit = ball(self.unit)
+        unit = self.unit
         by = Point.at(shift, unit)
         points = tuple(Point.at(point.x - shift, unit) for point in self.points)
         return Piecewise(self.unit, points, tuple(_shift(piece, by) for piece in pieces))
@@ -301,6 +350,78 @@ class Piecewise:
     def __call__(self, x: Any) -> arb:
         """Return the value at `x`."""
         index, gap = self._place(ball(x))
-        here = Point.at(ball(x), ball(self.unit))
+        here = Point.at(ball(x), self.unit)
         value = _evaluate(self.pieces[index], here)
         return value if gap is None else value.union(_evaluate(self.pieces[index + 1], here))
+
+
+class Moments:
+    """The integrals of one function against exponential tails on either side of any point.
+
+    With r = k u: below(x) is the integral over t < x of w(t) e^(r (t - x)), above(x) the one over
+    t > x of w(t) e^(-r (t - x)). Integrals between breakpoints are computed once.
+    """
+
+    def __init__(self, function: Piecewise, k: int) -> None:
+        self.function, self.k = function, k
+        self._sums: dict[tuple[int, int], arb] = {}
+
+    def _piece(self, index: int, by: int) -> arb:
+        points = self.function.points
+        low = points[index - 1] if index > 0 else None
+        high = points[index] if index < len(points) else None
+        return _definite(self.function.pieces[index], by, self.function.unit, low, high)
+
+    def _up_to(self, index: int, by: int) -> arb:
+        """Return the integral left of point number `index`."""
+        known = self._sums.get((index, by))
+        if known is None:
+            known = self._piece(index, by) + (self._up_to(index - 1, by) if index else arb(0))
+            self._sums[index, by] = known
+        return known
+
+    def _from(self, index: int, by: int) -> arb:
+        """Return the integral right of point number `index`."""
+        known = self._sums.get((~index, by))
+        if known is None:
+            last = index + 1 == len(self.function.points)
+            known = self._piece(index + 1, by) + (arb(0) if last else self._from(index + 1, by))
+            self._sums[~index, by] = known
+        return known
+
+    def _sliver(self, index: int, here: Point, by: int) -> arb:
+        """Return the integral from point number `index` to an overlapping point."""
+        point = self.function.points[index]
+        both = Point.at(point.x.union(here.x), self.function.unit)
+        left, right = self.function.pieces[index], self.function.pieces[index + 1]
+        value = _evaluate(left, both).union(_evaluate(right, both))
+        return (here.x - point.x) * value * both.exp(by)
+
+    def _left(self, here: Point, by: int) -> arb:
+        points, pieces = self.function.points, self.function.pieces
+        index, gap = self.function._place(here.x)
+        if gap is not None:
+            return self._up_to(index, by) + self._sliver(index, here, by)
+        low = points[index - 1] if index else None
+        inner = _definite(pieces[index], by, self.function.unit, low, here)
+        return inner + (self._up_to(index - 1, by) if index else arb(0))
+
+    def _right(self, here: Point, by: int) -> arb:
+        points, pieces = self.function.points, self.function.pieces
+        index, gap = self.function._place(here.x)
+        if gap is not None:
+            return self._from(index, by) - self._sliver(index, here, by)
+        high = points[index] if index < len(points) else None
+        inner = _definite(pieces[index], by, self.function.unit, here, high)
+        return inner + (arb(0) if high is None else self._from(index, by))
+
+    def at(self, x: arb) -> tuple[arb, arb]:
+        """Return below(x) and above(x)."""
+        here = Point.at(x, self.function.unit)
+        below = self._left(here, self.k) * here.exp(-self.k)
+        return below, self._right(here, -self.k) * here.exp(self.k)
+
+    def masses(self, x: arb) -> tuple[arb, arb]:
+        """Return the integrals left and right of x."""
+        here = Point.at(x, self.function.unit)
+        return self._left(here, 0), self._right(here, 0)
