@@ -1,0 +1,1 @@
+"""Regret bounds of private bandits: what privacy must cost, as numbers."""

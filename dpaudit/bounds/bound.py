@@ -1,0 +1,114 @@
+"""A bound on regret as a value: the number, what it is about, and what it rests on.
+
+| field      | meaning                                                                          |
+|------------|----------------------------------------------------------------------------------|
+| `side`     | lower: no private policy does better; upper: this algorithm does no worse        |
+| `form`     | paper: as Azize and Basu (2022) print it; sharp: the best form established       |
+| `scope`    | what the number may be compared with (below)                                     |
+| `standing` | established; or not established, with the reason in `note`; or an order only     |
+| `claims`   | labels in the ledger of `dpaudit prove`, or a reference                          |
+
+Scopes. `asymptotic`: coefficient times log T; the theorem says liminf regret / log T >= coefficient
+for policies that are consistent, so at one finite T a policy may lie below it and the meaningful
+comparison is the trend of regret / log T. `minimax`: some instance of the class is this bad, not
+necessarily the one at hand. `finite`: holds for the expected regret at this T on this instance.
+`order`: no constant is claimed; the number is the formula with constant 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+from dpaudit.bounds.laws import Bernoulli, Law
+from dpaudit.errors import InvalidArgument
+
+
+class Side(StrEnum):
+    """Which way a bound points."""
+
+    LOWER = "lower"
+    UPPER = "upper"
+
+
+class Form(StrEnum):
+    """Whose statement it is."""
+
+    PAPER = "paper"
+    SHARP = "sharp"
+
+
+class Scope(StrEnum):
+    """What the number may be compared with."""
+
+    ASYMPTOTIC = "asymptotic"
+    MINIMAX = "minimax"
+    FINITE = "finite"
+    ORDER = "order"
+
+
+class Standing(StrEnum):
+    """Whether a proof supports the number."""
+
+    ESTABLISHED = "established"
+    NOT_ESTABLISHED = "not established"
+    ORDER_ONLY = "order only"
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One bound on the regret at a horizon."""
+
+    name: str
+    side: Side
+    form: Form
+    scope: Scope
+    value: float
+    claims: tuple[str, ...]
+    standing: Standing = Standing.ESTABLISHED
+    note: str = ""
+    algorithm: str = ""
+    details: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A stochastic bandit: one reward law per arm."""
+
+    laws: tuple[Law, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.laws) < 2:
+            raise InvalidArgument("arms", len(self.laws), "must be at least 2.")
+
+    @cached_property
+    def means(self) -> tuple[float, ...]:
+        """The mean rewards."""
+        return tuple(law.mean for law in self.laws)
+
+    @cached_property
+    def best(self) -> float:
+        """The largest mean."""
+        return max(self.means)
+
+    @cached_property
+    def suboptimal(self) -> tuple[tuple[Law, float], ...]:
+        """The laws of the suboptimal arms with their gaps; several arms may be optimal."""
+        return tuple((law, self.best - law.mean) for law in self.laws if law.mean < self.best)
+
+    @property
+    def arms(self) -> int:
+        """The number of arms."""
+        return len(self.laws)
+
+    def replaced(self, arm: int, law: Law) -> Instance:
+        """Return the instance with another law for one arm."""
+        return Instance((*self.laws[:arm], law, *self.laws[arm + 1 :]))
+
+
+def bernoulli(means: Sequence[float]) -> Instance:
+    """Return the Bernoulli instance with these means."""
+    return Instance(tuple(Bernoulli(float(mean)) for mean in means))

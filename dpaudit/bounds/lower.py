@@ -1,0 +1,185 @@
+"""Regret lower bounds for stochastic bandits: problem-dependent and minimax.
+
+Problem-dependent (paper, Theorem thm:nogap): for every consistent epsilon-DP policy
+liminf R_T / log T >= sum over suboptimal arms of gap_a / (information per pull of arm a), with
+
+| form     | information per pull              | rests on                                |
+|----------|-----------------------------------|-----------------------------------------|
+| paper    | min(d_a, 6 epsilon t_a)           | KL <= 6 epsilon E sum TV                |
+| improved | min(d_a, epsilon t_a)             | KL <= epsilon E sum TV                  |
+| sharp    | d_epsilon(P_a, best) <= the above | KL <= sum_a E[N_a] d_epsilon(P_a, P'_a) |
+
+The last inequality. Fix laws Q_a and couple every reward r_t ~ P_a with q_t ~ Q_a so that they
+differ with probability TV(P_a, Q_a). Writing both action laws as integrals against this coupling,
+the log-sum inequality gives KL <= E[log pi(a|r)/pi(a|q)] + E[sum over t of log dQ/dP'(q_t)]. Global
+privacy bounds the first term by epsilon times the number of t with r_t != q_t. In both sums round t
+is drawn afresh after the arm is chosen, so they are sum_a E[N_a] epsilon TV(P_a, Q_a) and
+sum_a E[N_a] KL(Q_a, P'_a).
+
+Minimax (paper, Theorem thm:minimax): with n = T / (K-1) and hard instances of gap D, one of two
+neighbouring instances has regret at least (T D / 4) (1 - TV(M, M')), and TV(M, M') is at most
+sqrt(n KL / 2) and at most tanh(epsilon/2) n TV of the changed arm.
+
+| rewards            | KL of the changed arm         | TV      | D          |
+|--------------------|-------------------------------|---------|------------|
+| Gaussian, variance 1 | 2 D^2                       | erf(D / sqrt 2) | (0, inf)  |
+| in [0, 1]: Bernoulli(1/2 - D) to Bernoulli(1/2 + D) | d(1/2-D, 1/2+D) | 2 D | (0, 1/2] |
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dpaudit.bounds import entropy
+from dpaudit.bounds.bound import Bound, Form, Instance, Scope, Side
+from dpaudit.errors import InvalidArgument, require_integer, require_positive
+
+LIMIT_NOTE = "liminf statement: compare the trend of regret / log T, for a consistent policy"
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """What multiplies log T in the problem-dependent lower bounds."""
+
+    without_privacy: float
+    paper: float
+    improved: float
+    sharp: float
+
+
+def coefficients(instance: Instance, epsilon: float) -> Coefficients:
+    """Return the four coefficients; an arm that nothing can beat contributes 0."""
+    require_positive("epsilon", epsilon)
+    totals = [0.0, 0.0, 0.0, 0.0]
+    for law, gap in instance.suboptimal:
+        # the upper end of an enclosure of the information keeps the quotient a lower bound
+        kl = law.kl_gap(instance.best).upper
+        tv = law.tv_gap(instance.best).upper
+        private = law.private_gap(instance.best, epsilon).upper
+        information = (kl, min(kl, 6 * epsilon * tv), min(kl, epsilon * tv), private)
+        for i, value in enumerate(information):
+            totals[i] += gap / value
+    return Coefficients(*totals)
+
+
+def problem_dependent(instance: Instance, epsilon: float, horizon: int) -> list[Bound]:
+    """Return the asymptotic lower bounds at log T, without privacy, paper, improved, sharp."""
+    require_integer("horizon", horizon, 2)
+    found = coefficients(instance, epsilon)
+    log_horizon = math.log(horizon)
+    rows = (
+        ("without privacy (Lai-Robbins)", Form.PAPER, found.without_privacy, ("pd.sum-of-maxima",)),
+        ("problem-dependent, 6 epsilon t", Form.PAPER, found.paper, ("problem_dependent",)),
+        (
+            "problem-dependent, epsilon t",
+            Form.SHARP,
+            found.improved,
+            ("pd.sharper", "kl.constant-one"),
+        ),
+        (
+            "problem-dependent, d_epsilon",
+            Form.SHARP,
+            found.sharp,
+            ("sharper.private-divergence", "arXiv 2505.05613"),
+        ),
+    )
+    return [
+        Bound(
+            name,
+            Side.LOWER,
+            form,
+            Scope.ASYMPTOTIC,
+            coefficient * log_horizon,
+            claims,
+            note=LIMIT_NOTE,
+            details={"coefficient": coefficient},
+        )
+        for name, form, coefficient, claims in rows
+    ]
+
+
+def minimax_paper(arms: int, epsilon: float, horizon: int) -> float:
+    """Return max(sqrt(T (K-1)) / 27, (K-1) / (131 epsilon)), for unit Gaussian rewards."""
+    _require(arms, epsilon, horizon)
+    return max(math.sqrt(horizon * (arms - 1)) / 27, (arms - 1) / (131 * epsilon))
+
+
+def minimax_gaussian(arms: int, epsilon: float, horizon: int) -> float:
+    """Return max(sqrt(T (K-1)) / 16, sqrt(2 pi) (K-1) / (32 tanh(epsilon/2)))."""
+    _require(arms, epsilon, horizon)
+    private = math.sqrt(2 * math.pi) / 32 * (arms - 1) / math.tanh(epsilon / 2)
+    return max(math.sqrt(horizon * (arms - 1)) / 16, private)
+
+
+def minimax_bounded(arms: int, epsilon: float, horizon: int) -> float:
+    """Return the largest of (T D / 4)(1 - TV) over D in (0, 1/2], for rewards in [0, 1].
+
+    The private part is (K-1) / (32 tanh(epsilon/2)) while that is at most T / 16, and
+    (T / 8)(1 - tanh(epsilon/2) T / (K-1)) when the budget is smaller still.
+    """
+    _require(arms, epsilon, horizon)
+    return max(bounded_public(arms, horizon), bounded_private(arms, epsilon, horizon))
+
+
+def bounded_private(arms: int, epsilon: float, horizon: int) -> float:
+    """Return the part of the bounded minimax bound that privacy forces."""
+    load = math.tanh(epsilon / 2) * horizon / (arms - 1)
+    gap = min(1 / (4 * load), 0.5)
+    return horizon * gap / 4 * (1 - 2 * load * gap)
+
+
+def bounded_public(arms: int, horizon: int) -> float:
+    """Return the part of the bounded minimax bound that needs no privacy."""
+    from scipy.optimize import minimize_scalar
+
+    pulls = horizon / (arms - 1)
+
+    def value(gap: float) -> float:
+        distance = math.sqrt(pulls * entropy.bernoulli(0.5 - gap, 0.5 + gap) / 2)
+        return horizon * gap / 4 * (1 - distance)
+
+    # d(1/2 - D, 1/2 + D) >= 8 D^2, so nothing beyond 1 / (2 sqrt(pulls)) is positive
+    end = min(0.5 - 1e-9, 0.5 / math.sqrt(pulls))
+    found = minimize_scalar(lambda gap: -value(gap), bounds=(0, end), method="bounded")
+    return float(max(-found.fun, 0.0))
+
+
+def minimax(arms: int, epsilon: float, horizon: int) -> list[Bound]:
+    """Return the minimax lower bounds."""
+    note = "some instance of the class is this bad, not necessarily this one"
+
+    def row(name: str, form: Form, value: float, claims: tuple[str, ...], extra: str) -> Bound:
+        return Bound(name, Side.LOWER, form, Scope.MINIMAX, value, claims, note=f"{note}; {extra}")
+
+    return [
+        row(
+            "minimax, Gaussian rewards",
+            Form.PAPER,
+            minimax_paper(arms, epsilon, horizon),
+            ("minimax",),
+            "unit variance and unbounded means: no statement about rewards in [0, 1]",
+        ),
+        row(
+            "minimax, Gaussian rewards",
+            Form.SHARP,
+            minimax_gaussian(arms, epsilon, horizon),
+            ("mm.sharper-value", "kl.total-variation"),
+            "unit variance and unbounded means",
+        ),
+        row(
+            "minimax, rewards in [0, 1]",
+            Form.SHARP,
+            minimax_bounded(arms, epsilon, horizon),
+            ("kl.total-variation", "mm.bounded-rewards"),
+            "Bernoulli instances around 1/2",
+        ),
+    ]
+
+
+def _require(arms: int, epsilon: float, horizon: int) -> None:
+    require_integer("arms", arms, 2)
+    require_positive("epsilon", epsilon)
+    require_integer("horizon", horizon, 1)
+    if horizon < arms - 1:
+        raise InvalidArgument("horizon", horizon, f"must be at least {arms - 1}, arms - 1.")
