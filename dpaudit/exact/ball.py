@@ -23,6 +23,7 @@ from dpaudit.exact.ball_chain import Chain, chain_of
 from dpaudit.exact.ball_conditions import require_extremal
 from dpaudit.exact.ball_exponential import Imprecise
 from dpaudit.exact.paths import Path, all_paths
+from dpaudit.exact.rounding import above, below
 from dpaudit.verdict import Enclosure
 
 FIRST_PRECISION, LAST_PRECISION = 256, 1 << 15
@@ -44,23 +45,6 @@ def tighten(
                 return found
         precision *= 2
     raise Unsupported(f"The ball stays wide at {LAST_PRECISION} bits.")
-
-
-def enclosure(value: arb) -> Enclosure:
-    """Return the doubles around a ball, rounded outward."""
-    return Enclosure(below(value), above(value), certified=True)
-
-
-def below(value: arb) -> float:
-    """Return a double that is at most every number in the ball."""
-    near = float(value.lower())
-    return near if arb(near) <= value else math.nextafter(near, -math.inf)
-
-
-def above(value: arb) -> float:
-    """Return a double that is at least every number in the ball."""
-    near = float(value.upper())
-    return near if arb(near) >= value else math.nextafter(near, math.inf)
 
 
 def path_log_likelihood(path: Path, sums: Mapping[Rows, Fraction]) -> arb:

@@ -11,15 +11,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
+from flint import arb
 from numpy.typing import NDArray
 
-from dpaudit.core.algorithm import Algorithm, Keep
+from dpaudit.core.algorithm import Accumulate, Algorithm, Keep, Release
+from dpaudit.core.arithmetic import exact
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import chain, epochs, noiseless
+from dpaudit.exact import chain, epochs, noiseless, rounding
 from dpaudit.exact.paths import Path, paths_of
 from dpaudit.exact.region import Region, region_of, require_rewards
 
@@ -41,12 +44,12 @@ class Likelihood:
     @property
     def lower(self) -> float:
         """The lower end, rounded down."""
-        return max(0.0, _step(self.log_lower, -math.inf))
+        return max(0.0, _exponential(self.log_lower)[0])
 
     @property
     def upper(self) -> float:
         """The upper end, rounded up."""
-        return min(1.0, _step(self.log_upper, math.inf))
+        return min(1.0, _exponential(self.log_upper)[1])
 
     @property
     def middle(self) -> float:
@@ -54,13 +57,12 @@ class Likelihood:
         return 0.5 * (self.lower + self.upper)
 
 
-def _step(log_value: float, direction: float) -> float:
-    if log_value == -math.inf or log_value >= 0:
-        return 0.0 if log_value < 0 else 1.0
-    value = math.exp(log_value)
-    for _ in range(4):
-        value = math.nextafter(value, direction)
-    return value
+def _exponential(log_value: float) -> tuple[float, float]:
+    """Return doubles below and above exp(log_value)."""
+    if log_value == -math.inf:
+        return 0.0, 0.0
+    found = rounding.enclose(arb(log_value).exp())
+    return found.lower, found.upper
 
 
 def likelihood(
@@ -83,9 +85,10 @@ def total(parts: Sequence[Likelihood]) -> Likelihood:
     """Return the enclosure of a sum of likelihoods."""
     if len(parts) == 1:
         return parts[0]
-    slack = 1e-15 * len(parts)
-    low = float(np.logaddexp.reduce([part.log_lower for part in parts])) - slack
-    high = float(np.logaddexp.reduce([part.log_upper for part in parts])) + slack
+    lows = [arb(part.log_lower).exp() for part in parts if part.log_lower > -math.inf]
+    highs = [arb(part.log_upper).exp() for part in parts if part.log_upper > -math.inf]
+    low = rounding.below(sum(lows, arb(0)).log()) if lows else -math.inf
+    high = rounding.above(sum(highs, arb(0)).log()) if highs else -math.inf
     return Likelihood(low, min(high, 0.0), all(part.certified for part in parts))
 
 
@@ -99,24 +102,38 @@ def path_likelihood(path: Path, stream: NDArray[np.float64], engine: Engine) -> 
         return Likelihood(log_value, log_value, True)
     sums = region.sums(stream)
     if engine == "ball":
-        found = _certified(path, sums)
+        found = _certified(path, stream)
         if found is not None:
             return found
     value = log_likelihood(region, region.means(sums))
     return Likelihood(value - MEASURED_ERROR, min(value + MEASURED_ERROR, 0.0), False)
 
 
-def _certified(path: Path, sums: NDArray[np.float64]) -> Likelihood | None:
+def _certified(path: Path, stream: NDArray[np.float64]) -> Likelihood | None:
     """Ask the certified engine; None where it does not cover the path."""
+    from dpaudit.exact import ball
+
+    releases = [event for event in path.events if isinstance(event, Release | Accumulate)]
     try:
-        from dpaudit.exact import ball  # type: ignore[attr-defined]
-    except ImportError:
-        return None
-    try:
-        lower, upper = ball.path_log_likelihood(path, sums)
+        sums = {event.rows: exact_sum(stream, path.steps(event.rows)) for event in releases}
+        found = ball.path_log_likelihood(path, sums)
     except Unsupported:
         return None
-    return Likelihood(float(lower), min(float(upper), 0.0), True)
+    if found.is_finite():
+        return Likelihood(rounding.below(found), min(rounding.above(found), 0.0), True)
+    return Likelihood(-math.inf, -math.inf, True)
+
+
+def exact_sum(stream: NDArray[np.float64], steps: Sequence[range]) -> Fraction:
+    """Return the exact sum of some rewards, each standing for the decimal that it prints."""
+    parts = [stream[part.start : part.stop] for part in steps]
+    if all(np.all((part == 0) | (part == 1)) for part in parts):
+        return Fraction(sum(int(part.sum()) for part in parts))
+    counted = (np.unique(part, return_counts=True) for part in parts)
+    return sum(
+        (exact(float(v)) * int(c) for pair in counted for v, c in zip(*pair, strict=True)),
+        Fraction(0),
+    )
 
 
 def log_likelihood(region: Region, means: NDArray[np.float64]) -> float:

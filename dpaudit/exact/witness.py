@@ -72,9 +72,14 @@ def loss_between(first: Likelihood, second: Likelihood) -> Enclosure:
         return Enclosure(0.0, 0.0, certified)
     if -math.inf in (first.log_upper, second.log_upper):
         return Enclosure(math.inf, math.inf, certified)
-    up = first.log_upper - second.log_lower
-    down = second.log_upper - first.log_lower
+    up = _above(first.log_upper - second.log_lower)
+    down = _above(second.log_upper - first.log_lower)
     return Enclosure(max(0.0, -up, -down), max(up, down), certified)
+
+
+def _above(difference: float) -> float:
+    """Round a difference of two doubles up: its rounding error is at most half an ulp."""
+    return math.nextafter(difference, math.inf)
 
 
 def shrink(witness: Witness, algorithm: Algorithm, engine: Engine = "float") -> Witness:
@@ -95,15 +100,20 @@ def shrink(witness: Witness, algorithm: Algorithm, engine: Engine = "float") -> 
 def _measure(witness: Witness, algorithm: Algorithm, engine: Engine) -> Witness | None:
     """Return the witness with fresh numbers if it violates, else None."""
     check = recompute(witness, algorithm, engine)
-    if not check.violates:
-        return None
-    certified = check.loss.certified
+    return _with(witness, check) if check.violates else None
+
+
+def remeasured(witness: Witness, algorithm: Algorithm, engine: Engine = "ball") -> Witness:
+    """Return the witness with its likelihoods and its loss computed anew."""
+    return _with(witness, recompute(witness, algorithm, engine))
+
+
+def _with(witness: Witness, check: WitnessCheck) -> Witness:
+    first, second, certified = check.likelihood, check.likelihood_neighbour, check.loss.certified
     return replace(
         witness,
-        likelihood=Enclosure(check.likelihood.lower, check.likelihood.upper, certified),
-        likelihood_neighbour=Enclosure(
-            check.likelihood_neighbour.lower, check.likelihood_neighbour.upper, certified
-        ),
+        likelihood=Enclosure(first.lower, first.upper, certified),
+        likelihood_neighbour=Enclosure(second.lower, second.upper, certified),
         loss=check.loss,
     )
 

@@ -24,6 +24,7 @@ from dpaudit.exact.likelihood import MEASURED_ERROR, Engine, log_likelihood, req
 from dpaudit.exact.pairs import Step, Streams, steps
 from dpaudit.exact.paths import Path, all_paths
 from dpaudit.exact.region import Region, region_of
+from dpaudit.exact.witness import remeasured
 from dpaudit.verdict import Enclosure, Witness
 
 DEFAULT_FLOOR = 1e-6
@@ -43,7 +44,7 @@ class WorstLoss:
     horizon: int
     complete: bool
     floor: float
-    loss_above_floor: float
+    loss_above_floor: float | None
     seconds: float
 
 
@@ -76,17 +77,32 @@ def _certified(
     algorithm: Algorithm, horizon: int, streams: Streams, budget: float | None, floor: float | None
 ) -> WorstLoss | None:
     """Ask the certified engine; None where it does not cover the algorithm."""
+    from dpaudit.exact import ball
+
     try:
-        from dpaudit.exact import ball  # type: ignore[attr-defined]
-    except ImportError:
-        return None
-    try:
-        found: WorstLoss = ball.worst_loss(
-            algorithm, horizon, streams=streams, budget=budget, floor=floor
-        )
+        found = ball.worst_loss(algorithm, horizon, streams, budget)
     except Unsupported:
         return None
-    return found
+    region = region_of(found.path)
+    episode = next(i for i, it in enumerate(region.episodes) if it.rows == found.release.rows)
+    better, worse = float(found.neighbour), float(found.own)
+    step = Step(episode, found.background, better, worse, 0.0, -found.loss.lower, proved=True)
+    drawn = witness_of_step(algorithm, found.path, region, step)
+    return WorstLoss(
+        loss=found.loss,
+        witness=remeasured(drawn, algorithm),
+        method=EXTREMAL,
+        covers=f"every action sequence and every pair of {_words(streams)} of length T"
+        if found.complete
+        else "part of the decision paths, until the budget ran out",
+        streams=streams,
+        paths=found.paths,
+        horizon=horizon,
+        complete=found.complete,
+        floor=DEFAULT_FLOOR if floor is None else floor,
+        loss_above_floor=None,
+        seconds=found.seconds,
+    )
 
 
 class _Search:
