@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.core.arithmetic import exact
 from dpaudit.errors import InvalidArgument, require_positive
@@ -38,6 +39,18 @@ class Noise(ABC):
     @abstractmethod
     def sample(self, rng: Randomness) -> float:
         """Draw one value."""
+
+    def unit(self) -> Noise:
+        """Return the law of unit scale whose multiple by `spread()` this law is."""
+        return self
+
+    def spread(self) -> float:
+        """Return the factor between this law and its unit."""
+        return 1.0
+
+    def draw(self, rng: Randomness, size: int) -> NDArray[np.float64]:
+        """Draw many values."""
+        return np.array([self.sample(rng) for _ in range(size)], dtype=float)
 
     @abstractmethod
     def charge(self, sensitivity: Fraction) -> Fraction | float:
@@ -71,6 +84,18 @@ class Laplace(Noise):
         """Draw one value."""
         return float(rng.laplace(0.0, float(self.scale)))
 
+    def unit(self) -> Noise:
+        """Return Laplace(1)."""
+        return Laplace(1)
+
+    def spread(self) -> float:
+        """Return the scale."""
+        return float(self.scale)
+
+    def draw(self, rng: Randomness, size: int) -> NDArray[np.float64]:
+        """Draw many values."""
+        return np.asarray(rng.laplace(0.0, float(self.scale), size))
+
     def charge(self, sensitivity: Fraction) -> Fraction:
         """Return sensitivity / scale, exactly."""
         return sensitivity / exact(self.scale)
@@ -102,6 +127,18 @@ class Gaussian(Noise):
         """Draw one value."""
         return float(rng.normal(0.0, self.deviation))
 
+    def unit(self) -> Noise:
+        """Return the standard Gaussian."""
+        return Gaussian(1.0)
+
+    def spread(self) -> float:
+        """Return the deviation."""
+        return self.deviation
+
+    def draw(self, rng: Randomness, size: int) -> NDArray[np.float64]:
+        """Draw many values."""
+        return np.asarray(rng.normal(0.0, self.deviation, size))
+
     def charge(self, sensitivity: Fraction) -> float:
         """Return infinity unless the row does not matter."""
         return math.inf if sensitivity else 0.0
@@ -128,6 +165,10 @@ class NoNoise(Noise):
     def sample(self, rng: Randomness) -> float:
         """Return zero."""
         return 0.0
+
+    def draw(self, rng: Randomness, size: int) -> NDArray[np.float64]:
+        """Return zeros."""
+        return np.zeros(size)
 
     def charge(self, sensitivity: Fraction) -> float:
         """Return infinity unless the row does not matter."""

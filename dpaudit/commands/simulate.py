@@ -1,0 +1,119 @@
+"""Simulate an algorithm: regret, pull counts, releases over independent runs.
+
+The same seed gives the same numbers for any number of jobs. Horizons may be written as 1e7.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dpaudit.core.algorithm import Algorithm
+    from dpaudit.core.environments import Environment
+    from dpaudit.core.simulate import SimulationResult
+
+HELP = "run an algorithm many times and report its regret"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments; numbers are parsed later, so that errors share one form."""
+    add = parser.add_argument
+    add("algorithm", metavar="ALGORITHM", help="a name from `dpaudit list`")
+    add("--env", metavar="ENV", help="C1, C2, C3, C4 or regimes (default C2)")
+    add("--means", metavar="M,M,...", help="mean rewards of the arms, such as 0.9,0.5")
+    add("--rewards", default="bernoulli", metavar="LAW", help="bernoulli, beta, truncated_gaussian")
+    add("--epsilon", metavar="E", help="privacy budget, where the algorithm has one (default 1)")
+    add("--alpha", metavar="A", help="exploration, where the algorithm has it (default 3.1)")
+    add("--param", action="append", default=[], metavar="NAME=VALUE", help="any other parameter")
+    add("--horizon", default="1e6", metavar="T", help="rounds of a run (default 1e6)")
+    add("--runs", default="100", metavar="N", help="independent runs (default 100)")
+    add("--seed", default="0", metavar="S", help="seed (default 0)")
+    add("--jobs", default="1", metavar="J", help="processes (default 1)")
+    add("--per-run", action="store_true", help="add the pull counts of every run to the JSON")
+    add("--json", metavar="FILE", help="write JSON to FILE, or to stdout for -")
+    add("--plot", metavar="FILE", help="draw the regret curve into a .png, .svg or .pdf file")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Simulate, then print a table or JSON."""
+    from dpaudit import plotting
+    from dpaudit.core.simulate import simulate
+    from dpaudit.output import progress, require_writable, write_json
+    from dpaudit.parsing import integer
+
+    require_writable(arguments.json)
+    plotting.require_picture(arguments.plot)
+    environment = _environment(arguments)
+    horizon = integer("horizon", arguments.horizon)
+    runs, seed = integer("runs", arguments.runs), integer("seed", arguments.seed)
+    jobs = integer("jobs", arguments.jobs)
+    algorithm = _algorithm(arguments, environment, horizon)
+    with progress(f"simulate {algorithm.name}", total=runs) as advance:
+        result = simulate(algorithm, environment, horizon, runs, seed, jobs, advance)
+    if arguments.plot:
+        plotting.save_curves({algorithm.name: result}, arguments.plot)
+    if arguments.json:
+        summary = result.summary()
+        if arguments.per_run:
+            summary["pulls_per_run"] = result.pulls_per_run.tolist()
+        write_json(summary, arguments.json)
+    if arguments.json != "-":
+        _print(result)
+    return 0
+
+
+def _environment(arguments: argparse.Namespace) -> Environment:
+    from dpaudit.core.environments import named, of_means, parse_means
+    from dpaudit.errors import InvalidArgument
+
+    if arguments.env is not None and arguments.means is not None:
+        raise InvalidArgument("means", arguments.means, "cannot be combined with --env.")
+    if arguments.means is not None:
+        return of_means(parse_means(arguments.means), arguments.rewards)
+    return named(arguments.env or "C2", arguments.rewards)
+
+
+def _algorithm(arguments: argparse.Namespace, environment: Environment, horizon: int) -> Algorithm:
+    from dpaudit.core.algorithms import find, load, parameters
+    from dpaudit.errors import InvalidArgument
+    from dpaudit.parsing import assignment, number
+
+    known = parameters(find(arguments.algorithm))
+    if horizon < environment.arms:
+        rule = f"must be at least {environment.arms}: one round per arm."
+        raise InvalidArgument("horizon", horizon, rule)
+    values = dict(assignment(text) for text in arguments.param)
+    values["arms"] = environment.arms
+    if "horizon" in known:
+        values["horizon"] = horizon
+    for name in ("epsilon", "alpha"):
+        if getattr(arguments, name) is not None:
+            values[name] = number(name, getattr(arguments, name))
+    return load(arguments.algorithm, **values)
+
+
+def _print(result: SimulationResult) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    summary = result.summary()
+    settings = ", ".join(f"{key}={value}" for key, value in result.parameters.items())
+    console = Console(highlight=False)
+    console.print(f"[bold]{result.algorithm}[/bold]  {settings}")
+    console.print(f"horizon {result.horizon:,}, runs {result.runs:,}, seed {result.seed}")
+    regret = summary["regret"]
+    console.print(
+        f"regret  mean {regret['mean']:.6g} ± {regret['standard_error']:.2g} (standard error), "
+        f"std {regret['std']:.4g}"
+    )
+    quantiles = ", ".join(f"{float(q):.0%} {v:.6g}" for q, v in regret["quantiles"].items())
+    console.print(f"        quantiles {quantiles}")
+    console.print(f"releases per run {summary['releases']:.6g}")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("arm", "mean", "gap", "pulls (mean)"):
+        table.add_column(heading, justify="right")
+    best = max(result.means)
+    for arm, (mean, pulls) in enumerate(zip(result.means, result.pulls, strict=True)):
+        table.add_row(str(arm), f"{mean:g}", f"{best - mean:g}", f"{pulls:,.1f}")
+    console.print(table)
