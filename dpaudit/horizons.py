@@ -18,6 +18,7 @@ from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.arithmetic import exact
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import WorstLoss, recompute, shrink, worst_loss
+from dpaudit.exact.pairs import Streams
 from dpaudit.verdict import Enclosure, Finding, Status, Witness
 
 Build = Callable[[int], Algorithm]
@@ -43,10 +44,11 @@ class Reached:
 
 
 def sizes(arms: int, limit: int) -> Iterator[int]:
-    """Yield the horizons 3, 4, 6, 8, 12, 16, 24, ... that have a decision, up to a limit."""
-    power = 1
-    while 2 * power <= limit:
-        yield from (size for size in (2 * power, 3 * power) if arms < size <= limit)
+    """Yield the horizons up to 8 that have a decision, then 12, 16, 24, 32, ..., up to a limit."""
+    yield from range(arms + 1, min(8, limit) + 1)
+    power = 4
+    while 3 * power <= limit:
+        yield from (size for size in (3 * power, 4 * power) if max(arms, 8) < size <= limit)
         power *= 2
 
 
@@ -76,6 +78,7 @@ def _search(
     build: Build, epsilon: float, horizons: list[int], engine: Engine, budget: float
 ) -> Reached:
     best: WorstLoss | None = None
+    streams: Streams = "real"
     start, seconds = time.monotonic(), 0.0
     for horizon in horizons:
         shared = best is not None and best.loss.certified and engine == "ball"
@@ -83,7 +86,7 @@ def _search(
         if best is not None and left <= seconds:
             return Reached(best, f"The budget ended before T = {horizon}.")
         try:
-            found = worst_loss(build(horizon), horizon, engine=engine, budget=left)
+            found = worst_loss(build(horizon), horizon, streams=streams, engine=engine, budget=left)
         except (InvalidArgument, Unsupported) as error:
             return Reached(best, str(error))
         except KeyboardInterrupt:
@@ -94,6 +97,8 @@ def _search(
             return Reached(best, "")
         if not found.complete:
             return Reached(best, f"The budget ended during T = {horizon}.")
+        if found.loss.upper == math.inf:
+            streams = "binary"  # no theorem covers [0, 1]^T here; binary streams reach further
         seconds = found.seconds
     return Reached(best, "")
 
@@ -101,6 +106,15 @@ def _search(
 def violates(found: WorstLoss, epsilon: float) -> bool:
     """Tell whether a loss is above epsilon for certain, or beyond the measured error."""
     return found.witness is not None and found.loss.lower > epsilon
+
+
+def upper_bound(found: WorstLoss) -> float:
+    """Return the upper end for rewards in [0, 1], infinite where not every pair is covered.
+
+    Binary streams, an unfinished search and a scan that is measured but not proved cover less.
+    """
+    whole = found.complete and found.streams == "real" and "not proved" not in found.covers
+    return found.loss.upper if whole or found.loss.lower == math.inf else math.inf
 
 
 def _finding(
@@ -113,20 +127,20 @@ def _finding(
         reason = reached.stopped or "No horizon to judge."
         return Finding("exact", Status.SILENT, reason, arms=arms, horizon=size, seconds=seconds)
     algorithm = build(found.horizon)
-    witness, loss, status = None, found.loss, Status.SILENT
+    witness, status, upper = None, Status.SILENT, upper_bound(found)
     if violates(found, epsilon):
         assert found.witness is not None
         witness = fresh(shrink(replace(found.witness, epsilon=epsilon), algorithm), algorithm)
         status = Status.REFUTED if witness.loss.lower > epsilon else Status.SILENT
-    elif found.complete and math.isfinite(loss.upper) and exact(loss.upper) <= exact(epsilon):
+    elif upper < math.inf and exact(upper) <= exact(epsilon):
         status = Status.HOLDS
     return Finding(
         check="exact",
         status=status,
         reason=_reason(reached, found, witness, epsilon),
-        epsilon_lower=loss.lower,
-        epsilon_upper=loss.upper,
-        certified=loss.certified if witness is None else witness.loss.certified,
+        epsilon_lower=found.loss.lower,
+        epsilon_upper=upper,
+        certified=found.loss.certified if witness is None else witness.loss.certified,
         arms=algorithm.arms,
         horizon=found.horizon if witness is None else len(witness.actions),
         streams=found.covers,
@@ -143,7 +157,7 @@ def _reason(reached: Reached, found: WorstLoss, witness: Witness | None, epsilon
         return f"T = {length}, {engine}: a pair of streams and an action sequence are given below."
     covers = found.covers.rstrip(".")
     reason = f"T = {found.horizon}, {engine}: {covers} ({found.method}, {found.paths:,} paths)."
-    if found.loss.lower <= epsilon < found.loss.upper < math.inf:
+    if found.loss.lower <= epsilon < upper_bound(found) < math.inf:
         reason += " The interval contains epsilon and decides nothing."
     return f"{reason} {reached.stopped}".strip()
 

@@ -67,8 +67,8 @@ def execute(arguments: argparse.Namespace) -> int:
     }
     typed = {name: getattr(arguments, name) for name in readers}
     values = {name: readers[name](name, text) for name, text in typed.items() if text is not None}
-    given: dict[str, Any] = {n: values.pop(n) for n in ("arms", "alpha") if n in values}
-    given |= dict(assignment(text) for text in arguments.param)
+    given: dict[str, Any] = dict(assignment(text) for text in arguments.param)
+    given |= {name: values.pop(name) for name in ("arms", "alpha") if name in values}
     target = resolve(arguments.target)
     out = report.console(quiet=arguments.json == "-")
     found = engine.check(
