@@ -27,9 +27,11 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dpaudit.bounds import entropy
 from dpaudit.core import divergence
+
+Array = NDArray[np.float64]
 
 EXACT_ROUNDS = 100_000
 
@@ -82,50 +84,51 @@ class Doubling(ABC):
         return found
 
     @abstractmethod
-    def threshold(self, best: float, n: float, log_horizon: float) -> float:
-        """Return the least private mean whose index at the horizon is at least `best`."""
+    def thresholds(self, best: float, n: Array, log_horizon: float) -> Array:
+        """Return the least private means whose index at the horizon is at least `best`."""
 
-    def pulls(self, mean: float, best: float, horizon: int) -> float:
-        """Bound E[N_a] of an arm, without the optimism term; at most the horizon."""
-        total = 1.0
-        for release in self.releases(horizon):
-            x = self.threshold(best, release.n, math.log(horizon))
-            chance = exceedance(x, mean, release.rewards, self.epsilon * release.n)
-            total += release.following * chance
-        return min(total, float(horizon))
+    def pulls(self, means: Array, best: float, horizon: int) -> Array:
+        """Bound E[N_a] of arms with these means, without optimism; at most the horizon."""
+        releases = self.releases(horizon)
+        n = np.array([release.n for release in releases])
+        rewards = np.array([release.rewards for release in releases], dtype=float)
+        following = np.array([release.following for release in releases], dtype=float)
+        x = self.thresholds(best, n, math.log(horizon))
+        chance = exceedance(x, means[:, None], rewards, self.epsilon * n)
+        return np.asarray(np.minimum(1.0 + chance @ following, float(horizon)))
 
-    def regret(self, means: tuple[float, ...], horizon: int) -> float:
-        """Bound the expected regret at the horizon."""
+    def regret(self, means: tuple[float, ...], horizon: int, costs: Array | None = None) -> float:
+        """Bound the expected regret at the horizon; `costs` per pull if not the gaps of the means.
+
+        Arms that cost something must have smaller means than those that do not.
+        """
         best = max(means)
-        gaps = [best - mean for mean in means]
+        seen = np.array(means)
+        worse, gaps = seen[seen < best], (best - seen if costs is None else costs)[seen < best]
+        if not len(worse):
+            return 0.0
         lost = optimism(len(means), horizon, self.hoeffding, self.laplace)
-        counted = sum(
-            gap * self.pulls(mean, best, horizon)
-            for mean, gap in zip(means, gaps, strict=True)
-            if gap > 0
-        )
-        return min(counted + max(gaps) * lost, max(gaps) * horizon)
+        counted = float(gaps @ self.pulls(worse, best, horizon))
+        return min(counted + float(gaps.max()) * lost, float(gaps.max()) * horizon)
 
 
-def exceedance(x: float, mean: float, rewards: int, rate: float) -> float:
-    """Bound P(mean of `rewards` + Laplace(1 / rate) >= x); any split point y gives a bound."""
-    if x <= mean:
-        return 1.0
-    # exponents r d(y, mean) (rising) and rate (x - y) (falling) are balanced by bisection
-    low, high = mean, min(x, 1.0)
-    for _ in range(50):
+def exceedance(x: Array, mean: Array, rewards: Array, rate: Array) -> Array:
+    """Bound P(mean of `rewards` + Laplace(1 / rate) >= x); any split point y gives a bound.
+
+    Bisection balances the exponents rewards d(y, mean), rising, and rate (x - y), falling.
+    """
+    x, mean, rewards, rate = np.broadcast_arrays(x, mean, rewards, rate)
+    low, high = mean.copy(), np.minimum(np.maximum(x, mean), 1.0)
+    for _ in range(40):
         y = 0.5 * (low + high)
-        if rewards * entropy.bernoulli(y, mean) > rate * (x - y):
-            high = y
-        else:
-            low = y
-    return min(
-        1.0,
-        *(
-            math.exp(-rewards * entropy.bernoulli(y, mean)) + math.exp(-rate * (x - y)) / 2
+        steep = rewards * divergence.bernoulli(y, mean) > rate * (x - y)
+        low, high = np.where(steep, low, y), np.where(steep, y, high)
+    with np.errstate(over="ignore"):
+        chances = [
+            np.exp(-rewards * divergence.bernoulli(y, mean)) + np.exp(-rate * (x - y)) / 2
             for y in (low, high)
-        ),
-    )
+        ]
+    return np.asarray(np.where(x <= mean, 1.0, np.minimum(1.0, np.minimum(*chances))))
 
 
 @dataclass(frozen=True)
@@ -136,10 +139,10 @@ class HoeffdingIndex(Doubling):
     hoeffding: float
     laplace: float
 
-    def threshold(self, best: float, n: float, log_horizon: float) -> float:
+    def thresholds(self, best: float, n: Array, log_horizon: float) -> Array:
         """Return best minus the two bonuses."""
-        spread = math.sqrt(self.hoeffding * log_horizon / (2 * n))
-        return best - spread - self.laplace * log_horizon / (self.epsilon * n)
+        spread = np.sqrt(self.hoeffding * log_horizon / (2 * n))
+        return np.asarray(best - spread - self.laplace * log_horizon / (self.epsilon * n))
 
 
 @dataclass(frozen=True)
@@ -164,11 +167,13 @@ class KLIndex(Doubling):
     hoeffding: float
     laplace: float
 
-    def threshold(self, best: float, n: float, log_horizon: float) -> float:
+    def thresholds(self, best: float, n: Array, log_horizon: float) -> Array:
         """Return the y below `best` with d(y, best) = L / n, minus the shift; -inf if none."""
         level = self.hoeffding * log_horizon / n
-        v = -math.log1p(-best) if best < 1 else math.inf
-        if level >= v:  # d(0, best) = v: even a private mean of 0 has index >= best
-            return -math.inf
-        mean = float(divergence.lower_mean(v, level)) if best < 1 else 1.0
-        return mean - self.laplace * log_horizon / (self.epsilon * n)
+        reached = np.ones_like(n)
+        if best < 1:
+            v = -math.log1p(-best)
+            some = level < v  # elsewhere d(0, best) = v <= level: every index reaches best
+            reached[some] = divergence.lower_mean(np.full(some.sum(), v), level[some])
+            reached[~some] = -math.inf
+        return np.asarray(reached - self.laplace * log_horizon / (self.epsilon * n))

@@ -70,7 +70,12 @@ def problem_dependent(instance: Instance, epsilon: float, horizon: int) -> list[
     log_horizon = math.log(horizon)
     rows = (
         ("without privacy (Lai-Robbins)", Form.PAPER, found.without_privacy, ("pd.sum-of-maxima",)),
-        ("problem-dependent, 6 epsilon t", Form.PAPER, found.paper, ("problem_dependent",)),
+        (
+            "problem-dependent, 6 epsilon t",
+            Form.PAPER,
+            found.paper,
+            ("pd.rearranged", "kl.theorem"),
+        ),
         (
             "problem-dependent, epsilon t",
             Form.SHARP,
@@ -157,7 +162,7 @@ def minimax(arms: int, epsilon: float, horizon: int) -> list[Bound]:
             "minimax, Gaussian rewards",
             Form.PAPER,
             minimax_paper(arms, epsilon, horizon),
-            ("minimax",),
+            ("mm.value", "mm.constant-131", "mm.constant-27"),
             "unit variance and unbounded means: no statement about rewards in [0, 1]",
         ),
         row(

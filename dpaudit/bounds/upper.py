@@ -1,20 +1,22 @@
 """Regret upper bounds of AdaP-UCB and AdaP-KLUCB: printed, corrected, and as sharp as established.
 
-Throughout L = alpha log T, gap D, c in (0, 1), and `episodes.py` is the sharpest form at a given T.
+Throughout L = alpha log T, D is a gap, and `episodes.py` gives `optimism` and, as the sharpest form
+at a given T, the sum over episodes. All hold for rewards in [0, 1] and for several optimal arms.
 
-AdaP-UCB. The paper's event needs 2^l = n >= n* = (L / (2 D^2)) (1 + sqrt(1 + 4 D/epsilon))^2, and
-n* <= (2 L / D)(1/D + 2/epsilon) <= 8 L / (D min(epsilon, 2 D)). The paper prints half of that (its
-equation eq:gamma); near D = epsilon its constant 16 would have to be 4 * 5.236 = 20.94, so the
-printed theorem is not established by its proof. Corrected:
-E[N_a] <= 4 n* + 1 + 3/(2 T^(alpha-1)) + optimism. The gap-free bound survives, as
-4 n* <= 8 L/D^2 + 16 L/(D epsilon): 4 sqrt(2 alpha (K-1) T log T) + 16 alpha (K-1) log T / epsilon.
+AdaP-UCB. The paper asks twice both bonuses to fit into the gap, n >= (L / (2 D^2)) (1 + sqrt(1 + 4
+D/epsilon))^2, and bounds this by half of what it is (equation eq:gamma); its constant 16 would have
+to be 20.94 at D = epsilon. The theorem survives, because arm a itself needs confidence 1/T only:
+with A = (sqrt(alpha) + 1) sqrt(log T / 2), B = (alpha + 1) log T / epsilon and n* the n at which
+D n = A sqrt(n) + B, P(index at T >= best) <= 3/(2T) from n* on. Releases before n* cost at most 4
+n* pulls in all, later ones 3: E[N_a] <= 4 n* + 3 + optimism. As n* <= A^2/D^2 + 2 B/D, for every
+instance the regret is at most 4 A sqrt((K-1) T) + 8 B (K-1) + 3 (K-1) + optimism (gap-free).
 
 AdaP-KLUCB. The paper's C1, C2 depend on the instance and on T (through c(beta) and gamma), and
 no universal pair exists with its additive constant: for best = 1 and epsilon large, arm a is pulled
 as long as its rewards are all 1, about 1/(1 - mean) times. Universal constants, with a remainder
 that depends on the gap but not on T: for 0 < c < c0 = 0.3178..., the root of 1 - 2 c + c log c,
 
-    E[N_a] <= 1 + 4 alpha log T / (c min(d, epsilon D)) + 8/(eta D)^2 + 4/(eta epsilon D) + optimism
+    E[N_a] <= 4 alpha log T / (c min(d, epsilon D)) + 8/(eta D)^2 + 4/(eta epsilon D) + 1 + optimism
 
 with eta = 1 - c - s and (1-s) log(1-s) + s = c. Proof. Write F(s) = d(best - s D, best). As
 d(x, q) = q H(x/q) + (1-q) H((1-x)/(1-q)) with H(1-v) = sum of v^k / (k (k-1)), F(s) / F(1) is at
@@ -69,18 +71,25 @@ def adap_ucb_paper(means: Sequence[float], epsilon: float, alpha: float, horizon
     return sum(leading / min(gap, epsilon) + _additive(alpha) for gap in gaps(means))
 
 
-def needed(gap: float, epsilon: float, level: float) -> float:
-    """Return n*: from n* rewards on, twice both bonuses of AdaP-UCB fit into the gap."""
-    return level / (2 * gap**2) * (1 + math.sqrt(1 + 4 * gap / epsilon)) ** 2
+def _bonuses(epsilon: float, alpha: float, horizon: int) -> tuple[float, float]:
+    """Return A and B."""
+    log_horizon = math.log(horizon)
+    spread = (math.sqrt(alpha) + 1) * math.sqrt(log_horizon / 2)
+    return spread, (alpha + 1) * log_horizon / epsilon
+
+
+def needed(gap: float, epsilon: float, alpha: float, horizon: int) -> float:
+    """Return n*, the root of gap n = A sqrt(n) + B."""
+    a, b = _bonuses(epsilon, alpha, horizon)
+    return ((a + math.sqrt(a * a + 4 * gap * b)) / (2 * gap)) ** 2
 
 
 def adap_ucb_closed(means: Sequence[float], epsilon: float, alpha: float, horizon: int) -> float:
-    """Return the corrected theorem: sum of gap (4 n* + 1 + 3 T^(1 - alpha) / 2), plus optimism."""
+    """Return the repaired theorem: sum of gap (4 n* + 3), plus optimism."""
     require_setting(means, epsilon, alpha, horizon)
     found = gaps(means)
-    level, late = alpha * math.log(horizon), 1.5 * math.pow(horizon, 1 - alpha)
     lost = optimism(len(means), horizon, alpha, alpha)
-    counted = sum(gap * (4 * needed(gap, epsilon, level) + 1 + late) for gap in found)
+    counted = sum(gap * (4 * needed(gap, epsilon, alpha, horizon) + 3) for gap in found)
     return counted + max(found, default=0.0) * lost
 
 
@@ -114,8 +123,7 @@ def adap_klucb_paper(means: Sequence[float], epsilon: float, alpha: float, horiz
 
 
 def _paper_level(mean: float, best: float, epsilon: float, alpha: float) -> float:
-    if best >= 1 or mean <= 0:
-        # c(beta) or gamma has no solution: d(., 1) is infinite, d(., 0) too
+    if best >= 1:  # c(beta) has no solution: d(., 1) is infinite
         return math.inf
 
     def value(y: float) -> float:
@@ -206,12 +214,10 @@ def gap_free_paper(means: Sequence[float], epsilon: float, alpha: float, horizon
 def gap_free_sharp(arms: int, epsilon: float, alpha: float, horizon: int) -> float:
     """Bound the regret of AdaP-UCB on every instance with rewards in [0, 1]."""
     require_setting((0.0,) * arms, epsilon, alpha, horizon)
-    others, level = arms - 1, alpha * math.log(horizon)
-    fixed = others * (1 + 1.5 * math.pow(horizon, 1 - alpha)) + optimism(
-        arms, horizon, alpha, alpha
-    )
-    spread = 4 * math.sqrt(2 * level * others * horizon)
-    return min(fixed + spread + 16 * level * others / epsilon, float(horizon))
+    others, (a, b) = arms - 1, _bonuses(epsilon, alpha, horizon)
+    fixed = 3 * others + optimism(arms, horizon, alpha, alpha)
+    spread = 4 * a * math.sqrt(others * horizon)
+    return min(fixed + spread + 8 * b * others, float(horizon))
 
 
 def gap_free_klucb(arms: int, epsilon: float, alpha: float, horizon: int) -> float:

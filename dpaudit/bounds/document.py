@@ -1,0 +1,127 @@
+"""Bounds, regimes and simulations of one instance as plain data, for tables and for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dpaudit.bounds import regimes
+from dpaudit.bounds.bound import Instance
+from dpaudit.bounds.clipped import ClippedLinear
+from dpaudit.bounds.episodes import HoeffdingIndex
+from dpaudit.bounds.linear import LinearInstance
+from dpaudit.bounds.linear_table import linear_bounds
+from dpaudit.bounds.measured import Measured, build, measure, run
+from dpaudit.bounds.table import ALGORITHMS, Setting, stochastic
+from dpaudit.core.environments import Bernoulli
+from dpaudit.core.simulate import simulate
+from dpaudit.output import progress
+
+LINEAR_ALGORITHM = "adap_ucb"
+
+
+def describe(
+    name: str,
+    instance: Instance,
+    setting: Setting,
+    algorithms: Sequence[str],
+    runs: int,
+    seed: int,
+    jobs: int,
+) -> dict[str, Any]:
+    """Return everything about a stochastic instance; simulations only where runs > 0."""
+    bounded = [algorithm for algorithm in algorithms if algorithm in ALGORITHMS]
+    low, high = regimes.edges(instance, "right")
+    document: dict[str, Any] = {
+        "instance": name,
+        "means": list(instance.means),
+        "epsilon": setting.epsilon,
+        "horizon": setting.horizon,
+        "alpha": setting.alpha,
+        "bounds": stochastic(instance, setting, bounded),
+        "regimes": {
+            "arms": regimes.per_arm(instance),
+            "regime": _regime(setting.epsilon, low, high),
+            "minimax": regimes.minimax(instance.arms, setting.horizon),
+        },
+        "measured": [],
+    }
+    if runs:
+        environment = Bernoulli(instance.means)
+        with progress(f"simulate {name}", total=runs * len(algorithms)) as advance:
+            for algorithm in algorithms:
+                result = run(algorithm, environment, setting, runs, seed, jobs, advance)
+                document["measured"].append(_measured(measure(instance, setting, result)))
+    return document
+
+
+def _measured(found: Measured) -> dict[str, Any]:
+    return {**vars(found), "verdict": found.verdict}
+
+
+def _regime(epsilon: float, low: float, high: float) -> str:
+    if epsilon >= high:
+        return "low privacy: the lower bound is the one without privacy"
+    if epsilon < low:
+        return "high privacy: every suboptimal arm costs more than without privacy"
+    return "mixed: some arms cost more than without privacy"
+
+
+def describe_linear(
+    instance: LinearInstance, setting: Setting, runs: int, seed: int, jobs: int
+) -> dict[str, Any]:
+    """Return everything about a linear instance, with AdaP-UCB on clipped rewards as a run."""
+    bounds, found = linear_bounds(instance, setting)
+    paper, right = regimes.linear_minimax(setting.horizon)
+    document: dict[str, Any] = {
+        "instance": "linear",
+        "features": instance.features,
+        "theta": instance.theta,
+        "means": list(instance.environment.means),
+        "orthogonal": instance.orthogonal,
+        "epsilon": setting.epsilon,
+        "horizon": setting.horizon,
+        "bounds": bounds,
+        "structural": {
+            "arms": instance.others,
+            "rho": found.rho,
+            "rho_valid": found.rho_valid,
+            "alternatives": found.sharp.alternatives,
+            "multipliers": found.sharp.multipliers,
+            "allocation": found.sharp.alpha,
+        },
+        "regimes": {"minimax_linear": {"paper": paper, "right": right}},
+        "measured": [],
+    }
+    if runs:
+        algorithm = build(LINEAR_ALGORITHM, len(instance.features), setting)
+        with progress(f"simulate {algorithm.name}", total=runs) as advance:
+            clipped = ClippedLinear(instance)
+            result = simulate(algorithm, clipped, setting.horizon, runs, seed, jobs, advance)
+        gaps = instance.environment.gaps
+        index = HoeffdingIndex(setting.epsilon, setting.alpha, setting.alpha)
+        upper = index.regret(clipped.means, setting.horizon, gaps)
+        regrets = result.pulls_per_run @ gaps
+        document["measured"].append(_linear_measured(regrets, setting, found.refined, upper))
+    return document
+
+
+def _linear_measured(
+    regrets: Any, setting: Setting, coefficient: float, upper: float
+) -> dict[str, Any]:
+    error = float(regrets.std(ddof=1) / np.sqrt(len(regrets))) if len(regrets) > 1 else np.inf
+    found = Measured(
+        f"{LINEAR_ALGORITHM}, clipped rewards",
+        setting.epsilon,
+        setting.horizon,
+        len(regrets),
+        float(regrets.mean()),
+        error,
+        float(regrets.mean() / np.log(setting.horizon)),
+        coefficient,
+        None,
+        upper,
+    )
+    return _measured(found)

@@ -1,0 +1,99 @@
+"""Every lower bound of a linear instance, with duality gaps."""
+
+from __future__ import annotations
+
+import math
+
+from dpaudit.bounds import linear
+from dpaudit.bounds.bound import Bound, Form, Scope, Side, Standing
+from dpaudit.bounds.linear import LinearInstance, Structural
+from dpaudit.bounds.lower import LIMIT_NOTE
+from dpaudit.bounds.structural import Certificate
+from dpaudit.bounds.table import Setting
+
+
+def linear_bounds(instance: LinearInstance, setting: Setting) -> tuple[list[Bound], Structural]:
+    """Return the bounds at log T and on the box, and what they were computed from."""
+    found = linear.structural(instance, setting.epsilon)
+    log_horizon = math.log(setting.horizon)
+
+    def row(
+        name: str,
+        form: Form,
+        certificate: Certificate,
+        claims: tuple[str, ...],
+        standing: Standing = Standing.ESTABLISHED,
+        note: str = "",
+    ) -> Bound:
+        details = {
+            "coefficient": certificate.lower,
+            "upper": certificate.upper,
+            "duality_gap": certificate.gap,
+        }
+        return Bound(
+            name,
+            Side.LOWER,
+            form,
+            Scope.ASYMPTOTIC,
+            certificate.lower * log_horizon,
+            claims,
+            standing,
+            note or LIMIT_NOTE,
+            details=details,
+        )
+
+    refined = Certificate(found.refined, found.refined, (), (), ())
+    rows = [
+        row("without privacy (Graves-Lai)", Form.PAPER, found.without_privacy, ("lpd.constraint",)),
+        row(
+            "c_epsilon with the paper's rho",
+            Form.PAPER,
+            found.paper,
+            ("lpd.fact-2",),
+            *_standing(instance, found),
+        ),
+        row(
+            "c_epsilon with rho over bases",
+            Form.SHARP,
+            found.corrected,
+            ("lpd.rho-bar", "lpd.sharper"),
+        ),
+        row("c_epsilon, direct programme", Form.SHARP, found.sharp, ("sharper.huber",)),
+        row(
+            "the same with d_epsilon",
+            Form.SHARP,
+            refined,
+            ("sharper.huber", "sharper.private-divergence"),
+            note="at the alternatives that carry the certificate above: a bound, not the optimum",
+        ),
+    ]
+    return rows + _minimax(len(instance.theta), setting), found
+
+
+def _standing(instance: LinearInstance, found: Structural) -> tuple[Standing, str]:
+    if instance.orthogonal:
+        return Standing.ESTABLISHED, ""
+    reason = "Fact 2 is false for arms that are not orthogonal"
+    if found.paper_implied:
+        return Standing.ESTABLISHED, f"{reason}; here the number is implied by the row below"
+    return Standing.NOT_ESTABLISHED, f"{reason}; use the rows below"
+
+
+def _minimax(dimension: int, setting: Setting) -> list[Bound]:
+    note = "on the box [-1, 1]^d, for some theta: not about this instance"
+    values = (dimension, setting.epsilon, setting.horizon)
+    return [
+        Bound(
+            "minimax on the box",
+            Side.LOWER,
+            form,
+            Scope.MINIMAX,
+            value,
+            claims,
+            note=note,
+        )
+        for form, value, claims in (
+            (Form.PAPER, linear.minimax_paper(*values), ("lin.sharper-constant",)),
+            (Form.SHARP, linear.minimax_sharp(*values), ("lin.sharper-value",)),
+        )
+    ]

@@ -1,0 +1,101 @@
+"""Simulated regret beside the bounds, and which comparison with them is meaningful.
+
+At one finite T a simulated mean may be held against two numbers: the algorithm's own upper bound,
+and the finite-T lower bound that follows from its upper bounds (`transport`). The asymptotic lower
+bound is a statement about liminf regret / log T: `per_log` and `coefficient` are shown side by side
+as a trend and judged by nobody.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from dpaudit.bounds.bound import Instance
+from dpaudit.bounds.lower import coefficients
+from dpaudit.bounds.table import ALGORITHMS, Setting, sharpest
+from dpaudit.bounds.transport import finite_lower
+from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.algorithms import find, load, parameters
+from dpaudit.core.environments import Environment
+from dpaudit.core.simulate import SimulationResult, simulate
+from dpaudit.errors import InvalidArgument
+
+DEVIATIONS = 4.0
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One algorithm on one instance: regret and the bounds it may be held against."""
+
+    algorithm: str
+    epsilon: float
+    horizon: int
+    runs: int
+    regret: float
+    standard_error: float
+    per_log: float
+    coefficient: float
+    finite_lower: float | None
+    upper: float | None
+
+    @property
+    def verdict(self) -> str:
+        """Say where the mean lies, with four standard errors of slack."""
+        slack = DEVIATIONS * self.standard_error if self.runs > 1 else math.inf
+        if self.upper is not None and self.regret > self.upper + slack:
+            return "above its upper bound"
+        if self.finite_lower is not None and self.regret < self.finite_lower - slack:
+            return "below its lower bound"
+        return "within its bounds" if self.upper is not None else "no upper bound"
+
+
+def build(name: str, arms: int, setting: Setting) -> Algorithm:
+    """Return a private algorithm with the setting's parameters."""
+    known = parameters(find(name))
+    if not find(name).private:
+        raise InvalidArgument("algorithms", name, "claims no privacy; the bounds are not about it.")
+    values: dict[str, Any] = {"arms": arms, "epsilon": setting.epsilon}
+    if "alpha" in known:
+        values["alpha"] = setting.alpha
+    if "horizon" in known:
+        values["horizon"] = setting.horizon
+    return load(name, **values)
+
+
+def run(
+    name: str,
+    environment: Environment,
+    setting: Setting,
+    runs: int,
+    seed: int,
+    jobs: int = 1,
+    advance: Callable[[int], None] = lambda runs: None,
+) -> SimulationResult:
+    """Simulate an algorithm by name."""
+    algorithm = build(name, environment.arms, setting)
+    return simulate(algorithm, environment, setting.horizon, runs, seed, jobs, advance)
+
+
+def measure(instance: Instance, setting: Setting, result: SimulationResult) -> Measured:
+    """Put a simulation beside the bounds of its algorithm."""
+    below = above = None
+    if result.algorithm in ALGORITHMS:
+        bound = sharpest(result.algorithm, setting)
+        above = bound(instance.means)
+        below = finite_lower(instance, setting.epsilon, setting.horizon, bound)
+    regret = float(result.regrets.mean())
+    return Measured(
+        result.algorithm,
+        setting.epsilon,
+        setting.horizon,
+        result.runs,
+        regret,
+        result.standard_error,
+        regret / math.log(setting.horizon),
+        coefficients(instance, setting.epsilon).sharp,
+        below,
+        above,
+    )

@@ -1,0 +1,180 @@
+"""The picture of regret against epsilon or against T, with every bound and the regimes.
+
+Colour says whom a line is about (black: every private policy; one colour per algorithm), the dash
+says the form (dotted: paper; dashed: sharp closed form; solid: sharpest). Dots are simulated means
+with bars of two standard errors. Shading: the right thresholds, darkest where privacy costs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpaudit import plotting
+from dpaudit.bounds import lower, regimes
+from dpaudit.bounds.bound import Bound, Form, Instance, Scope, Side
+from dpaudit.bounds.measured import run
+from dpaudit.bounds.table import ALGORITHMS, Setting, stochastic
+from dpaudit.core.environments import Bernoulli
+from dpaudit.errors import InvalidArgument
+from dpaudit.output import progress
+
+BLACK = "#000000"
+POINTS = 50
+SIMULATED = 12
+SHARPEST = ("episode by episode", "problem-dependent, d_epsilon", "explicit, as declared")
+SHADES = ("#d9d9d9", "#eeeeee", "#ffffff")
+
+
+def draw(
+    instance: Instance,
+    setting: Setting,
+    algorithms: Sequence[str],
+    runs: int,
+    seed: int,
+    jobs: int,
+    destination: str,
+    against: str,
+    span: tuple[float, float] | None,
+) -> None:
+    """Simulate, evaluate every bound along the axis, and write the picture."""
+    low, high = span or ((0.05, 10.0) if against == "epsilon" else (1e3, float(setting.horizon)))
+    if against == "horizon" and low < instance.arms:
+        raise InvalidArgument("range", low, f"must begin at {instance.arms} rounds or later.")
+    grid = np.geomspace(low, high, POINTS)
+    canvas, axes = plotting.figure(10.5, 6.4)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    _shade(axes, instance, setting, against, low, high)
+    known = [algorithm for algorithm in algorithms if algorithm in ALGORITHMS]
+    _lines(axes, instance, [_at(setting, against, x) for x in grid], grid, known)
+    _dots(axes, instance, setting, algorithms, runs, seed, jobs, against, (low, high))
+    _label(axes, instance, setting, against, low, high)
+    plotting.save(canvas, Path(destination))
+
+
+def _at(setting: Setting, against: str, x: float) -> Setting:
+    if against == "epsilon":
+        return replace(setting, epsilon=float(x))
+    return replace(setting, horizon=round(x))
+
+
+def _shade(
+    axes: Any, instance: Instance, setting: Setting, against: str, low: float, high: float
+) -> None:
+    if against == "epsilon":
+        first, last = regimes.edges(instance, "right")
+        marks = (low, min(max(first, low), high), min(max(last, low), high), high)
+        names = ("high privacy", "mixed", "low privacy")
+        for start, stop, shade, name in zip(marks, marks[1:], SHADES, names, strict=False):
+            if stop > start:
+                axes.axvspan(start, stop, color=shade, zorder=0, linewidth=0)
+                axes.text(math.sqrt(start * stop), 1.005, name, ha="center", va="bottom",
+                          fontsize=8, transform=axes.get_xaxis_transform())  # fmt: skip
+        for name, style in (("paper", ":"), ("right", "-")):
+            for edge in sorted(set(regimes.edges(instance, name))):
+                if low < edge < high:
+                    label = f"threshold, {name}: {edge:.3g}"
+                    axes.axvline(edge, linestyle=style, color="#777777", linewidth=1, label=label)
+        return
+    change = math.pi / 2 * (instance.arms - 1) / math.tanh(setting.epsilon / 2) ** 2
+    if change > low:
+        axes.axvspan(low, min(change, high), color=SHADES[0], zorder=0, linewidth=0,
+                     label="minimax: privacy dominates")  # fmt: skip
+
+
+def _lines(
+    axes: Any, instance: Instance, settings: Sequence[Setting], grid: Any, algorithms: Sequence[str]
+) -> None:
+    columns: dict[tuple[str, str, str, str], list[float]] = {}
+    kinds: dict[tuple[str, str, str, str], Bound] = {}
+    for setting in settings:
+        for bound in stochastic(instance, setting, algorithms):
+            key = (bound.algorithm, str(bound.side), bound.name, str(bound.form))
+            columns.setdefault(key, []).append(bound.value)
+            kinds[key] = bound
+    colours = dict(zip(algorithms, plotting.COLOURS, strict=False))
+    for key, values in columns.items():
+        bound = kinds[key]
+        heights = np.where(np.isfinite(values) & (np.array(values) > 0), values, np.nan)
+        if np.all(np.isnan(heights)):
+            continue
+        axes.plot(grid, heights, linewidth=_weight(bound), linestyle=_dash(bound),
+                  color=colours.get(bound.algorithm, BLACK), alpha=0.9,
+                  marker=_marker(bound), markevery=8, markersize=4,
+                  label=_name(bound))  # fmt: skip
+
+
+def _name(bound: Bound) -> str:
+    whom = f"{bound.algorithm} " if bound.algorithm else ""
+    return f"{whom}{bound.side}: {bound.name} ({bound.form})"
+
+
+def _weight(bound: Bound) -> float:
+    return 1.0 if bound.scope is Scope.MINIMAX or bound.name.startswith("gap-free") else 1.7
+
+
+def _dash(bound: Bound) -> Any:
+    if bound.form is Form.PAPER:
+        return ":"
+    if bound.name in (
+        "episode by episode",
+        "problem-dependent, d_epsilon",
+        "explicit, as declared",
+    ):
+        return "-"
+    return "-." if bound.side is Side.LOWER and bound.algorithm else "--"
+
+
+def _marker(bound: Bound) -> str:
+    if bound.scope is Scope.MINIMAX:
+        return "^"
+    if bound.name.startswith("gap-free"):
+        return "v"
+    return "x" if bound.name.startswith("without privacy") else ""
+
+
+def _dots(
+    axes: Any,
+    instance: Instance,
+    setting: Setting,
+    algorithms: Sequence[str],
+    runs: int,
+    seed: int,
+    jobs: int,
+    against: str,
+    span: tuple[float, float],
+) -> None:
+    environment = Bernoulli(instance.means)
+    places = np.geomspace(*span, SIMULATED)
+    with progress("simulate", total=len(algorithms) * SIMULATED * runs) as advance:
+        for i, algorithm in enumerate(algorithms):
+            means, errors = [], []
+            for x in places:
+                here = _at(setting, against, x)
+                result = run(algorithm, environment, here, runs, seed, jobs, advance)
+                means.append(float(result.regrets.mean()))
+                errors.append(2 * result.standard_error if runs > 1 else 0.0)
+            axes.errorbar(places, means, yerr=errors, fmt="os^Dv"[i % 5], markersize=6, capsize=3,
+                          color=plotting.COLOURS[i % len(plotting.COLOURS)], zorder=5,
+                          markeredgecolor="white", label=f"{algorithm}: simulated")  # fmt: skip
+
+
+def _label(
+    axes: Any, instance: Instance, setting: Setting, against: str, low: float, high: float
+) -> None:
+    axes.set_xlim(low, high)
+    axes.set_xlabel("privacy budget epsilon" if against == "epsilon" else "rounds T")
+    axes.set_ylabel("regret at T" if against == "epsilon" else "regret")
+    means = ", ".join(f"{mean:g}" for mean in instance.means)
+    at = f"T = {setting.horizon:,}" if against == "epsilon" else f"epsilon = {setting.epsilon:g}"
+    axes.set_title(f"means {means}; {at}", pad=16)
+    smallest = lower.coefficients(instance, max(high, 1.0)).without_privacy
+    if against == "epsilon" and smallest > 0:
+        axes.set_ylim(bottom=smallest * math.log(setting.horizon) / 4)
+    axes.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5))

@@ -1,0 +1,167 @@
+"""Tables of bounds for a terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from dpaudit.bounds.bound import Bound, Scope, Standing
+
+WIDTH = 140
+SIGNS = {"lower": "≥", "upper": "≤", "order": "~"}
+
+
+def show(documents: Sequence[dict[str, Any]]) -> None:
+    """Print one full table, or a summary line per simulation where there are several."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = WIDTH
+    if len(documents) == 1:
+        _full(console, documents[0])
+        return
+    if any(document["measured"] for document in documents):
+        _summary(console, documents)
+        return
+    for document in documents:
+        _full(console, document)
+        console.print()
+
+
+def _full(console: Console, document: dict[str, Any]) -> None:
+    means = ", ".join(f"{mean:g}" for mean in document["means"])
+    console.print(f"[bold]{document['instance']}[/bold]  means {means}", soft_wrap=True)
+    console.print(f"epsilon {document['epsilon']:g}, horizon {document['horizon']:,}")
+    _bounds(console, document["bounds"])
+    if "structural" in document:
+        _structure(console, document)
+    _regimes(console, document["regimes"])
+    if document["measured"]:
+        _summary(console, [document])
+
+
+def number(value: float | None) -> str:
+    """Return four significant digits, thousands separated."""
+    if value is None:
+        return "-"
+    if math.isinf(value):
+        return "inf"
+    if abs(value) < 1e-9:  # rounding of an exact zero
+        return "0"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _table(left: Sequence[str], right: Sequence[str], last: Sequence[str] = ()) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in left:
+        table.add_column(heading, no_wrap=True)
+    for heading in right:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for heading in last:
+        table.add_column(heading, overflow="fold")
+    return table
+
+
+def _bounds(console: Console, bounds: Sequence[Bound]) -> None:
+    table = _table(("bound", "form"), ("regret",), ("scope", "note", "claims"))
+    notes: list[str] = []
+    about = None
+    for bound in bounds:
+        if bound.algorithm != about:
+            about = bound.algorithm
+            table.add_row(f"[bold]{about or 'every private policy'}[/bold]")
+        if bound.note and bound.note not in notes:
+            notes.append(bound.note)
+        scope = str(bound.scope)
+        if bound.standing is Standing.NOT_ESTABLISHED:
+            scope = f"{scope}, {bound.standing}"
+        sign = SIGNS["order" if bound.scope is Scope.ORDER else str(bound.side)]
+        table.add_row(
+            f"  {bound.name}",
+            str(bound.form),
+            f"{sign} {number(bound.value)}",
+            scope,
+            str(notes.index(bound.note) + 1) if bound.note else "",
+            ", ".join(bound.claims),
+        )
+    console.print(table)
+    for i, note in enumerate(notes, start=1):
+        console.print(f"  {i}  {note}", soft_wrap=True)
+
+
+def _regimes(console: Console, found: dict[str, Any]) -> None:
+    if "arms" in found:
+        table = _table((), ("arm mean", "gap", "paper d/(6t)", "d/t", "privacy is free from"))
+        for arm in found["arms"]:
+            values = (arm.mean, arm.gap, arm.paper, arm.improved, arm.right)
+            table.add_row(*map(number, values))
+        console.print("[bold]regimes of epsilon, per arm[/bold]")
+        console.print(table)
+        console.print(f"this epsilon: {found['regime']}", soft_wrap=True)
+        edge = found["minimax"]
+        console.print(
+            f"minimax: privacy dominates the lower bound below epsilon {number(edge.bounded)} "
+            f"(rewards in [0, 1]), {number(edge.gaussian)} (Gaussian); paper {number(edge.paper)}",
+            soft_wrap=True,
+        )
+    else:
+        edge = found["minimax_linear"]
+        console.print(
+            f"minimax on the box: privacy dominates below epsilon {number(edge['right'])}; "
+            f"paper {number(edge['paper'])}",
+            soft_wrap=True,
+        )
+
+
+def _structure(console: Console, document: dict[str, Any]) -> None:
+    found = document["structural"]
+    shape = "orthogonal" if document["orthogonal"] else "not orthogonal"
+    console.print(f"[bold]structure[/bold]  arms {shape}")
+    table = _table((), ("arm", "paper's rho", "rho over bases", "allocation / log T"))
+    rows = zip(found["arms"], found["rho"], found["rho_valid"], found["allocation"], strict=True)
+    for arm, rho, valid, share in rows:
+        table.add_row(str(arm), number(rho), number(valid), number(share))
+    console.print(table)
+    for bound in document["bounds"]:
+        gap = (bound.details or {}).get("duality_gap")
+        if gap is not None:
+            console.print(
+                f"  {bound.name}: {bound.details['coefficient']:.8g} log T, duality gap {gap:.2g}",
+                soft_wrap=True,
+            )
+
+
+def _summary(console: Console, documents: Sequence[dict[str, Any]]) -> None:
+    table = _table(
+        ("instance", "epsilon", "algorithm"),
+        ("lower at T", "regret", "std error", "upper"),
+        ("verdict",),
+    )
+    for heading in ("regret/log T", "liminf bound"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for document in documents:
+        for row in document["measured"]:
+            table.add_row(
+                document["instance"],
+                f"{row['epsilon']:g}",
+                row["algorithm"],
+                number(row["finite_lower"]),
+                number(row["regret"]),
+                number(row["standard_error"]),
+                number(row["upper"]),
+                row["verdict"],
+                number(row["per_log"]),
+                number(row["coefficient"]),
+            )
+    first = documents[0]
+    runs = max(row["runs"] for document in documents for row in document["measured"])
+    console.print(f"[bold]simulated[/bold]  horizon {first['horizon']:,}, {runs} runs")
+    console.print(table)
+    console.print(
+        "  judged: lower at T (given the algorithm's upper bounds) <= regret <= upper, within four "
+        "standard errors;\n  a trend only: regret / log T beside its liminf bound.",
+        soft_wrap=True,
+    )

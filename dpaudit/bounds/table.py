@@ -1,0 +1,190 @@
+"""Every bound that speaks about an instance, collected: paper's form beside the sharpest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from dpaudit.bounds import baselines, lower, upper
+from dpaudit.bounds.bound import Bound, Form, Instance, Scope, Side, Standing
+from dpaudit.bounds.episodes import LazyIndex
+from dpaudit.bounds.transport import finite_lower
+from dpaudit.errors import UnknownName
+
+EPISODES = "sharper.episodes"
+ANY_ALPHA = "holds for alpha > 1"
+EVERY = "for every instance with rewards in [0, 1]"
+ALGORITHMS = ("adap_ucb", "adap_klucb", "lazy_dp_ucb", "dp_se", "dp_ucb")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the bounds are evaluated at."""
+
+    epsilon: float
+    horizon: int
+    alpha: float = 3.1
+
+
+def sharpest(algorithm: str, setting: Setting) -> Callable[[tuple[float, ...]], float]:
+    """Return the sharpest established upper bound of an algorithm as a function of the means."""
+    e, a, t = setting.epsilon, setting.alpha, setting.horizon
+    known: dict[str, Callable[[tuple[float, ...]], float]] = {
+        "adap_ucb": lambda means: upper.adap_ucb_sharp(means, e, a, t),
+        "adap_klucb": lambda means: upper.adap_klucb_sharp(means, e, a, t),
+        "lazy_dp_ucb": lambda means: LazyIndex(e, 6.0, 3.0).regret(means, t),
+        "dp_se": lambda means: baselines.dp_se(means, e, t),
+        "dp_ucb": lambda means: baselines.dp_ucb(means, e, t),
+    }
+    if algorithm not in known:
+        raise UnknownName("algorithm with an upper bound", algorithm, known)
+    return known[algorithm]
+
+
+def upper_bounds(instance: Instance, setting: Setting, algorithms: Sequence[str]) -> list[Bound]:
+    """Return the upper bounds of the chosen algorithms, for rewards in [0, 1]."""
+    found: list[Bound] = []
+    for algorithm in algorithms:
+        best = sharpest(algorithm, setting)(instance.means)
+        found += _FORMS[algorithm](instance.means, setting, best)
+        found.append(_below(instance, setting, algorithm))
+    return found
+
+
+def stochastic(instance: Instance, setting: Setting, algorithms: Sequence[str]) -> list[Bound]:
+    """Return every bound of a stochastic instance; upper ones only for rewards in [0, 1]."""
+    found = lower.problem_dependent(instance, setting.epsilon, setting.horizon)
+    found += lower.minimax(instance.arms, setting.epsilon, setting.horizon)
+    return found + (upper_bounds(instance, setting, algorithms) if algorithms else [])
+
+
+def _upper(
+    algorithm: str,
+    name: str,
+    form: Form,
+    value: float,
+    claims: tuple[str, ...],
+    note: str = "",
+) -> Bound:
+    return Bound(
+        name, Side.UPPER, form, Scope.FINITE, value, claims, note=note, algorithm=algorithm
+    )
+
+
+def _order(algorithm: str, value: float, claims: tuple[str, ...], note: str) -> Bound:
+    name = "Table 1 with constant 1"
+    return Bound(
+        name,
+        Side.UPPER,
+        Form.PAPER,
+        Scope.ORDER,
+        value,
+        claims,
+        Standing.ORDER_ONLY,
+        note,
+        algorithm,
+    )
+
+
+def _below(instance: Instance, setting: Setting, algorithm: str) -> Bound:
+    value = finite_lower(instance, setting.epsilon, setting.horizon, sharpest(algorithm, setting))
+    return Bound(
+        "lower bound at this T, given its upper bounds",
+        Side.LOWER,
+        Form.SHARP,
+        Scope.FINITE,
+        value,
+        ("sharper.private-divergence", "pd.event-fixed"),
+        note="the comparison with expected regret that is meaningful at finite T",
+        algorithm=algorithm,
+    )
+
+
+def _adap_ucb(means: tuple[float, ...], s: Setting, best: float) -> list[Bound]:
+    values = (means, s.epsilon, s.alpha, s.horizon)
+    row = partial(_upper, "adap_ucb")
+    return [
+        row(
+            "16 alpha log T / min(gap, epsilon)",
+            Form.PAPER,
+            upper.adap_ucb_paper(*values),
+            ("ucb.repaired-small", "ucb.repaired-large"),
+            "needs alpha > 3; the printed proof would need 20.94 at gap = epsilon, a repaired one "
+            "needs 13.6",
+        ),
+        row(
+            "repaired closed form, 4 n* + 3",
+            Form.SHARP,
+            upper.adap_ucb_closed(*values),
+            ("ucb.repaired-quadratic", "gr.good-event-fixed", EPISODES),
+            ANY_ALPHA,
+        ),
+        row("episode by episode", Form.SHARP, best, (EPISODES,), ANY_ALPHA),
+        row("gap-free", Form.PAPER, upper.gap_free_paper(*values), ("gf.tuning",), EVERY),
+        row(
+            "gap-free",
+            Form.SHARP,
+            upper.gap_free_sharp(len(means), *values[1:]),
+            ("ucb.repaired-quadratic", "gf.tuning-best"),
+            EVERY,
+        ),
+    ]
+
+
+def _adap_klucb(means: tuple[float, ...], s: Setting, best: float) -> list[Bound]:
+    values = (means, s.epsilon, s.alpha, s.horizon)
+    row = partial(_upper, "adap_klucb")
+    return [
+        row(
+            "C1 log T gap / min(d, C2 epsilon gap)",
+            Form.PAPER,
+            upper.adap_klucb_paper(*values),
+            ("klu.explicit", "klu.constants"),
+            "needs alpha > 3; C1, C2 are no constants: taken for this instance from the proof",
+        ),
+        row(
+            "universal: C1 = 4 alpha / c, C2 = 1",
+            Form.SHARP,
+            upper.adap_klucb_universal(*values),
+            ("sharper.klucb-ratio", "sharper.klucb-constant"),
+            f"any c < 0.3178, with a remainder of order 1 / gap^2 free of T; {ANY_ALPHA}",
+        ),
+        row("episode by episode", Form.SHARP, best, (EPISODES,), ANY_ALPHA),
+        row(
+            "gap-free",
+            Form.SHARP,
+            upper.gap_free_klucb(len(means), *values[1:]),
+            ("sharper.klucb-ratio", "gf.klucb"),
+            EVERY,
+        ),
+    ]
+
+
+def _lazy_dp_ucb(means: tuple[float, ...], s: Setting, best: float) -> list[Bound]:
+    return [_upper("lazy_dp_ucb", "episode by episode", Form.SHARP, best, (EPISODES,))]
+
+
+def _dp_se(means: tuple[float, ...], s: Setting, best: float) -> list[Bound]:
+    order = baselines.dp_se_order(means, s.epsilon, s.horizon)
+    return [
+        _order("dp_se", order, ("tb.dp-se",), "an order, not a bound"),
+        _upper("dp_se", "explicit, as declared", Form.SHARP, best, ("sharper.dp-se",)),
+    ]
+
+
+def _dp_ucb(means: tuple[float, ...], s: Setting, best: float) -> list[Bound]:
+    order = baselines.dp_ucb_order(means, s.epsilon, s.horizon)
+    return [
+        _order("dp_ucb", order, ("tb.dp-ucb",), "an order, not a bound; it lacks the factor K"),
+        _upper("dp_ucb", "explicit, as declared", Form.SHARP, best, ("sharper.dp-ucb-noise",)),
+    ]
+
+
+_FORMS = {
+    "adap_ucb": _adap_ucb,
+    "adap_klucb": _adap_klucb,
+    "lazy_dp_ucb": _lazy_dp_ucb,
+    "dp_se": _dp_se,
+    "dp_ucb": _dp_ucb,
+}

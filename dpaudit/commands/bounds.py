@@ -1,0 +1,228 @@
+"""Regret bounds of private bandits: what privacy must cost, and what an algorithm guarantees.
+
+Prints every lower and upper bound for an instance, as the paper states it and in the sharpest form
+established, each with the claim behind it (`dpaudit prove`). With --runs, simulated regret beside
+them. Asymptotic lower bounds are liminf statements: at one horizon only the rows of scope `finite`
+may be held against a simulated regret.
+
+  dpaudit bounds --env C2 --epsilon 1 --horizon 1e7
+  dpaudit bounds --env C1 C2 C3 C4 --epsilon 0.1 0.25 0.5 1 --runs 20
+  dpaudit bounds --env regimes --plot regimes.png --range 0.05,10
+  dpaudit bounds --law gaussian --means 0.5,0.2 --epsilon 0.5
+  dpaudit bounds --support 0,0.5,1 --probabilities "0.2,0.3,0.5;0.5,0.3,0.2"
+  dpaudit bounds --features "1,0;0,1;0.9,0.3" --theta 1,0.2 --runs 20
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from dpaudit.bounds.bound import Instance
+    from dpaudit.bounds.linear import LinearInstance
+    from dpaudit.bounds.table import Setting
+
+HELP = "what privacy must cost in regret, and what an algorithm guarantees"
+DEFAULT_RUNS = "20"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments; numbers are parsed later, so that errors share one form."""
+    add = parser.add_argument
+    add("--env", nargs="+", metavar="ENV", help="C1, C2, C3, C4, regimes (default C2)")
+    add("--means", metavar="M,M,...", help="mean rewards of the arms")
+    add(
+        "--law",
+        default="bernoulli",
+        metavar="LAW",
+        help="bernoulli, gaussian, exponential, poisson",
+    )
+    add("--deviation", default="1", metavar="S", help="deviation of Gaussian rewards (default 1)")
+    add("--support", metavar="X,X,...", help="points of finite reward laws")
+    add("--probabilities", metavar="P,P;P,P", help="their probabilities, one group per arm")
+    add("--features", metavar="A,A;A,A", help="arms of a Gaussian linear bandit")
+    add("--theta", metavar="X,X,...", help="its parameter")
+    add("--epsilon", nargs="+", default=["1"], metavar="E", help="privacy budgets (default 1)")
+    add("--horizon", default="1e7", metavar="T", help="rounds (default 1e7)")
+    add("--alpha", default="3.1", metavar="A", help="exploration of the AdaP algorithms")
+    add("--algorithms", metavar="NAME,NAME", help="whose bounds and regret to show")
+    add("--runs", metavar="N", help="simulate this many runs (default 0; 20 for a picture)")
+    add("--seed", default="0", metavar="S", help="seed of the simulations (default 0)")
+    add("--jobs", default="1", metavar="J", help="processes (default 1)")
+    add("--json", metavar="FILE", help="write JSON to FILE, or to stdout for -")
+    add("--plot", metavar="FILE", help="draw regret and every bound into a .png, .svg or .pdf")
+    add("--against", default="epsilon", metavar="X", help="epsilon or horizon (default epsilon)")
+    add("--range", metavar="LOW,HIGH", help="of the picture's horizontal axis")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Print tables, or write JSON or a picture."""
+    from dpaudit import plotting
+    from dpaudit.output import require_writable, write_json
+
+    require_writable(arguments.json)
+    plotting.require_picture(arguments.plot)
+    if arguments.features is not None or arguments.theta is not None:
+        documents = [_linear(arguments, setting) for setting in _settings(arguments)]
+    else:
+        documents = _stochastic(arguments)
+    if arguments.json:
+        write_json(documents if len(documents) > 1 else documents[0], arguments.json)
+    if arguments.json != "-":
+        from dpaudit.bounds.render import show
+
+        show(documents)
+    return 0
+
+
+def _settings(arguments: argparse.Namespace) -> list[Setting]:
+    from dpaudit.bounds.table import Setting
+    from dpaudit.errors import require_positive
+    from dpaudit.parsing import integer, number
+
+    horizon, alpha = integer("horizon", arguments.horizon), number("alpha", arguments.alpha)
+    budgets = [number("epsilon", text) for text in arguments.epsilon]
+    for value in budgets:
+        require_positive("epsilon", value)
+    require_positive("alpha", alpha)
+    return [Setting(value, horizon, alpha) for value in budgets]
+
+
+def _stochastic(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    from dpaudit.bounds import document, picture
+    from dpaudit.bounds.laws import Bernoulli
+
+    settings, runs, seed, jobs = _settings(arguments), *_simulation(arguments)
+    instances = _instances(arguments)
+    algorithms = _algorithms(arguments, instances)
+    if arguments.plot:
+        instance = next(iter(instances.values()))
+        if not isinstance(instance.laws[0], Bernoulli):
+            _refuse("law", arguments.law, "cannot be simulated; a picture needs bernoulli.")
+        picture.draw(
+            instance, settings[0], algorithms, runs, seed, jobs, arguments.plot, *_axis(arguments)
+        )
+    return [
+        document.describe(name, instance, setting, algorithms, runs, seed, jobs)
+        for name, instance in instances.items()
+        for setting in settings
+    ]
+
+
+def _axis(arguments: argparse.Namespace) -> tuple[str, tuple[float, float] | None]:
+    from dpaudit.errors import UnknownName
+    from dpaudit.parsing import number
+
+    if arguments.against not in ("epsilon", "horizon"):
+        raise UnknownName("axis", arguments.against, ("epsilon", "horizon"))
+    if arguments.range is None:
+        return arguments.against, None
+    ends = [number("range", text) for text in arguments.range.split(",")]
+    if len(ends) != 2 or not 0 < ends[0] < ends[1] < float("inf"):
+        _refuse("range", arguments.range, "must be two positive numbers such as 0.05,10.")
+    return arguments.against, (ends[0], ends[1])
+
+
+def _simulation(arguments: argparse.Namespace) -> tuple[int, int, int]:
+    from dpaudit.errors import require_integer
+    from dpaudit.parsing import integer
+
+    default = DEFAULT_RUNS if arguments.plot else "0"
+    runs = integer("runs", default if arguments.runs is None else arguments.runs)
+    require_integer("runs", runs, 1 if arguments.runs is not None else 0)
+    return runs, integer("seed", arguments.seed), integer("jobs", arguments.jobs)
+
+
+def _algorithms(arguments: argparse.Namespace, instances: dict[str, Instance]) -> list[str]:
+    from dpaudit.bounds.laws import Bernoulli
+    from dpaudit.bounds.measured import build
+    from dpaudit.bounds.table import Setting
+
+    bounded = all(isinstance(i.laws[0], Bernoulli) for i in instances.values())
+    if arguments.algorithms is None:
+        chosen = ["adap_ucb", "adap_klucb"] if arguments.plot else list(_default())
+        return chosen if bounded else []
+    names = arguments.algorithms.split(",")
+    if not bounded:
+        _refuse("algorithms", arguments.algorithms, "need rewards in [0, 1]; drop them or the law.")
+    for name in names:
+        build(name, 2, Setting(1.0, 1000))
+    return list(names)
+
+
+def _default() -> tuple[str, ...]:
+    return ("adap_ucb", "adap_klucb", "dp_se", "dp_ucb")
+
+
+def _instances(arguments: argparse.Namespace) -> dict[str, Instance]:
+    from dpaudit.bounds.bound import Instance, bernoulli
+    from dpaudit.bounds.finite import finite
+    from dpaudit.core.environments import named
+
+    given = [arguments.env, arguments.means, arguments.support]
+    if sum(item is not None for item in given) > 1:
+        _refuse("means", arguments.means, "cannot be combined: give --env, --means or --support.")
+    if (arguments.support is None) != (arguments.probabilities is None):
+        _refuse("probabilities", arguments.probabilities, "and --support go together.")
+    if arguments.support is not None:
+        points = _numbers("support", arguments.support)
+        groups = arguments.probabilities.split(";")
+        laws = [finite(points, _numbers("probabilities", group)) for group in groups]
+        return {"finite support": Instance(tuple(laws))}
+    if arguments.means is not None:
+        return {f"{arguments.law} {arguments.means}": _family(arguments)}
+    names = arguments.env or ["C2"]
+    return {name: bernoulli(named(name).means) for name in names}
+
+
+def _family(arguments: argparse.Namespace) -> Instance:
+    from dpaudit.bounds import laws
+    from dpaudit.bounds.bound import Instance
+    from dpaudit.errors import UnknownName
+    from dpaudit.parsing import number
+
+    means = _numbers("means", arguments.means)
+    match arguments.law:
+        case "bernoulli":
+            return Instance(tuple(laws.Bernoulli(mean) for mean in means))
+        case "gaussian":
+            deviation = number("deviation", arguments.deviation)
+            return Instance(tuple(laws.Gaussian(mean, deviation) for mean in means))
+        case "exponential":
+            return Instance(tuple(laws.Exponential(mean) for mean in means))
+        case "poisson":
+            return Instance(tuple(laws.Poisson(mean) for mean in means))
+    known = ("bernoulli", "gaussian", "exponential", "poisson")
+    raise UnknownName("reward law", arguments.law, known)
+
+
+def _linear(arguments: argparse.Namespace, setting: Setting) -> dict[str, Any]:
+    from dpaudit.bounds import document
+
+    if arguments.plot:
+        _refuse("plot", arguments.plot, "is for stochastic bandits; drop --features and --theta.")
+    runs, seed, jobs = _simulation(arguments)
+    return document.describe_linear(_parse_linear(arguments), setting, runs, seed, jobs)
+
+
+def _parse_linear(arguments: argparse.Namespace) -> LinearInstance:
+    from dpaudit.bounds.linear import LinearInstance
+
+    if arguments.features is None or arguments.theta is None:
+        _refuse("theta", arguments.theta, "and --features go together.")
+    features = tuple(_numbers("features", group) for group in arguments.features.split(";"))
+    return LinearInstance(features, _numbers("theta", arguments.theta))
+
+
+def _numbers(name: str, text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        _refuse(name, text, "must be numbers separated by commas, such as 0.9,0.5.")
+
+
+def _refuse(name: str, value: object, rule: str) -> NoReturn:
+    from dpaudit.errors import InvalidArgument
+
+    raise InvalidArgument(name, value, rule)
