@@ -84,8 +84,8 @@ class AuditPlan:
         return max(1, (self.runs - self.training_runs) // (2 * finalists))
 
     @property
-    def block_rounds(self) -> int:
-        """Rounds of a full block."""
+    def largest_block(self) -> int:
+        """Rounds whose runs fit into the memory of a block."""
         box = self.box
         few_plays = (
             isinstance(box, DeclaredBox)
@@ -93,9 +93,12 @@ class AuditPlan:
             and not isinstance(box.algorithm, PerStep)
         )
         cells = 64 * box.arms if few_plays else box.horizon
-        fitting = BLOCK_CELLS // max(cells, 1)
-        fine = self.test_rounds(FINALISTS) // 16
-        return int(max(1, min(LARGEST_BLOCK, fitting, max(fine, 1))))
+        return max(1, min(LARGEST_BLOCK, BLOCK_CELLS // cells))
+
+    @property
+    def block_rounds(self) -> int:
+        """Rounds of a full block: sixteen blocks at least, to be able to stop early."""
+        return max(1, min(self.largest_block, self.test_rounds(FINALISTS) // 16))
 
     def blocks(self, finalists: int) -> list[int]:
         """Return the rounds of each block of a finalist pair."""
@@ -117,7 +120,7 @@ def seed_of(seed: int, *key: int) -> np.random.SeedSequence:
 
 def train(plan: AuditPlan, index: int) -> list[Candidate]:
     """Return the most promising events of one pair, from training runs."""
-    pair, size = plan.pairs[index], plan.block_rounds
+    pair, size = plan.pairs[index], plan.largest_block
 
     def draw(half: int) -> Iterator[tuple[Runs, Runs]]:
         for number, begun in enumerate(range(0, plan.training_rounds, size)):
