@@ -21,7 +21,7 @@ import numpy as np
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import DpauditError, InvalidArgument, UnknownName, require_integer
 from dpaudit.sample.adapters import drive
-from dpaudit.sample.guard import PolicyError, no_global_randomness, time_limit
+from dpaudit.sample.guard import GlobalRandomness, PolicyError, no_global_randomness, time_limit
 from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Stream
 
@@ -107,7 +107,11 @@ class PolicyBox:
         rewards = stream.array()
         actions = np.zeros((runs, len(rewards)), dtype=np.int16)
         for index, child in enumerate(seed.spawn(runs)):
-            actions[index] = self.run_once(rewards, np.random.default_rng(child))
+            try:
+                actions[index] = self.run_once(rewards, np.random.default_rng(child))
+            except GlobalRandomness:
+                # imports inside the first run may draw once; a policy that draws does so again
+                actions[index] = self.run_once(rewards, np.random.default_rng(child))
         return Runs.of_actions(actions)
 
     def run_once(self, rewards: Any, rng: Any) -> Any:

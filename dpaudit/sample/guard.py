@@ -24,6 +24,10 @@ class PolicyError(DpauditError):
     """Foreign code broke a rule of the audit; the message names the policy and the rule."""
 
 
+class GlobalRandomness(PolicyError):
+    """Foreign code moved a global random state."""
+
+
 class _TimeLimit(BaseException):
     """Raised inside a run that takes too long; not an `Exception`, so policies do not catch it."""
 
@@ -81,7 +85,7 @@ def no_global_randomness(name: str) -> Iterator[None]:
         ("random", random.getstate() != before_python),
     ):
         if moved:
-            raise PolicyError(
+            raise GlobalRandomness(
                 f"{name} touches the global random state of {module}; "
                 "its runs cannot be replayed. Draw from the `rng` argument instead."
             )

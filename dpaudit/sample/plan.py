@@ -7,7 +7,7 @@ they were killed. Runs are cut into blocks of a size that depends on the target 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,7 @@ class AuditPlan:
     seed: int
     pairs: tuple[Pair, ...]
     delta: float = 0.0
+    act: int = 0
 
     def __post_init__(self) -> None:
         require_positive("epsilon", self.epsilon)
@@ -69,6 +70,16 @@ class AuditPlan:
             "pairs": [pair_data(pair) for pair in self.pairs],
         }
 
+    def acts(self) -> list[AuditPlan]:
+        """Return the parts of the audit: a quick one that finds gross violations, then the rest.
+
+        Each trains and judges on runs of its own, under its own share of the error.
+        """
+        quick = self.runs // 16
+        if quick < 16 * len(self.pairs):
+            return [self]
+        return [replace(self, runs=quick), replace(self, runs=self.runs - quick, act=1)]
+
     @property
     def training_rounds(self) -> int:
         """Rounds (one run on each stream) per pair and half of the training."""
@@ -78,6 +89,11 @@ class AuditPlan:
     def training_runs(self) -> int:
         """Runs that choose pairs and events and are never counted as evidence."""
         return 4 * len(self.pairs) * self.training_rounds
+
+    @property
+    def finalists(self) -> int:
+        """Pairs that reach the judgement."""
+        return min(FINALISTS, len(self.pairs))
 
     def test_rounds(self, finalists: int) -> int:
         """Fresh rounds for each of the finalist pairs."""
@@ -126,8 +142,12 @@ def train(plan: AuditPlan, index: int) -> list[Candidate]:
         for number, begun in enumerate(range(0, plan.training_rounds, size)):
             count = min(size, plan.training_rounds - begun)
             yield (
-                plan.box.run(pair.stream, count, seed_of(plan.seed, 0, index, half, number, 0)),
-                plan.box.run(pair.neighbour, count, seed_of(plan.seed, 0, index, half, number, 1)),
+                plan.box.run(
+                    pair.stream, count, seed_of(plan.seed, 0, plan.act, index, half, number, 0)
+                ),
+                plan.box.run(
+                    pair.neighbour, count, seed_of(plan.seed, 0, plan.act, index, half, number, 1)
+                ),
             )
 
     from dpaudit.sample.scores import likelihood_ratios

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from dpaudit.sample.audit import Judged, Report
+from dpaudit.sample.report import Judged, Report
 
 
 def report_lines(report: Report) -> list[str]:
@@ -17,7 +17,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"{report.status}  {report.target}: {report.words}"
     yield (
         f"  {report.arms} arms, horizon {report.horizon}, seed {report.seed}; "
-        f"{report.runs} of {report.runs_planned} runs, {report.training_runs} of them to train; "
+        f"{report.runs} of {report.runs_planned} runs, {report.training_runs} planned to train; "
         f"{report.pairs_tried} pairs tried"
     )
     yield f"  epsilon >= {report.lower:.4f} with probability at least {1 - report.error:.6g}"
@@ -37,13 +37,13 @@ def _hypothesis(judged: Judged) -> Iterator[str]:
 
 
 def _budget(report: Report) -> Iterator[str]:
-    parts = report.budget.get("parts", [])
-    if not parts:
-        return
     yield f"  error budget {report.error:g}:"
-    for part in parts:
-        inner = part["parts"]
-        looks = len(inner[0].get("parts", []))
-        each = f"{len(inner)} hypotheses at {inner[0]['error']:.3g} each"
-        over = f", over {looks} looks" if looks else ""
-        yield f"    {part['error']:.3g} for {part['label']}: {each}{over}"
+    for act in report.budget["parts"]:
+        rest = "" if "parts" in act else ", unspent"
+        yield f"    {act['error']:.3g} for the {act['label']}{rest}"
+        for part in act.get("parts", []):
+            inner = part["parts"]
+            looks = len(inner[0].get("parts", []))
+            each = f"{len(inner)} hypotheses at {inner[0]['error']:.3g} each"
+            over = f", over {looks} looks" if looks else ""
+            yield f"      {part['error']:.3g} for {part['label']}: {each}{over}"

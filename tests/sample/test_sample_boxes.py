@@ -216,3 +216,14 @@ def test_a_file_that_fails_on_import_is_named(tmp_path):
     path = write(tmp_path, "raise RuntimeError('two\\nlines')\n")
     with pytest.raises(PolicyError, match="mine.py raised RuntimeError on import: two lines"):
         file_box(f"{path}:x", 2, 6, 1.0, 5.0)
+
+
+def test_a_draw_on_first_import_is_forgiven():
+    imported = []
+
+    def build(rng):
+        if not imported:
+            imported.append(random.random())
+        return Plain(2)
+
+    assert box(build).run(STREAM, 2, SEED).actions(1).tolist() == [0, 1, 0, 0, 0, 0]
