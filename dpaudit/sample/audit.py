@@ -5,10 +5,10 @@
    epsilon, which may stop the audit at any block, and a Clopper-Pearson lower bound on epsilon at
    looks planned in advance.
 3. One error budget covers everything: a quarter for a quick part that finds gross violations within
-   few runs, the rest for the long part; in each, half for the e-processes, half for the bounds, split evenly
-   over hypotheses (pair, event, direction); a bound's share is split over its looks, half of it for
-   the last. So with probability at least 1 - error a true claim is not refuted and the printed
-   lower bound is below the truth.
+   few runs, the rest for the long part; in each, half for the e-processes and half for the bounds,
+   split evenly over hypotheses (pair, event, direction); a bound's share is split over its looks,
+   half of it for the last. So with probability at least 1 - error a true claim is not refuted and
+   the printed lower bound is below the truth.
 
 Blocks are counted in a fixed order and the decision to stop is taken between blocks.
 """
