@@ -48,24 +48,22 @@ def upper_bound(p: float, level: float) -> float:
     if p <= 0.0:
         return level
     rest = 1.0 - p
-    entropy = -p * math.log(p) - rest * math.log(rest)
     least = -math.log1p(-p)
-    v = (level + entropy) / rest
-    pinsker = rest - math.sqrt(level / 2.0)
-    if pinsker > 0.0:
-        v = min(v, -math.log(pinsker))
-    v = max(v, least)
+    odds = min(rest / p, 1e307)
+    w = (level - p * math.log(p)) / rest
+    reach = (level + math.sqrt(level * (level + 2.0 * p))) / rest
+    if reach < 1.0:
+        w = min(w, -math.log1p(-min(reach, 0.999)))
     for _ in range(100):
-        decay = math.exp(-v)
-        excess = rest * v - p * math.log1p(-decay) - entropy - level
-        slope = rest - p * decay / (1.0 - decay)
-        after = v
-        if excess > 0.0 and slope > 0.0:
-            after = max(v - excess / slope, least)
-        if v - after <= 4e-16 * v:
-            return after
-        v = after
-    return v
+        above = -math.expm1(-w)
+        excess = rest * w - p * math.log1p(odds * above) - level
+        after = w
+        if excess > 0.0 and above > 0.0:
+            after = max(w - excess * (p + rest * above) / (rest * above), 0.0)
+        if w - after <= 2e-16 * (least + w):
+            return least + after
+        w = after
+    return least + w
 
 
 @njit(cache=True)
