@@ -1,0 +1,225 @@
+"""One claim, several checks, one verdict: the engine of the `check` command.
+
+`structure` judges the instance at the full horizon, `exact` at the largest horizons that its share
+of the budget reaches, `sample` where it is installed. Findings speak of one instance each. For an
+anytime algorithm every horizon is a truncation of the same one; otherwise an instance of another
+horizon is another algorithm, so findings at different horizons cannot contradict one another.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dpaudit.core.algorithm import Algorithm
+from dpaudit.errors import InvalidArgument, require_integer, require_positive
+from dpaudit.target import Target, parameters
+from dpaudit.verdict import Finding, Status, combine
+
+METHODS = ("structure", "exact", "sample")
+HORIZON = 10_000_000
+BUDGET = 15.0
+EPSILON = 1.0
+OFFERED = {"arms": 2}
+EXACT_SHARE = 0.7  # of what is left, where the sampler comes after
+SHORTEST = 0.1
+INSTANCE_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is judged: an algorithm with its parameters, an epsilon and a horizon."""
+
+    target: str
+    algorithm: str
+    parameters: dict[str, Any]
+    epsilon: float
+    arms: int
+    horizon: int
+    anytime: bool
+    neighbours: str
+    own: bool
+    """Whether the algorithm makes this claim itself."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The verdict on a claim and the findings behind it."""
+
+    verdict: Status
+    claim: Claim
+    findings: tuple[Finding, ...]
+    interrupted: bool = False
+
+    @property
+    def lower(self) -> float:
+        """The best lower bound on the loss of the claimed instance, error probabilities aside."""
+        usable = [f for f in self.findings if self.claim.anytime or f.horizon == self.claim.horizon]
+        return max(
+            (f.epsilon_lower for f in usable if f.horizon <= self.claim.horizon), default=0.0
+        )
+
+    @property
+    def upper(self) -> float:
+        """The best upper bound on the loss of the claimed instance."""
+        usable = [f for f in self.findings if f.horizon >= self.claim.horizon]
+        return min((f.epsilon_upper for f in usable), default=float("inf"))
+
+
+def claim_of(target: Target, algorithm: Algorithm, horizon: int, epsilon: float | None) -> Claim:
+    """Return the claim to judge: the algorithm's own epsilon unless another is given, else 1."""
+    try:
+        own = algorithm.claim
+    except KeyError:
+        rule = "claims privacy without a parameter epsilon; add one, or set private = False."
+        raise InvalidArgument("TARGET", target.text, rule) from None
+    judged = epsilon if epsilon is not None else own.epsilon
+    return Claim(
+        target=target.text,
+        algorithm=target.label,
+        parameters=parameters(algorithm),
+        epsilon=EPSILON if judged is None else judged,
+        arms=algorithm.arms,
+        horizon=horizon,
+        anytime=own.anytime,
+        neighbours=own.neighbours,
+        own=own.epsilon is not None and judged == own.epsilon,
+    )
+
+
+@dataclass(frozen=True)
+class Case:
+    """A claim with what it takes to judge it; each method returns its findings within a budget."""
+
+    target: Target
+    given: Mapping[str, Any]
+    claim: Claim
+    algorithm: Algorithm
+    exact_horizon: int | None
+    seed: int
+
+    def instance(self, horizon: int) -> Algorithm:
+        """Return the algorithm built for another horizon."""
+        return self.target.build(horizon, self.given, OFFERED)
+
+    def structure(self, budget: float) -> list[Finding]:
+        """Add up charges at the full horizon."""
+        from dpaudit.structure import prove
+
+        return [prove(self.algorithm, self.claim.horizon, self.claim.epsilon, budget)]
+
+    def exact(self, budget: float) -> list[Finding]:
+        """Compute likelihoods at the asked horizon, or at as large ones as the budget allows."""
+        from dpaudit.horizons import Interrupted, judge, sizes
+
+        claim, only = self.claim, self.exact_horizon
+        horizons = list(sizes(claim.arms, claim.horizon)) if only is None else [only]
+        try:
+            return self._named(judge(self.instance, claim.epsilon, horizons, budget))
+        except Interrupted as stop:
+            raise Interrupted(self._named(stop.findings)) from None
+
+    def sample(self, budget: float) -> list[Finding]:
+        """Run the short statistical audit, where there is one."""
+        short_audit = sampler()
+        if short_audit is None:
+            reason = "not run (not part of this version)."
+            return [Finding("sample", Status.SILENT, reason, arms=self.claim.arms)]
+        claim = self.claim
+        return [short_audit(self.algorithm, claim.epsilon, claim.horizon, self.seed, budget)]
+
+    def _named(self, findings: list[Finding]) -> list[Finding]:
+        """Put the target's own name on witnesses, so that `replay` finds it again."""
+        return [
+            replace(it, witness=replace(it.witness, target=self.target.text)) if it.witness else it
+            for it in findings
+        ]
+
+
+def sampler() -> Callable[..., Finding] | None:
+    """Return the short audit of `dpaudit.sample`, or None in a version without it."""
+    try:
+        found: Callable[..., Finding] = importlib.import_module("dpaudit.sample").short_audit
+    except (ModuleNotFoundError, AttributeError):
+        return None
+    return found
+
+
+def check(
+    target: Target,
+    given: Mapping[str, Any],
+    *,
+    epsilon: float | None = None,
+    horizon: int = HORIZON,
+    exact_horizon: int | None = None,
+    methods: Sequence[str] = METHODS,
+    budget: float = BUDGET,
+    seed: int = 0,
+    begun: Callable[[Claim], Any] = lambda claim: None,
+    heard: Callable[[Finding], Any] = lambda finding: None,
+) -> Report:
+    """Judge a claim with every method and return the report; Ctrl-C keeps what was found.
+
+    `begun` is told the claim before the work, `heard` every finding as soon as it is there.
+    """
+    require_integer("horizon", horizon, 1)
+    require_positive("budget", budget)
+    if exact_horizon is not None:
+        require_integer("exact_horizon", exact_horizon, 1)
+    if epsilon is not None:
+        require_positive("epsilon", epsilon)
+        if "epsilon" in target.accepts:
+            given = {**given, "epsilon": epsilon}
+    algorithm = target.build(horizon, given, OFFERED)
+    claim = claim_of(target, algorithm, horizon, epsilon)
+    case = Case(target, given, claim, algorithm, exact_horizon, seed)
+    begun(claim)
+    deadline = time.monotonic() + budget
+    chosen = [name for name in METHODS if name in methods]
+    findings: list[Finding] = []
+
+    def hear(found: Sequence[Finding]) -> None:
+        for finding in found:
+            findings.append(finding)
+            heard(finding)
+
+    interrupted = False
+    try:
+        for name in chosen:
+            left = max(deadline - time.monotonic(), SHORTEST)
+            shared = name == "exact" and "sample" in chosen and sampler() is not None
+            hear(getattr(case, name)(left * EXACT_SHARE if shared else left))
+    except KeyboardInterrupt as stop:
+        interrupted = True
+        hear(getattr(stop, "findings", ()))
+    return Report(verdict(findings, case), claim, tuple(findings), interrupted)
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """Return a report as the data that `--json` writes."""
+    return {
+        "verdict": report.verdict,
+        "claim": report.claim,
+        "epsilon_lower": report.lower,
+        "epsilon_upper": report.upper,
+        "interrupted": report.interrupted,
+        "findings": report.findings,
+    }
+
+
+def verdict(findings: Sequence[Finding], case: Case) -> Status:
+    """Return the verdict; raise `Contradiction` where findings on one instance disagree."""
+    if case.claim.anytime:
+        return combine(findings)
+    for refuted in [f for f in findings if f.status is Status.REFUTED]:
+        from dpaudit.structure import prove
+
+        size = refuted.horizon
+        combine([refuted, prove(case.instance(size), size, case.claim.epsilon, INSTANCE_SECONDS)])
+    groups = {finding.horizon for finding in findings}
+    statuses = {combine([f for f in findings if f.horizon == size]) for size in groups}
+    order = (Status.REFUTED, Status.PROVED, Status.HOLDS)
+    return next((status for status in order if status in statuses), Status.SILENT)

@@ -1,0 +1,110 @@
+"""Prove, hold or refute a privacy claim, and say how we know.
+
+TARGET is an algorithm name (see `dpaudit list`), package.module:object or file.py:object, where the
+object is an Algorithm class, an instance, or a function that returns one.
+
+  structure  adds up what every release charges to every reward; proves, never refutes
+  exact      likelihoods of all action sequences at small horizons; holds or refutes with a witness
+  sample     a short statistical audit; refutes, never proves
+
+Exit codes: 0 proved or holds, 1 refuted, 2 usage or tool error, 3 undecided, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpaudit.check import Report
+
+HELP = "prove, hold or refute a privacy claim"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments; numbers are parsed later, so that errors share one form."""
+    add = parser.add_argument
+    add("target", metavar="TARGET", help="a name, package.module:object or file.py:object")
+    add("--epsilon", metavar="E", help="the claim to judge (default its own, else 1)")
+    add("--arms", metavar="K", help="number of arms (default 2)")
+    add("--alpha", metavar="A", help="exploration, where the algorithm has it (default 3.1)")
+    add("--param", action="append", default=[], metavar="NAME=VALUE", help="any other parameter")
+    add("--horizon", metavar="T", help="rounds that structure covers (default 1e7)")
+    add("--exact-horizon", metavar="T", help="rounds for exact (default what the budget allows)")
+    add("--method", default="structure,exact,sample", metavar="M,...", help="default all three")
+    add("--budget", metavar="SECONDS", help="time for all checks together (default 15)")
+    add("--seed", default="0", metavar="S", help="seed of the sample check (default 0)")
+    add("--json", metavar="FILE", help="write JSON to FILE, or to stdout for -")
+    add("--witness", metavar="FILE", help="save the counterexample, if there is one")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Judge one claim; print a report or JSON; return the verdict's exit code."""
+    from dpaudit import check as engine
+    from dpaudit import report
+    from dpaudit.errors import UnknownName
+    from dpaudit.output import require_writable, write_json
+    from dpaudit.parsing import assignment, integer, number
+    from dpaudit.target import resolve
+    from dpaudit.verdict import EXIT_CODES
+
+    methods = [name.strip() for name in arguments.method.split(",")]
+    for name in methods:
+        if name not in engine.METHODS:
+            raise UnknownName("method", name, engine.METHODS)
+    require_writable(arguments.json)
+    require_writable(arguments.witness)
+    readers: dict[str, Callable[[str, str], Any]] = {
+        "epsilon": number,
+        "arms": integer,
+        "alpha": number,
+        "horizon": integer,
+        "exact_horizon": integer,
+        "budget": number,
+    }
+    typed = {name: getattr(arguments, name) for name in readers}
+    values = {name: readers[name](name, text) for name, text in typed.items() if text is not None}
+    given = {name: values.pop(name) for name in ("arms", "alpha") if name in values}
+    given |= dict(assignment(text) for text in arguments.param)
+    target = resolve(arguments.target)
+    out = report.console(quiet=arguments.json == "-")
+    found = engine.check(
+        target,
+        given,
+        methods=methods,
+        seed=integer("seed", arguments.seed),
+        begun=partial(report.show_claim, out),
+        heard=partial(report.show_finding, out),
+        **values,
+    )
+    saved = save(found, arguments.witness)
+    report.show_verdict(out, found, command(arguments), saved)
+    if arguments.json is not None:
+        write_json(engine.as_json(found), arguments.json)
+    return 130 if found.interrupted else EXIT_CODES[found.verdict]
+
+
+def save(found: Report, destination: str | None) -> str | None:
+    """Write the counterexample to a file, if there are both; return the file."""
+    from dpaudit.exact.witness import to_json
+    from dpaudit.output import write_json
+
+    witness = next((f.witness for f in found.findings if f.witness is not None), None)
+    if witness is None or destination is None:
+        return None
+    write_json(to_json(witness), destination)
+    return destination
+
+
+def command(arguments: argparse.Namespace) -> str:
+    """Return the command line that leads to the same finding."""
+    words = ["python", "-m", "dpaudit", "check", arguments.target]
+    for name in ("epsilon", "arms", "alpha", "horizon", "exact_horizon", "budget"):
+        if getattr(arguments, name) is not None:
+            words += [f"--{name.replace('_', '-')}", getattr(arguments, name)]
+    for assignment in arguments.param:
+        words += ["--param", assignment]
+    return shlex.join(words)

@@ -1,0 +1,93 @@
+"""The conditions of the extremal-streams theorem, checked on the regions of a declaration.
+
+Where they hold for an action sequence, its log-likelihood is supermodular in the episode means, and
+the largest loss over all neighbouring streams is attained with every other episode at all-0 or
+all-1. A1 (episodes, noise and scores depend on past actions alone) holds by construction: the
+declaration never sees a reward. The others are checked here, and the first that fails is named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpaudit.core.algorithm import Keep
+from dpaudit.core.arithmetic import FLOAT
+from dpaudit.core.scores import Affine, Imed, Score
+from dpaudit.exact.region import Decision, Region
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Whether the theorem may be used, why not, and whether the region is convex as well."""
+
+    hold: bool
+    reason: str = ""
+    convex: bool = False
+
+
+def check(region: Region) -> Conditions:
+    """Return whether the theorem holds for the likelihood of one path."""
+    failure = _releases(region) or _registers(region) or _choices(region)
+    if failure:
+        return Conditions(False, failure)
+    return Conditions(True, convex=all(_convex(decision) for decision in region.decisions))
+
+
+def _releases(region: Region) -> str:
+    seen: set[int] = set()
+    for episode in region.episodes:
+        kind = type(episode.noise).__name__
+        if not episode.noise.log_concave:
+            return f"A2 fails: {kind} noise is not log-concave."
+        if not episode.noise.full_support:
+            return f"A5 fails: {kind} noise does not have full support."
+        for part in episode.steps:
+            again = next((t for t in part if t in seen), None)
+            if again is not None:
+                return f"A2 fails: the reward of step {again} enters two releases that are read."
+            seen.update(part)
+    return ""
+
+
+def _registers(region: Region) -> str:
+    for decision in region.decisions:
+        if any(len(group) > 1 for group in decision.shown):
+            return "A3 fails: a decision reads the sum of several releases."
+    return ""
+
+
+def _choices(region: Region) -> str:
+    for decision in region.decisions:
+        if isinstance(decision.request, Keep):
+            kept, arms = len(decision.outcome), len(decision.arms)
+            if 1 < kept < arms:
+                return f"A4 fails: keeping {kept} of {arms} arms is not a sublattice."
+            continue
+        rule = decision.request.rule(FLOAT)
+        joint = isinstance(rule, Imed) and len(decision.arms) == 2
+        if not (isinstance(rule, Score) or joint):
+            return f"A4 fails: {type(rule).__name__} is not an arg max of scores of own registers."
+    return ""
+
+
+def _convex(decision: Decision) -> bool:
+    """Linear comparisons cut convex regions; so do eliminations that keep one arm or all."""
+    return isinstance(decision.request, Keep) or isinstance(decision.request.rule(FLOAT), Affine)
+
+
+def monotone(region: Region, index: int) -> bool:
+    """Return whether the likelihood is monotone in one episode's mean.
+
+    It is where the release never wins (falling) or wins the first decision that reads it and is
+    read by no later one (rising). Eliminations are not counted.
+    """
+    wins = []
+    for decision in region.decisions:
+        if isinstance(decision.request, Keep):
+            if any(index in group for group in decision.shown):
+                return False
+            continue
+        for arm, group in zip(decision.arms, decision.shown, strict=True):
+            if index in group:
+                wins.append(decision.outcome == arm)
+    return not any(wins) or all(wins)

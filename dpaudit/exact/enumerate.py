@@ -1,0 +1,107 @@
+"""The oracle: every stream of a finite reward grid, every decision path, no theorem.
+
+Likelihoods are computed once per path and vector of episode sums, since a path knows a stream by
+these sums alone; everything else is brute force over streams, positions and grid values.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from dpaudit.core.algorithm import Algorithm
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import noiseless
+from dpaudit.exact.likelihood import log_likelihood
+from dpaudit.exact.paths import Path, all_paths
+from dpaudit.exact.region import Region, region_of
+
+_MOST_STREAMS = 200_000
+
+
+@dataclass(frozen=True)
+class Enumerated:
+    """The largest loss over all pairs of grid streams, and the pair that attains it."""
+
+    loss: float
+    pair: tuple[tuple[float, ...], tuple[float, ...], tuple[int, ...]] | None
+    logs: tuple[float, float]
+    paths: int
+    complete: bool
+    by_likelihood: tuple[tuple[float, float], ...]
+
+    def above(self, floor: float) -> float:
+        """Return the largest loss among action sequences whose likelier side reaches a floor."""
+        level = math.log(floor)
+        return max((loss for high, loss in self.by_likelihood if high >= level), default=0.0)
+
+
+def worst_pair(
+    algorithm: Algorithm, horizon: int, grid: Sequence[float], *, budget: float | None = None
+) -> Enumerated:
+    """Return the largest loss over all pairs of streams with rewards in a grid."""
+    if len(grid) ** horizon > _MOST_STREAMS:
+        most = int(math.log(_MOST_STREAMS) / math.log(len(grid)))
+        rule = f"must be at most {most}: {len(grid)}^T streams have to be enumerated."
+        raise InvalidArgument("horizon", horizon, rule)
+    began = time.perf_counter()
+    streams = np.array(list(product(grid, repeat=horizon)), dtype=float)
+    paths = list(all_paths(algorithm, horizon))
+    by_actions: dict[bytes, list[Path]] = {}
+    for path in paths:
+        by_actions.setdefault(path.actions.tobytes(), []).append(path)
+    best: tuple[float, int, int, Path] | None = None
+    logs = (0.0, 0.0)
+    table: list[tuple[float, float]] = []
+    complete = True
+    for group in by_actions.values():
+        if budget is not None and time.perf_counter() - began > budget:
+            complete = False
+            break
+        values = np.logaddexp.reduce([log_table(region_of(path), streams) for path in group])
+        cube = values.reshape((len(grid),) * horizon)
+        for axis in range(horizon):
+            lines = np.moveaxis(cube, axis, 0)
+            high, low = lines.max(0), lines.min(0)
+            with np.errstate(invalid="ignore"):
+                losses = np.where(np.isneginf(high), 0.0, high - low)
+            place = np.unravel_index(int(np.argmax(losses)), losses.shape)
+            loss = float(losses[place])
+            table.append((float(high[place]), loss))
+            if best is None or loss > best[0]:
+                line = lines[(slice(None), *place)]
+                top, bottom = (
+                    np.ravel_multi_index((*place[:axis], int(chosen), *place[axis:]), cube.shape)
+                    for chosen in (np.argmax(line), np.argmin(line))
+                )
+                best = (loss, int(top), int(bottom), group[0])
+                logs = (float(values[top]), float(values[bottom]))
+    pair = None
+    if best is not None and best[1] != best[2]:
+        actions = tuple(int(arm) for arm in best[3].actions)
+        pair = (tuple(streams[best[1]].tolist()), tuple(streams[best[2]].tolist()), actions)
+    return Enumerated(best[0] if best else 0.0, pair, logs, len(paths), complete, tuple(table))
+
+
+def log_table(region: Region, streams: np.ndarray) -> np.ndarray:
+    """Return the log-likelihood of a region on every stream (rows)."""
+    if not region.decisions:
+        return np.zeros(len(streams))
+    if noiseless.applies(region):
+        happens = [noiseless.happens(region, stream.tolist()) for stream in streams]
+        return np.where(happens, 0.0, -np.inf)
+    sums = np.stack(
+        [
+            sum(streams[:, part.start : part.stop].sum(1) for part in episode.steps)
+            for episode in region.episodes
+        ],
+        axis=1,
+    )
+    distinct, inverse = np.unique(np.round(sums, 12), axis=0, return_inverse=True)
+    values = np.array([log_likelihood(region, region.means(row)) for row in distinct])
+    return values[np.ravel(inverse)]

@@ -1,0 +1,139 @@
+"""Any supported rule between two arms, as two monotone scores and the arm that wins ties.
+
+A `Score` rule is that already, and ties go to the earlier arm. IMED between two arms is too: with
+n_0 <= n_1 arm 0 wins iff m_0 >= m_1 or n_0 d(m_0, m_1) <= log(n_1 / n_0), that is iff the upper
+bound of m_0 at level log(n_1 / n_0) / n_0 reaches m_1, which is its own upper bound at level 0.
+With n_0 > n_1 the roles swap, and so does the arm that wins when both bounds are 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpaudit.core.arithmetic import FLOAT
+from dpaudit.core.divergence import private_upper_bound
+from dpaudit.core.scores import Affine, Imed, KLBound, PrivateKLBound, Score
+from dpaudit.errors import Unsupported
+from dpaudit.exact.region import Decision
+
+
+@dataclass(frozen=True)
+class Duel:
+    """Two scores, of the arms at positions 0 and 1, and the position that wins ties."""
+
+    scores: tuple[Score, Score]
+    ties: int
+
+    def least_to_win(self, winner: int, other: Any) -> Any:
+        """Return the register value from which position `winner` beats the other's value."""
+        v = self.scores[1 - winner].value(other)
+        own = self.scores[winner]
+        return own.inverse(v) if self.ties == winner else own.inverse_upper(v)
+
+    def kinks(self, position: int) -> list[float]:
+        """Return where the score at a position is not smooth."""
+        return kinks(self.scores[position])
+
+    def image(self, source: int, points: Any) -> list[float]:
+        """Return where the other position's register meets these values of position `source`.
+
+        Plateaus answer with both their ends.
+        """
+        v = self.scores[source].value(np.asarray(points, dtype=float))
+        other = self.scores[1 - source]
+        found = np.concatenate([np.ravel(other.inverse(v)), np.ravel(other.inverse_upper(v))])
+        return [float(x) for x in found if np.isfinite(x)]
+
+
+@dataclass(frozen=True)
+class MeanBound(Score):
+    """The upper bound at level 0: the clipped mean m itself, as v = -log(1 - m)."""
+
+    shift: Any = 0
+    scale: Any = 1
+
+    def value(self, x: Any) -> Any:
+        """Return -log(1 - m), infinite where m is 1."""
+        with np.errstate(divide="ignore"):
+            return -np.log1p(-np.clip(self.scale * x + self.shift, 0, 1))
+
+    def inverse(self, v: Any) -> Any:
+        """Return the smallest x with value(x) >= v."""
+        x = (-np.expm1(-np.asarray(v)) - self.shift) / self.scale
+        return np.where(np.asarray(v) <= 0, -np.inf, x)[()]
+
+    def inverse_upper(self, v: Any) -> Any:
+        """Return the largest x with value(x) <= v."""
+        v = np.asarray(v, dtype=float)
+        x = (-np.expm1(-v) - self.shift) / self.scale
+        return np.where(np.isinf(v), np.inf, np.where(v < 0, -np.inf, x))[()]
+
+
+def duel(decision: Decision) -> Duel:
+    """Return a two-arm decision as a comparison of two scores."""
+    rule = decision.request.rule(FLOAT)  # type: ignore[union-attr]
+    return duel_of(rule)
+
+
+def duel_of(rule: Any) -> Duel:
+    """Return a two-arm rule as a comparison of two scores."""
+    if isinstance(rule, Imed):
+        return _imed_duel(rule)
+    if isinstance(rule, Score):
+        return Duel((rule.at(0), rule.at(1)), ties=0)
+    raise Unsupported(f"The exact engine has no regions for the rule {type(rule).__name__}.")
+
+
+def _imed_duel(rule: Imed) -> Duel:
+    arms = (rule.at(0), rule.at(1))
+    n = (float(arms[0].n), float(arms[1].n))
+    few = 0 if n[0] <= n[1] else 1
+    level = float(np.log(n[1 - few] / n[few]) / n[few])
+    bounds: list[Score] = []
+    for position, arm in enumerate(arms):
+        if position != few or level == 0:
+            bounds.append(MeanBound(arm.shift, arm.scale))
+        elif arm.epsilon is None:
+            bounds.append(KLBound(level, shift=arm.shift, scale=arm.scale))
+        else:
+            bounds.append(PrivateKLBound(level, arm.epsilon, shift=arm.shift, scale=arm.scale))
+    return Duel((bounds[0], bounds[1]), ties=few)
+
+
+def kinks(score: Score) -> list[float]:
+    """Return the register values at which a score is not smooth: clip points and changes of form.
+
+    A score of another class may list its own in a `kinks()` method; one without is taken as smooth,
+    and the error estimate of the integrals is what notices if it is not.
+    """
+    if isinstance(score, Affine):
+        return []
+    if isinstance(score, KLBound | PrivateKLBound | MeanBound):
+        means = [0.0, 1.0]
+        if isinstance(score, PrivateKLBound):
+            means += _private_changes(float(score.level), float(score.epsilon))
+        return [(m - float(score.shift)) / float(score.scale) for m in means]
+    own = getattr(score, "kinks", None)
+    return [float(x) for x in own()] if own is not None else []
+
+
+def _private_changes(level: float, epsilon: float) -> list[float]:
+    """Return the means where the private bound becomes 1 and where its two forms meet."""
+    found = [1 - level / epsilon] if 0 < level < epsilon else []
+
+    def tilted(mean: Any) -> Any:
+        v = private_upper_bound(mean, level, epsilon)
+        return v > np.logaddexp(0.0, np.log(mean) - np.log1p(-mean) + epsilon)
+
+    grid = np.linspace(0.0, 1.0, 1003)[1:-1]
+    side = tilted(grid)
+    for place in np.flatnonzero(side[1:] != side[:-1]):
+        low, high, first = grid[place], grid[place + 1], side[place]
+        for _ in range(50):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if tilted(middle) == first else (low, middle)
+        found.append(float(high))
+    return found

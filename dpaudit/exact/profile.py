@@ -1,0 +1,129 @@
+"""Everything that a pair of laws says about privacy: not one number but the whole profile.
+
+For laws P and Q of the actions on two neighbouring streams: delta(epsilon), the smallest delta of
+(epsilon, delta)-DP for this pair and direction; the trade-off curve of f-DP (Dong, Roth & Su 2022);
+Renyi and KL divergences; total variation. All are sums over action sequences, exact up to the error
+of the likelihoods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.core.algorithm import Algorithm
+from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.exact import conditions as checks
+from dpaudit.exact.law import law
+from dpaudit.exact.likelihood import Engine, log_likelihood
+from dpaudit.exact.pairs import Streams, steps
+from dpaudit.exact.paths import all_paths
+from dpaudit.exact.region import region_of
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Two log-probability vectors over the same action sequences, and what follows from them."""
+
+    log_p: Array
+    log_q: Array
+
+    @property
+    def losses(self) -> Array:
+        """The privacy loss log(p / q) of every action sequence; 0 where neither can happen."""
+        with np.errstate(invalid="ignore"):
+            return np.where(self.log_p == self.log_q, 0.0, self.log_p - self.log_q)
+
+    def delta(self, epsilon: float) -> float:
+        """Return the sum of (p - e^epsilon q)^+: the smallest delta at this epsilon."""
+        loss = self.losses
+        with np.errstate(invalid="ignore", over="ignore"):
+            excess = -np.expm1(np.minimum(epsilon - loss, 0.0))
+        return float(np.sum(np.exp(self.log_p) * np.where(loss > epsilon, excess, 0.0)))
+
+    def trade_off(self) -> tuple[Array, Array]:
+        """Return the corners (alpha, beta) of the trade-off curve: reject P in favour of Q.
+
+        alpha is the probability under P of rejecting it, beta the probability under Q of not
+        rejecting; the optimal tests reject in order of growing log(p / q).
+        """
+        order = np.argsort(self.losses, kind="stable")
+        alpha = np.concatenate([[0.0], np.cumsum(np.exp(self.log_p[order]))])
+        beta = 1.0 - np.concatenate([[0.0], np.cumsum(np.exp(self.log_q[order]))])
+        return np.clip(alpha, 0.0, 1.0), np.clip(beta, 0.0, 1.0)
+
+    @property
+    def total_variation(self) -> float:
+        """Half the sum of |p - q|."""
+        return 0.5 * float(np.abs(np.exp(self.log_p) - np.exp(self.log_q)).sum())
+
+    @property
+    def kl(self) -> float:
+        """The relative entropy of P with respect to Q."""
+        terms = np.exp(self.log_p) * np.where(np.isneginf(self.log_p), 0.0, self.losses)
+        return float(terms.sum())
+
+    def renyi(self, order: float) -> float:
+        """Return the Renyi divergence of P with respect to Q, of an order above 0 and not 1."""
+        if not order > 0 or order == 1:
+            raise InvalidArgument("order", order, "must be positive and not 1 (see kl).")
+        possible = ~np.isneginf(self.log_p)
+        if np.isinf(order):
+            return float(self.losses[possible].max())
+        with np.errstate(invalid="ignore"):
+            terms = order * self.log_p + (1 - order) * self.log_q
+        return float(np.logaddexp.reduce(terms[possible]) / (order - 1))
+
+
+def profile(
+    algorithm: Algorithm,
+    stream: Sequence[float] | NDArray[Any],
+    neighbour: Sequence[float] | NDArray[Any],
+    engine: Engine = "float",
+) -> Profile:
+    """Return the profile of an algorithm's actions on a pair of streams."""
+    if len(np.asarray(stream)) != len(np.asarray(neighbour)):
+        raise InvalidArgument("neighbour", "(length)", "must be as long as the stream.")
+    p, q = law(algorithm, stream, engine), law(algorithm, neighbour, engine)
+    return Profile(p.log_values, q.log_values)
+
+
+@dataclass(frozen=True)
+class EpisodeLoss:
+    """The largest loss on a reward of one arm's rows first..stop-1, and what attains it."""
+
+    arm: int
+    first: int
+    stop: int
+    loss: float
+    actions: tuple[int, ...]
+    position: int
+
+
+def loss_by_position(
+    algorithm: Algorithm, horizon: int, *, streams: Streams = "real"
+) -> list[EpisodeLoss]:
+    """Return, for every episode of every arm, the largest loss on one of its rewards.
+
+    Episodes are told apart by the arm's rows. Uses the extremal-streams theorem; raises
+    `Unsupported` where its conditions fail.
+    """
+    best: dict[tuple[int, int, int], EpisodeLoss] = {}
+    for path in all_paths(algorithm, horizon):
+        region = region_of(path)
+        found = checks.check(region)
+        if not found.hold:
+            raise Unsupported(f"No loss by position without the theorem. {found.reason}")
+        for step in steps(region, found, streams, log_likelihood):
+            episode = region.episodes[step.episode]
+            key = (episode.rows.arm, episode.rows.first, episode.rows.stop)
+            if key not in best or step.loss > best[key].loss:
+                actions = tuple(int(arm) for arm in path.actions)
+                best[key] = EpisodeLoss(*key, step.loss, actions, episode.steps[0].start)
+    return sorted(best.values(), key=lambda item: (item.arm, item.first))

@@ -1,0 +1,135 @@
+"""The region of noise that a decision path stands for: independent releases, and comparisons.
+
+A path is a list of releases x_e = (sum of its rows) / divisor + Z_e with independent Z_e, and of
+decisions, each of which reads for every arm the sum of one or more of these releases. Its
+likelihood is the probability that all the decisions come out as they did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.core.algorithm import Accumulate, Choose, Keep, Register, Release, Rows
+from dpaudit.core.noise import Noise
+from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.exact.paths import Decided, Path
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One release that some decision reads: which rows of the stream it sums, and its noise."""
+
+    rows: Rows
+    steps: tuple[range, ...]
+    noise: Noise
+    divisor: Fraction
+    accumulated: bool
+
+    def __len__(self) -> int:
+        return sum(len(part) for part in self.steps)
+
+    def total(self, stream: Sequence[float] | Array) -> float:
+        """Return the sum of the episode's rewards in a stream."""
+        values = np.asarray(stream)
+        return float(sum(values[part.start : part.stop].sum() for part in self.steps))
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A choice: what each arm showed (indices of episodes, summed) and which outcome it had."""
+
+    request: Choose | Keep
+    shown: tuple[tuple[int, ...], ...]
+    outcome: Any
+
+    @property
+    def arms(self) -> tuple[int, ...]:
+        """The arms that the decision is about."""
+        return self.request.arms
+
+
+@dataclass(frozen=True)
+class Region:
+    """The releases that matter for a path and the decisions they went into, in time order."""
+
+    episodes: tuple[Episode, ...]
+    decisions: tuple[Decision, ...]
+
+    @cached_property
+    def divisors(self) -> Array:
+        """The divisors as doubles."""
+        return np.array([float(episode.divisor) for episode in self.episodes])
+
+    def sums(self, stream: Sequence[float] | Array) -> Array:
+        """Return the sum of every episode in a stream: all that a likelihood knows of it."""
+        return np.array([episode.total(stream) for episode in self.episodes])
+
+    def means(self, sums: Sequence[float] | Array) -> Array:
+        """Return the centre of every release."""
+        return np.asarray(sums, dtype=float) / self.divisors
+
+
+def region_of(path: Path) -> Region:
+    """Return the region of a path, with only the releases that some decision reads."""
+    releases: list[tuple[Release | Accumulate, tuple[range, ...]]] = []
+    held: dict[Register, tuple[int, ...]] = {}
+    decided: list[tuple[Decided, tuple[tuple[int, ...], ...]]] = []
+    for event in path.events:
+        if isinstance(event, Release | Accumulate):
+            index = len(releases)
+            releases.append((event, tuple(path.steps(event.rows))))
+            before = held.get(event.register, ()) if isinstance(event, Accumulate) else ()
+            held[event.register] = (*before, index)
+        elif isinstance(event, Decided):
+            groups = event.request.registers
+            shown = tuple(tuple(i for name in group for i in held[name]) for group in groups)
+            decided.append((event, shown))
+    read = sorted({i for _, shown in decided for group in shown for i in group})
+    place = {index: position for position, index in enumerate(read)}
+    episodes = tuple(
+        Episode(
+            event.rows,
+            steps,
+            event.noise,
+            Fraction(event.divisor),
+            isinstance(event, Accumulate),
+        )
+        for event, steps in (releases[index] for index in read)
+    )
+    decisions = tuple(
+        Decision(
+            event.request, tuple(tuple(place[i] for i in group) for group in shown), event.outcome
+        )
+        for event, shown in decided
+    )
+    return Region(episodes, decisions)
+
+
+def require_rewards(rewards: Sequence[float] | Array, horizon: int) -> Array:
+    """Return rewards as an array; raise unless they are `horizon` numbers in [0, 1]."""
+    values = np.asarray(rewards, dtype=float)
+    if values.shape != (horizon,):
+        raise InvalidArgument("rewards", list(values.shape), f"must be a row of {horizon} rewards.")
+    if not np.all((values >= 0) & (values <= 1)):
+        raise InvalidArgument("rewards", "(values)", "must lie in [0, 1].")
+    return values
+
+
+def require_laplace(region: Region, engine: str) -> Array:
+    """Return the scales of the noise; raise unless every release has Laplace noise."""
+    from dpaudit.core.noise import Laplace
+
+    for episode in region.episodes:
+        if not isinstance(episode.noise, Laplace):
+            kind = type(episode.noise).__name__
+            raise Unsupported(f"The {engine} engine integrates Laplace noise only, not {kind}.")
+    return np.array([float(episode.noise.scale) for episode in region.episodes])  # type: ignore[attr-defined]

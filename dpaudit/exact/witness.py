@@ -1,0 +1,188 @@
+"""Witnesses: made small, saved as plain JSON, recomputed from scratch.
+
+A witness is a pair of neighbouring streams and an action sequence. `shrink` looks for the shortest
+horizon, the fewest non-zero rewards and the earliest position that still violate the claim;
+`recompute` trusts none of its numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from dpaudit.core.algorithm import Algorithm
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact.likelihood import Engine, Likelihood, likelihood
+from dpaudit.output import plain
+from dpaudit.verdict import Enclosure, Witness
+
+
+@dataclass(frozen=True)
+class WitnessCheck:
+    """What recomputing a witness found: both likelihoods, the loss, and whether it violates."""
+
+    likelihood: Likelihood
+    likelihood_neighbour: Likelihood
+    loss: Enclosure
+    epsilon: float
+    violates: bool
+    agrees: bool
+
+
+def recompute(
+    witness: Witness, algorithm: Algorithm | None = None, engine: Engine = "ball"
+) -> WitnessCheck:
+    """Recompute a witness from its pair and actions alone.
+
+    `violates` is True only if the whole enclosure of the loss lies above epsilon; `agrees` if it
+    meets the loss that the witness states. Without an algorithm the target is built by its name.
+    """
+    if algorithm is None:
+        from dpaudit.core.algorithms import load
+
+        algorithm = load(witness.target, **witness.parameters)
+    require_neighbours(witness.stream, witness.neighbour, witness.position)
+    first = likelihood(algorithm, witness.actions, witness.stream, engine)
+    second = likelihood(algorithm, witness.actions, witness.neighbour, engine)
+    loss = loss_between(first, second)
+    meets = loss.lower <= witness.loss.upper and witness.loss.lower <= loss.upper
+    violates = loss.lower > witness.epsilon or loss.lower == math.inf
+    return WitnessCheck(first, second, loss, witness.epsilon, violates, meets)
+
+
+def require_neighbours(stream: Sequence[float], neighbour: Sequence[float], position: int) -> None:
+    """Raise unless two streams differ in exactly the given position."""
+    if len(stream) != len(neighbour):
+        raise InvalidArgument(
+            "neighbour", f"({len(neighbour)} rewards)", "must be as long as the stream."
+        )
+    places = [t for t, (a, b) in enumerate(zip(stream, neighbour, strict=True)) if a != b]
+    if places != [position]:
+        raise InvalidArgument("position", position, f"must be where the streams differ: {places}.")
+
+
+def loss_between(first: Likelihood, second: Likelihood) -> Enclosure:
+    """Return an enclosure of |log ratio| of two likelihoods."""
+    certified = first.certified and second.certified
+    if first.log_upper == -math.inf and second.log_upper == -math.inf:
+        return Enclosure(0.0, 0.0, certified)
+    if -math.inf in (first.log_upper, second.log_upper):
+        return Enclosure(math.inf, math.inf, certified)
+    up = first.log_upper - second.log_lower
+    down = second.log_upper - first.log_lower
+    return Enclosure(max(0.0, -up, -down), max(up, down), certified)
+
+
+def shrink(witness: Witness, algorithm: Algorithm, engine: Engine = "float") -> Witness:
+    """Return a smaller witness that still violates `witness.epsilon`, or the witness itself.
+
+    Shortest horizon first (only where truncation is post-processing), then the fewest non-zero
+    rewards, then the earliest position. Every candidate is recomputed.
+    """
+    best = _measure(witness, algorithm, engine)
+    if best is None:
+        return witness
+    if algorithm.anytime:
+        best = _shorter(best, algorithm, engine)
+    best = _sparser(best, algorithm, engine)
+    return _earlier(best, algorithm, engine)
+
+
+def _measure(witness: Witness, algorithm: Algorithm, engine: Engine) -> Witness | None:
+    """Return the witness with fresh numbers if it violates, else None."""
+    check = recompute(witness, algorithm, engine)
+    if not check.violates:
+        return None
+    certified = check.loss.certified
+    return replace(
+        witness,
+        likelihood=Enclosure(check.likelihood.lower, check.likelihood.upper, certified),
+        likelihood_neighbour=Enclosure(
+            check.likelihood_neighbour.lower, check.likelihood_neighbour.upper, certified
+        ),
+        loss=check.loss,
+    )
+
+
+def _shorter(witness: Witness, algorithm: Algorithm, engine: Engine) -> Witness:
+    for horizon in range(max(algorithm.arms, witness.position + 1), len(witness.actions)):
+        found = _measure(
+            replace(
+                witness,
+                actions=witness.actions[:horizon],
+                stream=witness.stream[:horizon],
+                neighbour=witness.neighbour[:horizon],
+            ),
+            algorithm,
+            engine,
+        )
+        if found is not None:
+            return found
+    return witness
+
+
+def _sparser(witness: Witness, algorithm: Algorithm, engine: Engine) -> Witness:
+    """Set rewards to 0, in chunks that halve (delta debugging)."""
+    places = [t for t, r in enumerate(witness.stream) if r and t != witness.position]
+    size = max(1, len(places))
+    while places and size:
+        for start in range(0, len(places), size):
+            chunk = set(places[start : start + size])
+            found = _measure(_zeroed(witness, chunk), algorithm, engine)
+            if found is not None:
+                witness = found
+        places = [t for t in places if witness.stream[t]]
+        size = size // 2 if size > 1 else 0
+    return witness
+
+
+def _zeroed(witness: Witness, chunk: set[int]) -> Witness:
+    def zero(stream: tuple[float, ...]) -> tuple[float, ...]:
+        return tuple(0.0 if t in chunk else r for t, r in enumerate(stream))
+
+    return replace(witness, stream=zero(witness.stream), neighbour=zero(witness.neighbour))
+
+
+def _earlier(witness: Witness, algorithm: Algorithm, engine: Engine) -> Witness:
+    for position in range(witness.position):
+        stream, neighbour = list(witness.stream), list(witness.neighbour)
+        for values in (stream, neighbour):
+            values[position], values[witness.position] = values[witness.position], values[position]
+        if stream == neighbour:
+            continue
+        candidate = replace(
+            witness, stream=tuple(stream), neighbour=tuple(neighbour), position=position
+        )
+        found = _measure(candidate, algorithm, engine)
+        if found is not None:
+            return found
+    return witness
+
+
+def to_json(witness: Witness) -> dict[str, Any]:
+    """Return a witness as plain JSON data; infinities are strings."""
+    data: dict[str, Any] = plain(witness)
+    return data
+
+
+def from_json(data: Any) -> Witness:
+    """Return the witness that `to_json` wrote; raise `InvalidArgument` on anything else."""
+    try:
+        return msgspec.convert(_numbers(data), Witness)
+    except (msgspec.ValidationError, ValueError, AttributeError) as error:
+        raise InvalidArgument("witness", "(file)", f"is not a witness: {error}.") from None
+
+
+_FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+
+
+def _numbers(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: value if key == "target" else _numbers(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [_numbers(value) for value in data]
+    return _FLOATS.get(data, data) if isinstance(data, str) else data

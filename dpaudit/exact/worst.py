@@ -1,0 +1,285 @@
+"""The largest privacy loss of an algorithm at a horizon, with the pair and actions that attain it.
+
+epsilon*(T) is the largest |log ratio| of likelihoods over all action sequences of length T and all
+pairs of streams in [0, 1]^T that differ in one reward. Where the conditions of the extremal-streams
+theorem hold (`conditions.py` checks every path), the streams are gone and only decision paths are
+left to enumerate. Where they do not, the streams of a finite grid are enumerated: that is a lower
+bound for rewards in [0, 1], and says so.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from dpaudit.core.algorithm import Algorithm
+from dpaudit.errors import InvalidArgument, Unsupported, require_integer
+from dpaudit.exact import conditions as checks
+from dpaudit.exact import noiseless
+from dpaudit.exact.enumerate import worst_pair
+from dpaudit.exact.likelihood import MEASURED_ERROR, Engine, log_likelihood, require_engine
+from dpaudit.exact.pairs import Step, Streams, steps
+from dpaudit.exact.paths import Path, all_paths
+from dpaudit.exact.region import Region, region_of
+from dpaudit.verdict import Enclosure, Witness
+
+DEFAULT_FLOOR = 1e-6
+EXTREMAL = "extremal streams"
+
+
+@dataclass(frozen=True)
+class WorstLoss:
+    """An enclosure of epsilon*(T), its witness, and what exactly was covered."""
+
+    loss: Enclosure
+    witness: Witness | None
+    method: str
+    covers: str
+    streams: Streams
+    paths: int
+    horizon: int
+    complete: bool
+    floor: float
+    loss_above_floor: float
+    seconds: float
+
+
+def worst_loss(
+    algorithm: Algorithm,
+    horizon: int,
+    *,
+    streams: Streams = "real",
+    engine: Engine = "ball",
+    budget: float | None = None,
+    floor: float | None = None,
+) -> WorstLoss:
+    """Return an enclosure of the largest loss at a horizon; a budget in seconds may cut it short.
+
+    When the budget ends the search, `complete` is False and the enclosure's upper end infinite.
+    """
+    require_engine(engine)
+    require_integer("horizon", horizon, 1)
+    if streams not in ("real", "binary"):
+        raise InvalidArgument("streams", streams, "must be real or binary.")
+    if engine == "ball":
+        found = _certified(algorithm, horizon, streams, budget, floor)
+        if found is not None:
+            return found
+    search = _Search(algorithm, horizon, streams, budget, DEFAULT_FLOOR if floor is None else floor)
+    return search.run()
+
+
+def _certified(
+    algorithm: Algorithm, horizon: int, streams: Streams, budget: float | None, floor: float | None
+) -> WorstLoss | None:
+    """Ask the certified engine; None where it does not cover the algorithm."""
+    try:
+        from dpaudit.exact import ball  # type: ignore[attr-defined]
+    except ImportError:
+        return None
+    try:
+        found: WorstLoss = ball.worst_loss(
+            algorithm, horizon, streams=streams, budget=budget, floor=floor
+        )
+    except Unsupported:
+        return None
+    return found
+
+
+class _Search:
+    """Walks the paths of one algorithm and keeps the worst step."""
+
+    def __init__(
+        self,
+        algorithm: Algorithm,
+        horizon: int,
+        streams: Streams,
+        budget: float | None,
+        floor: float,
+    ) -> None:
+        self.algorithm, self.horizon, self.streams = algorithm, horizon, streams
+        self.floor, self.budget = floor, budget
+        self.began = time.perf_counter()
+        self.paths = 0
+        self.proved = True
+        self.complete = True
+        self.best: tuple[Step, Path, Region] | None = None
+        self.above_floor = 0.0
+
+    def run(self) -> WorstLoss:
+        paths = all_paths(self.algorithm, self.horizon)
+        shown: set[bytes] = set()
+        for path in paths:
+            if self._late():
+                self.complete = False
+                break
+            region = region_of(path)
+            actions = path.actions.tobytes()
+            found = checks.check(region)
+            if actions in shown:
+                found = checks.Conditions(False, "Several decision paths show as the same actions.")
+            if not found.hold:
+                return self._enumerate(region, found.reason)
+            shown.add(actions)
+            self.paths += 1
+            self._visit(path, region, found)
+        return self._extremal()
+
+    def _late(self) -> bool:
+        return self.budget is not None and time.perf_counter() - self.began > self.budget
+
+    def _visit(self, path: Path, region: Region, found: checks.Conditions) -> None:
+        for step in steps(region, found, self.streams, log_likelihood):
+            self.proved = self.proved and step.proved
+            if self.best is None or step.loss > self.best[0].loss:
+                self.best = (step, path, region)
+            if step.high >= math.log(self.floor):
+                self.above_floor = max(self.above_floor, step.loss)
+
+    def _extremal(self) -> WorstLoss:
+        covers = f"every action sequence and every pair of {_words(self.streams)} of length T"
+        if not self.proved:
+            covers += "; own sums of episodes scanned on a grid and refined, measured not proved"
+        if not self.complete:
+            covers = f"the first {self.paths} decision paths, until the budget ran out"
+        if self.best is None:
+            none = Enclosure(0.0, math.inf if not self.complete else 0.0, self.complete)
+            return self._result(none, None, EXTREMAL, covers)
+        step, path, region = self.best
+        loss = max(step.loss, 0.0)
+        low = max(0.0, loss - 2 * MEASURED_ERROR)
+        high = loss + 2 * MEASURED_ERROR if self.complete else math.inf
+        witness = witness_of_step(self.algorithm, path, region, step)
+        return self._result(Enclosure(low, high, False), witness, EXTREMAL, covers)
+
+    def _enumerate(self, region: Region, reason: str) -> WorstLoss:
+        grid = (0.0, 1.0) if self.streams == "binary" else (0.0, 0.5, 1.0)
+        budget = None
+        if self.budget is not None:
+            budget = max(0.0, self.budget - (time.perf_counter() - self.began))
+        found = worst_pair(self.algorithm, self.horizon, grid, budget=budget)
+        self.paths, self.complete = found.paths, found.complete
+        self.above_floor = found.above(self.floor)
+        exact_zero_one = noiseless.applies(region)
+        slack = 0.0 if exact_zero_one else 2 * MEASURED_ERROR
+        low = max(0.0, found.loss - slack)
+        covered = self.streams == "binary" and found.complete
+        high = found.loss + slack if covered or found.loss == math.inf else math.inf
+        names = "{0,1}" if len(grid) == 2 else "{0,1/2,1}"
+        covers = f"every action sequence and every pair of streams in {names}^T. {reason}"
+        if self.streams == "real" and found.loss < math.inf:
+            covers += " For rewards in [0, 1] this is a lower bound."
+        if not found.complete:
+            covers = f"part of the streams in {names}^T, until the budget ran out. {reason}"
+        witness = None
+        if found.pair is not None:
+            stream, neighbour, actions = found.pair
+            logs = found.logs
+            witness = make_witness(
+                self.algorithm, actions, stream, neighbour, logs[0], logs[1], exact_zero_one
+            )
+        enclosure = Enclosure(low, high, exact_zero_one)
+        return self._result(enclosure, witness, f"enumeration over {names}^T", covers)
+
+    def _result(
+        self, loss: Enclosure, witness: Witness | None, method: str, covers: str
+    ) -> WorstLoss:
+        return WorstLoss(
+            loss=loss,
+            witness=witness,
+            method=method,
+            covers=covers,
+            streams=self.streams,
+            paths=self.paths,
+            horizon=self.horizon,
+            complete=self.complete,
+            floor=self.floor,
+            loss_above_floor=self.above_floor,
+            seconds=time.perf_counter() - self.began,
+        )
+
+
+def _words(streams: Streams) -> str:
+    return "streams in [0,1]^T" if streams == "real" else "binary streams"
+
+
+def fill(region: Region, horizon: int, background: int, episode: int, s: float) -> list[float]:
+    """Return a stream with one episode's sum at `s` and every other reward at `background`."""
+    stream = [float(background)] * horizon
+    rows = [t for part in region.episodes[episode].steps for t in part]
+    whole = math.floor(s)
+    for place, t in enumerate(rows):
+        stream[t] = 1.0 if place < whole else 0.0
+    if whole < len(rows):
+        stream[rows[whole]] = s - whole
+    return stream
+
+
+def witness_of_step(algorithm: Algorithm, path: Path, region: Region, step: Step) -> Witness:
+    """Return the pair of streams behind a step: they differ in one reward of the episode."""
+    low, high = sorted((step.better, step.worse))
+    rows = [t for part in region.episodes[step.episode].steps for t in part]
+    stream = fill(region, path.horizon, step.background, step.episode, low)
+    # the moving reward is the one after the whole ones; raise it as far as it goes, and let the
+    # rows before it make up for the rest of a step that crosses an integer
+    whole = math.floor(low)
+    moving = rows[min(whole, len(rows) - 1)]
+    rest = low - whole
+    if rest + (high - low) > 1.0 and whole + 1 < len(rows):
+        stream[rows[whole + 1]], stream[moving] = rest, 0.0
+    neighbour = list(stream)
+    neighbour[moving] = min(1.0, stream[moving] + (high - low))
+    pair = (neighbour, stream) if step.better > step.worse else (stream, neighbour)
+    actions = tuple(int(arm) for arm in path.actions)
+    return make_witness(algorithm, actions, pair[0], pair[1], step.high, step.low, False)
+
+
+def make_witness(
+    algorithm: Algorithm,
+    actions: Sequence[int],
+    stream: Sequence[float],
+    neighbour: Sequence[float],
+    high: float,
+    low: float,
+    certified: bool,
+) -> Witness:
+    """Return a witness from log-likelihoods; `stream` is the likelier of the two."""
+    slack = 0.0 if certified else MEASURED_ERROR
+    position = next(t for t, (a, b) in enumerate(zip(stream, neighbour, strict=True)) if a != b)
+    difference = high - low if low > -math.inf else math.inf
+    spread = 2 * slack if math.isfinite(difference) else 0.0
+    return Witness(
+        target=algorithm.name,
+        parameters=parameters(algorithm),
+        actions=tuple(int(a) for a in actions),
+        stream=tuple(float(r) for r in stream),
+        neighbour=tuple(float(r) for r in neighbour),
+        position=position,
+        likelihood=_probability(high, slack, certified),
+        likelihood_neighbour=_probability(low, slack, certified),
+        loss=Enclosure(difference - spread, difference + spread, certified),
+        epsilon=algorithm.claim.epsilon if algorithm.claim.epsilon is not None else math.inf,
+    )
+
+
+def _probability(log_value: float, slack: float, certified: bool) -> Enclosure:
+    low, high = math.exp(log_value - slack), min(1.0, math.exp(log_value + slack))
+    if slack:
+        low, high = math.nextafter(low, 0.0), min(1.0, math.nextafter(high, 1.0))
+    return Enclosure(low, high, certified)
+
+
+def parameters(algorithm: Algorithm) -> dict[str, Any]:
+    """Return the parameters that rebuild an algorithm."""
+    values = {field.name: getattr(algorithm, field.name) for field in fields(algorithm)}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def loss_by_horizon(
+    algorithm: Algorithm, horizons: Sequence[int], **options: Any
+) -> dict[int, WorstLoss]:
+    """Return the largest loss at each horizon (an anytime algorithm's is non-decreasing)."""
+    return {horizon: worst_loss(algorithm, horizon, **options) for horizon in horizons}

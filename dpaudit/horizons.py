@@ -1,0 +1,160 @@
+"""The exact check within a budget: the largest loss at larger and larger horizons.
+
+Each horizon is judged whole before the next one begins. The certified engine speaks first; floating
+point then goes on to horizons that certainty does not reach in time. A violation ends the search:
+its witness is shrunk and computed again from scratch, certified where that is possible.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import dropwhile
+from typing import Literal
+
+from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.arithmetic import exact
+from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.exact import WorstLoss, recompute, shrink, worst_loss
+from dpaudit.verdict import Enclosure, Finding, Status, Witness
+
+Build = Callable[[int], Algorithm]
+Engine = Literal["ball", "float"]
+CERTIFIED_SHARE = 0.5
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C, with what had been found until then."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        super().__init__()
+        self.findings = findings
+
+
+@dataclass(frozen=True)
+class Reached:
+    """How far one engine came: the last horizon that it covered, and why it went no further."""
+
+    loss: WorstLoss | None
+    stopped: str
+    interrupted: bool = False
+
+
+def sizes(arms: int, limit: int) -> Iterator[int]:
+    """Yield the horizons 3, 4, 6, 8, 12, 16, 24, ... that have a decision, up to a limit."""
+    power = 1
+    while 2 * power <= limit:
+        yield from (size for size in (2 * power, 3 * power) if arms < size <= limit)
+        power *= 2
+
+
+def judge(build: Build, epsilon: float, horizons: list[int], budget: float) -> list[Finding]:
+    """Return what exact likelihoods say: one finding per engine that had something to say.
+
+    Raises `Interrupted` with the findings so far on Ctrl-C.
+    """
+    start = time.monotonic()
+    first = _search(build, epsilon, horizons, "ball", budget)
+    findings = [_finding(build, epsilon, first, horizons, time.monotonic() - start)]
+    interrupted, reached = first.interrupted, first.loss
+    certain = reached is not None and reached.loss.certified
+    if reached and certain and not interrupted and findings[0].status is not Status.REFUTED:
+        rest = list(dropwhile(lambda size: size <= reached.horizon, horizons))
+        again = time.monotonic()
+        second = _search(build, epsilon, rest, "float", budget - (again - start))
+        interrupted = second.interrupted
+        if second.loss is not None and (second.loss.complete or violates(second.loss, epsilon)):
+            findings.append(_finding(build, epsilon, second, rest, time.monotonic() - again))
+    if interrupted:
+        raise Interrupted(findings)
+    return findings
+
+
+def _search(
+    build: Build, epsilon: float, horizons: list[int], engine: Engine, budget: float
+) -> Reached:
+    best: WorstLoss | None = None
+    start, seconds = time.monotonic(), 0.0
+    for horizon in horizons:
+        shared = best is not None and best.loss.certified and engine == "ball"
+        left = start + budget * (CERTIFIED_SHARE if shared else 1.0) - time.monotonic()
+        if best is not None and left <= seconds:
+            return Reached(best, f"The budget ended before T = {horizon}.")
+        try:
+            found = worst_loss(build(horizon), horizon, engine=engine, budget=left)
+        except (InvalidArgument, Unsupported) as error:
+            return Reached(best, str(error))
+        except KeyboardInterrupt:
+            return Reached(best, f"Interrupted during T = {horizon}.", interrupted=True)
+        if found.complete or best is None or found.loss.lower > epsilon:
+            best = found
+        if violates(best, epsilon):
+            return Reached(best, "")
+        if not found.complete:
+            return Reached(best, f"The budget ended during T = {horizon}.")
+        seconds = found.seconds
+    return Reached(best, "")
+
+
+def violates(found: WorstLoss, epsilon: float) -> bool:
+    """Tell whether a loss is above epsilon for certain, or beyond the measured error."""
+    return found.witness is not None and found.loss.lower > epsilon
+
+
+def _finding(
+    build: Build, epsilon: float, reached: Reached, horizons: list[int], seconds: float
+) -> Finding:
+    found = reached.loss
+    if found is None:
+        size = horizons[0] if horizons else 0
+        arms = build(size).arms if horizons else 0
+        reason = reached.stopped or "No horizon to judge."
+        return Finding("exact", Status.SILENT, reason, arms=arms, horizon=size, seconds=seconds)
+    algorithm = build(found.horizon)
+    witness, loss, status = None, found.loss, Status.SILENT
+    if violates(found, epsilon):
+        assert found.witness is not None
+        witness = fresh(shrink(replace(found.witness, epsilon=epsilon), algorithm), algorithm)
+        status = Status.REFUTED if witness.loss.lower > epsilon else Status.SILENT
+    elif found.complete and math.isfinite(loss.upper) and exact(loss.upper) <= exact(epsilon):
+        status = Status.HOLDS
+    return Finding(
+        check="exact",
+        status=status,
+        reason=_reason(reached, found, witness, epsilon),
+        epsilon_lower=loss.lower,
+        epsilon_upper=loss.upper,
+        certified=loss.certified if witness is None else witness.loss.certified,
+        arms=algorithm.arms,
+        horizon=found.horizon if witness is None else len(witness.actions),
+        streams=found.covers,
+        witness=witness,
+        seconds=seconds,
+    )
+
+
+def _reason(reached: Reached, found: WorstLoss, witness: Witness | None, epsilon: float) -> str:
+    certified = found.loss.certified if witness is None else witness.loss.certified
+    engine = "certified" if certified else "floating point"
+    if witness is not None:
+        length = len(witness.actions)
+        return f"T = {length}, {engine}: a pair of streams and an action sequence are given below."
+    covers = found.covers.rstrip(".")
+    reason = f"T = {found.horizon}, {engine}: {covers} ({found.method}, {found.paths:,} paths)."
+    if found.loss.lower <= epsilon < found.loss.upper < math.inf:
+        reason += " The interval contains epsilon and decides nothing."
+    return f"{reason} {reached.stopped}".strip()
+
+
+def fresh(witness: Witness, algorithm: Algorithm) -> Witness:
+    """Return a witness with all its numbers computed from scratch by the best engine there is."""
+    check = recompute(witness, algorithm, "ball")
+    before, after = check.likelihood, check.likelihood_neighbour
+    return replace(
+        witness,
+        likelihood=Enclosure(before.lower, before.upper, before.certified),
+        likelihood_neighbour=Enclosure(after.lower, after.upper, after.certified),
+        loss=check.loss,
+    )

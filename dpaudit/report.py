@@ -1,0 +1,202 @@
+"""The report of `check` for people: the claim, one line per check, the verdict, the counterexample.
+
+Every sentence says what was concluded and about which size; what no check covers is named.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from dpaudit.check import Claim, Report
+from dpaudit.verdict import Enclosure, Finding, Status, Witness
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from dpaudit.replay import Replayed
+
+COLOURS = {
+    Status.PROVED: "bold green",
+    Status.HOLDS: "green",
+    Status.SILENT: "yellow",
+    Status.REFUTED: "bold red",
+}
+NOT_COVERED = (
+    "rounding in floating-point samplers, timing, and code that runs something else than the "
+    "declaration"
+)
+LONGEST_ROW = 40
+
+
+def console(quiet: bool) -> Console:
+    """Return a console for standard output: a terminal's own width, 100 columns in a pipe."""
+    from rich.console import Console
+
+    out = Console(highlight=False, quiet=quiet)
+    if not out.is_terminal:
+        out.width = 100
+    return out
+
+
+def show_claim(out: Console, claim: Claim) -> None:
+    """Print what is judged."""
+    verb = "claims" if claim.own else "is judged against"
+    shown = [f"arms {claim.arms}"]
+    known = ("arms", "epsilon", "horizon")
+    shown += [f"{name} {value}" for name, value in claim.parameters.items() if name not in known]
+    shown += [f"horizon {claim.horizon:,}", "anytime" if claim.anytime else "horizon known ahead"]
+    out.print(
+        f"[bold]{_plain(claim.algorithm)}[/] {verb} epsilon = {claim.epsilon:g} "
+        f"(pure global DP; {', '.join(shown)}).\n"
+    )
+
+
+def show_finding(out: Console, finding: Finding) -> None:
+    """Print one check: what it concludes, the interval it leaves, and why."""
+    from rich.table import Table
+
+    line = Table.grid(padding=(0, 2))
+    line.add_column(width=11)
+    line.add_column(width=7)
+    line.add_column(ratio=1)
+    line.add_column(justify="right")
+    status = f"[{COLOURS[finding.status]}]{finding.status}[/]"
+    seconds = f"{finding.seconds:.1f} s" if finding.seconds else ""
+    line.add_row(f"  {finding.check}", status, _plain(_conclusion(finding)), seconds)
+    out.print(line)
+
+
+def show_verdict(out: Console, report: Report, command: str, saved: str | None) -> None:
+    """Print the verdict, its meaning, the counterexample if any, and what is not covered."""
+    refutation = next((f for f in report.findings if f.status is Status.REFUTED), None)
+    if refutation is not None and refutation.witness is not None:
+        show_witness(out, refutation.witness)
+    if report.interrupted:
+        out.print("\nInterrupted: the checks above are all that was finished.")
+    colour = COLOURS[report.verdict]
+    out.print(f"\n[{colour}]{report.verdict}[/]: {_plain(meaning(report))}")
+    if refutation is not None and refutation.witness is not None:
+        if saved is None:
+            out.print("Save the counterexample and replay it from scratch:", style="dim")
+            out.print(f"  {_plain(command)} --witness witness.json", soft_wrap=True)
+            out.print("  python -m dpaudit replay witness.json", soft_wrap=True)
+        else:
+            out.print("Replay it from scratch:", style="dim")
+            out.print(f"  python -m dpaudit replay {_plain(saved)}", soft_wrap=True)
+    elif report.verdict is not Status.REFUTED:
+        out.print(f"Not covered: {NOT_COVERED}.", style="dim")
+
+
+def meaning(report: Report) -> str:
+    """Return the verdict in one or two sentences, with the size it speaks of."""
+    claim = report.claim
+    epsilon = f"epsilon = {claim.epsilon:g}"
+    if report.verdict is Status.PROVED:
+        proved = next(f for f in report.findings if f.status is Status.PROVED)
+        text = (
+            f"no action sequence of up to {proved.horizon:,} rounds changes its likelihood by more "
+            f"than a factor e^{claim.epsilon:g} when one reward changes. "
+        )
+        lower = report.lower
+        return text + f"{number(lower)} <= epsilon* <= {number(report.upper)} at this horizon."
+    if report.verdict is Status.REFUTED:
+        refuted = next(f for f in report.findings if f.status is Status.REFUTED)
+        return f"{claim.algorithm} does not have {epsilon}. {_reach(refuted, claim)}"
+    if report.verdict is Status.HOLDS:
+        held = max(
+            (f for f in report.findings if f.status is Status.HOLDS), key=lambda f: f.horizon
+        )
+        return (
+            f"{epsilon} is respected by every action sequence and every pair of neighbouring "
+            f"streams of {held.horizon} rounds. Nothing is said about longer runs."
+        )
+    return f"undecided. Neither proved nor refuted at {epsilon}; no conclusion about privacy."
+
+
+def _reach(finding: Finding, claim: Claim) -> str:
+    if claim.anytime:
+        return (
+            f"The violation shows within {finding.horizon} rounds, and a longer run contains it: "
+            f"every horizon from {finding.horizon} on is refuted."
+        )
+    return f"The violation is that of the instance built for {finding.horizon} rounds."
+
+
+def show_witness(out: Console, witness: Witness) -> None:
+    """Print a counterexample: both streams, the actions, both likelihoods and the loss."""
+    length = len(witness.actions)
+    out.print(f"\nCounterexample with {length} rounds; one reward differs, at round", end=" ")
+    out.print(f"{witness.position + 1}:")
+    rows = (
+        ("actions", [str(arm) for arm in witness.actions]),
+        ("stream", [f"{reward:g}" for reward in witness.stream]),
+        ("neighbour", [f"{reward:g}" for reward in witness.neighbour]),
+    )
+    short = length <= LONGEST_ROW and all(len(cell) == 1 for _, cells in rows for cell in cells)
+    for name, cells in rows:
+        out.print(f"  {name:<12}{' '.join(cells) if short else runs(cells)}")
+    if short:
+        out.print(f"  {'':<12}{'  ' * witness.position}^")
+    out.print(f"  likelihood  {interval(witness.likelihood)} on the stream")
+    out.print(f"              {interval(witness.likelihood_neighbour)} on its neighbour")
+    kind = "certified" if witness.loss.certified else "floating point"
+    sign = ">" if witness.loss.lower > witness.epsilon else "against"
+    out.print(f"  loss        {interval(witness.loss)} {sign} {witness.epsilon:g} ({kind})")
+
+
+def show_replay(out: Console, found: Replayed) -> None:
+    """Print a recomputed counterexample and whether it is confirmed."""
+    witness = found.witness
+    out.print(f"[bold]{_plain(witness.target)}[/] with {_plain(_pairs(witness.parameters))}")
+    show_witness(out, witness)
+    if found.confirmed:
+        kind = "in certified arithmetic" if witness.loss.certified else "in floating point"
+        out.print(f"\n[bold red]CONFIRMED[/] {kind}: the loss is above {witness.epsilon:g}.")
+    else:
+        out.print(f"\n[yellow]NOT CONFIRMED[/]: the loss is not above {witness.epsilon:g}.")
+    if not found.agrees:
+        out.print("The loss that the file records is a different one: its numbers are stale.")
+
+
+def _pairs(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values.items()) or "no parameters"
+
+
+def runs(cells: Sequence[str]) -> str:
+    """Return a long row as runs: `0 x5, 1 x3`."""
+    grouped = [(value, len(list(group))) for value, group in groupby(cells)]
+    return ", ".join(value if count == 1 else f"{value} x{count}" for value, count in grouped)
+
+
+def number(value: float) -> str:
+    """Return a number with as many digits as a person reads."""
+    return f"{value:.12g}"
+
+
+def interval(enclosure: Enclosure) -> str:
+    """Return an enclosure as one number where both ends print alike, else as an interval."""
+    low, high = number(enclosure.lower), number(enclosure.upper)
+    return low if low == high else f"[{enclosure.lower:.16g}, {enclosure.upper:.16g}]"
+
+
+def _conclusion(finding: Finding) -> str:
+    low, high = finding.epsilon_lower, finding.epsilon_upper
+    bounds = ""
+    if low == math.inf:
+        bounds = "epsilon* is infinite. "
+    elif low > 0 and high < math.inf:
+        bounds = f"{number(low)} <= epsilon* <= {number(high)}. "
+    elif low > 0:
+        bounds = f"epsilon* >= {number(low)}. "
+    elif high < math.inf:
+        bounds = f"epsilon* <= {number(high)}. "
+    return bounds + finding.reason
+
+
+def _plain(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

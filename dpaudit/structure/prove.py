@@ -1,0 +1,144 @@
+"""From charges to a finding: PROVED with an exact bound, or silence with the reason.
+
+The model checker walks every public state. Where there are too many and the declaration runs in the
+frame of `Episodes`, the charges are added up arm by arm instead. Where neither covers every
+transcript within the budget, the check is silent and says how far it got.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.arithmetic import exact
+from dpaudit.core.episodes import Episodes
+from dpaudit.errors import InvalidArgument, require_integer, require_positive
+from dpaudit.structure.canonical import Distrust
+from dpaudit.structure.chain import Entangled, framed, longest_chains
+from dpaudit.structure.ledger import Charge, Row, show
+from dpaudit.structure.tree import deepest_row, is_tree
+from dpaudit.structure.walk import OutOfBudget, Walk
+from dpaudit.verdict import Finding, Status
+
+STREAMS = "every pair of neighbouring streams in [0, 1]^T, every transcript"
+FEW_STATES = 5_000
+OVERCHARGED_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What the ledger found: the row that is charged most, and whether all transcripts count."""
+
+    row: Row
+    complete: bool
+    how: str
+
+    @property
+    def charge(self) -> Charge:
+        """The largest sum of charges on one row; an upper bound on epsilon only if complete."""
+        return self.row.charge
+
+
+def bound(
+    algorithm: Algorithm, horizon: int, budget: float = math.inf, claimed: Charge = math.inf
+) -> Bound:
+    """Return the largest charge on one row over every transcript of `horizon` rounds.
+
+    Once a row is charged more than `claimed` nothing can be proved, and only a few more seconds go
+    into a complete bound. Raises `Distrust` for a declaration outside the model of the proof.
+    """
+    deadline = time.monotonic() + budget
+    walk = Walk(algorithm, horizon)
+    try:
+        walk.run(FEW_STATES, deadline)
+        return Bound(walk.worst, True, f"all {len(walk.seen)} reachable public states walked")
+    except OutOfBudget:
+        if walk.worst.charge == math.inf:
+            return Bound(walk.worst, False, "a release without noise of bounded loss")
+        if walk.worst.charge > claimed:
+            deadline = min(deadline, time.monotonic() + OVERCHARGED_SECONDS)
+    try:
+        if isinstance(algorithm, Episodes) and framed(algorithm):
+            walk.visit_again(deadline)
+            with suppress(Entangled):
+                return _arm_by_arm(algorithm, horizon, walk.worst, deadline)
+        walk.run(math.inf, deadline)
+        return Bound(walk.worst, True, f"all {len(walk.seen)} reachable public states walked")
+    except OutOfBudget:
+        how = (
+            f"the budget ended after {len(walk.seen)} public states, "
+            f"which cover every transcript of up to {walk.covered} of {horizon} rounds"
+        )
+        return Bound(walk.worst, False, how)
+
+
+def _arm_by_arm(algorithm: Episodes, horizon: int, walked: Row, deadline: float) -> Bound:
+    if is_tree(algorithm, horizon):
+        row, how = deepest_row(algorithm, horizon), "every node of every arm's tree"
+    else:
+        row = longest_chains(algorithm, horizon, deadline)
+        how = "every release of every arm's chain of episodes"
+    if row.charge < walked.charge:
+        raise Distrust(f"arm by arm, {row}; on a path, {walked}")
+    return Bound(row, True, how)
+
+
+def prove(
+    algorithm: Algorithm,
+    horizon: int,
+    epsilon: float | None = None,
+    budget: float = math.inf,
+) -> Finding:
+    """Prove that every transcript of `horizon` rounds costs at most epsilon, or stay silent.
+
+    `epsilon` is the algorithm's own claim unless given. PROVED means bound <= epsilon in exact
+    rational arithmetic, a decimal standing for the rational it writes. Real-valued noise is the
+    model: rounding in a sampler is not covered.
+    """
+    require_integer("horizon", horizon, 1)
+    claimed = algorithm.claim.epsilon if epsilon is None else epsilon
+    if claimed is None:
+        raise InvalidArgument("epsilon", None, f"is required: {algorithm.name} claims nothing.")
+    require_positive("epsilon", claimed)
+    start = time.monotonic()
+    upper, status = math.inf, Status.SILENT
+    try:
+        found = bound(algorithm, horizon, budget, exact(claimed))
+    except Distrust as distrust:
+        reason = f"Not covered by the proof: {distrust}."
+    else:
+        over = found.charge > exact(claimed)
+        if found.complete:
+            upper = rounded_up(found.charge)
+            status = Status.SILENT if over else Status.PROVED
+        reason = _reason(found, exact(claimed), over)
+    return Finding(
+        check="structure",
+        status=status,
+        reason=reason,
+        epsilon_upper=upper,
+        certified=upper < math.inf,
+        arms=algorithm.arms,
+        horizon=horizon,
+        streams=STREAMS,
+        seconds=time.monotonic() - start,
+    )
+
+
+def _reason(found: Bound, claimed: Fraction, over: bool) -> str:
+    if over:
+        reason = f"{found.row}, more than {show(claimed)}; that is no violation by itself"
+        reason = reason[0].upper() + reason[1:]
+    else:
+        reason = f"No reward is charged more than {show(found.charge)}"
+    return f"{reason} ({found.how})."
+
+
+def rounded_up(charge: Charge) -> float:
+    """Return the smallest double, read as the decimal that it prints, that is at least `charge`."""
+    nearest = float(charge)
+    return nearest if exact(nearest) >= charge else math.nextafter(nearest, math.inf)

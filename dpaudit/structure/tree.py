@@ -1,0 +1,66 @@
+"""Charges of dp_ucb's binary trees at any horizon that fits in memory, all pull counts at once.
+
+`DPUCB.release` at pull n reads the rows [n - (n & -n), n) of its arm, with the same noise at every
+n. One numpy expression gives the nodes of every n up to the horizon, and a cumulative sum counts
+the nodes over each row. It applies only to the very function `DPUCB.release` in the unchanged frame
+of `Episodes`; any override goes the slow way of `chain`, release by release.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TypeGuard
+
+import numpy as np
+
+from dpaudit.core.algorithm import Algorithm, Rows
+from dpaudit.core.algorithms.dp_ucb import DPUCB
+from dpaudit.core.perstep import PerStep
+from dpaudit.structure.canonical import Distrust
+from dpaudit.structure.chain import framed, last_count, released
+from dpaudit.structure.ledger import Row
+
+PROBES = 1024
+LARGEST = 2**26
+
+
+def is_tree(algorithm: Algorithm, horizon: int) -> TypeGuard[DPUCB]:
+    """Tell whether an algorithm releases the nodes of dp_ucb's tree, by the identity of its code.
+
+    Above `LARGEST` rounds the arrays would not fit, and the answer is no.
+    """
+    if not isinstance(algorithm, DPUCB):
+        return False
+    kind = type(algorithm)
+    return (
+        framed(algorithm)
+        and kind.release is DPUCB.release
+        and kind.levels is DPUCB.levels
+        and kind.episode_length is PerStep.episode_length
+        and horizon <= LARGEST
+    )
+
+
+def deepest_row(algorithm: DPUCB, horizon: int) -> Row:
+    """Return the row that is charged most by the trees of all arms.
+
+    Arm 0 may release at the most counts. The real method is asked at the first counts, around every
+    power of two and at the last, for every arm, and must agree with the expression.
+    """
+    limit = last_count(algorithm.arms, 0, horizon)
+    if not limit:
+        return Row(Fraction(0), 0, 0)
+    count = np.arange(1, limit + 1, dtype=np.int32)
+    first = count - (count & -count)
+    charge = released(algorithm, Rows(0, 0, 1))[2]
+    near_powers = {2**k + d for k in range(limit.bit_length()) for d in (-1, 0, 1)}
+    probes = {n for n in near_powers | set(range(PROBES)) | {limit} if 1 <= n <= limit}
+    for arm in range(algorithm.arms):
+        for n in probes:
+            if released(algorithm, Rows(arm, n - 1, n)) != (int(first[n - 1]), n, charge):
+                raise Distrust(f"release at count {n} is not the node of a binary tree")
+    changes = np.bincount(first, minlength=limit + 1)
+    changes[1:] -= 1  # count n closes exactly one node, and that node ends at row n
+    depth = np.cumsum(changes)
+    row = int(np.argmax(depth))
+    return Row(int(depth[row]) * charge, 0, row)

@@ -1,0 +1,39 @@
+"""The proof quotes the code it speaks of; it must be read again when that code changes."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+
+PROOF = Path(__file__).parents[2] / "proofs" / "structure.md"
+QUOTES = re.findall(r"^```python (\S+):(\S+)\n(.*?)^```$", PROOF.read_text(), re.M | re.S)
+
+
+def source(module: str, name: str) -> str:
+    found = importlib.import_module(module)
+    for part in name.split("."):
+        found = inspect.getattr_static(found, part)
+        found = found.fget if isinstance(found, property) else found
+    return textwrap.dedent(inspect.getsource(found))
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "quote"), QUOTES, ids=[f"{m}:{n}" for m, n, _ in QUOTES]
+)
+def test_the_proof_quotes_the_real_source(module, name, quote):
+    assert quote == source(module, name), (
+        f"{module}:{name} has changed under proofs/structure.md: "
+        "check that the argument still holds, then quote the new source"
+    )
+
+
+def test_every_part_of_the_argument_is_quoted():
+    quoted = {name for _, name, _ in QUOTES}
+    needed = {"interpret", "charge_of", "Walk.visit", "Walk.run", "Walk.visit_again", "add"}
+    assert quoted >= needed | {"Episodes.step", "released", "total", "DPUCB.release", "deepest_row"}
+    assert PROOF.read_text().count("```") == 2 * len(QUOTES)
