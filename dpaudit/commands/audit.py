@@ -1,0 +1,125 @@
+"""Audit real runs of a target: refute its privacy claim at a stated error, or stay silent.
+
+TARGET is the name of a declared algorithm or file.py:object. The object is a class or function
+called with those of arms, horizon, epsilon, rng that it accepts; it returns a policy with
+pull/update (river), fit/partial_fit/predict (mabwiser), startGame/choice/getReward (SMPyBandits),
+select/update, or a function (stream, rng) -> actions. Arms are numbered from 0. Exit 1 when
+refuted, 0 when no violation was found, which is not a proof.
+
+examples:
+  dpaudit audit ucb --epsilon 1 --horizon 1000
+  dpaudit audit adap_klucb --epsilon 1 --arms 5 --horizon 10000000 --error 1e-3 --jobs 2
+  dpaudit audit my_bandit.py:Policy --epsilon 1 --arms 3 --horizon 200 --log audit.log
+  dpaudit audit my_bandit.py:Policy --replay report.json
+"""
+
+from __future__ import annotations
+
+import argparse
+
+HELP = "audit real runs: refute a privacy claim at a stated error, or stay silent"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("target", metavar="TARGET", help="algorithm name, or file.py:object")
+    parser.add_argument("--epsilon", type=float, default=1.0, help="claimed epsilon (1)")
+    parser.add_argument("--delta", type=float, default=0.0, help="claimed delta (0)")
+    parser.add_argument("--arms", type=int, help="number of arms (2; 5 for declared algorithms)")
+    parser.add_argument("--horizon", type=int, help="steps of a run (100000; 100 for file.py)")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a parameter of a declared algorithm, e.g. --set alpha=3.1",
+    )
+    parser.add_argument("--error", type=float, default=1e-3, help="error of the audit (1e-3)")
+    parser.add_argument("--runs", type=int, help="runs to spend, training included")
+    parser.add_argument(
+        "--budget",
+        type=float,
+        metavar="SECONDS",
+        help="stop after this time, at a block; the result then depends on the machine's speed",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of everything (0)")
+    parser.add_argument(
+        "--rewards",
+        choices=("unit", "binary"),
+        default="unit",
+        help="streams with rewards in [0, 1], or in {0, 1} only (unit)",
+    )
+    parser.add_argument(
+        "--pair",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help='judge your own pair: JSON with "stream" and "neighbour" (repeatable)',
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="workers (1)")
+    parser.add_argument("--backend", default="processes", help="processes, threads or dask")
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="dask scheduler; none: local cluster"
+    )
+    parser.add_argument("--log", metavar="FILE", help="log finished blocks, to resume if killed")
+    parser.add_argument("--resume", metavar="LOG", help="continue the audit of this log")
+    parser.add_argument("--max-memory", type=float, metavar="MB", help="stop cleanly above this")
+    parser.add_argument(
+        "--time-limit",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
+        help="longest time for one run of foreign code (60)",
+    )
+    parser.add_argument(
+        "--replay",
+        metavar="REPORT",
+        help="judge the witness of a JSON report again, on new runs",
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the report as JSON (- for stdout)")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Run the audit, print the report, and return 1 when refuted, else 0."""
+    import time
+
+    from dpaudit.output import progress, require_writable, write_json
+    from dpaudit.sample.audit import audit
+    from dpaudit.sample.log import BlockLog
+    from dpaudit.sample.request import plan_of, replayed
+    from dpaudit.sample.text import report_lines
+    from dpaudit.sample.workers import Workers
+    from dpaudit.verdict import Status
+
+    require_writable(arguments.json)
+    workers = Workers(arguments.jobs, arguments.backend, arguments.scheduler, arguments.max_memory)
+    if arguments.replay:
+        lines, refuted = replayed(arguments)
+        print("\n".join(lines))
+        return int(refuted)
+    plan = plan_of(arguments)
+    if arguments.resume:
+        log = BlockLog.resume(arguments.resume, plan.identity())
+    elif arguments.log:
+        log = BlockLog.start(arguments.log, plan.identity())
+    else:
+        log = BlockLog.nowhere()
+    deadline = None if arguments.budget is None else time.monotonic() + arguments.budget
+    done = 0
+    with progress("audit", plan.runs) as advance:
+
+        def heard(runs: int, lower: float, evidence: float) -> None:
+            nonlocal done
+            note = f"{runs} runs, epsilon >= {lower:.3f}, evidence {100 * evidence:.0f} %"
+            advance(runs - done, note)
+            done = runs
+
+        try:
+            report = audit(plan, workers, log, heard, deadline)
+        finally:
+            log.close()
+    if arguments.json:
+        write_json(report, arguments.json)
+    if arguments.json != "-":
+        print("\n".join(report_lines(report)))
+    return int(report.status is Status.REFUTED)

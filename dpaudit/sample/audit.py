@@ -1,0 +1,209 @@
+"""The audit: train, choose, then judge on fresh runs until the evidence suffices or runs are out.
+
+1. Training runs choose the most promising pairs and events (never counted as evidence).
+2. Each chosen hypothesis is judged on fresh runs by two tests: an e-process against the claimed
+   epsilon, which may stop the audit at any block, and a Clopper-Pearson lower bound on epsilon at
+   looks planned in advance.
+3. One error budget covers everything: a quarter for a quick part that finds gross violations within
+   few runs, the rest for the long part; in each, half for the e-processes and half for the bounds,
+   split evenly over hypotheses (pair, event, direction); a bound's share is split over its looks,
+   half of it for the last. So with probability at least 1 - error a true claim is not refuted and
+   the printed lower bound is below the truth.
+
+Blocks are counted in a fixed order and the decision to stop is taken between blocks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dpaudit.core.algorithm import Algorithm
+from dpaudit.sample.boxes import DeclaredBox
+from dpaudit.sample.budget import ErrorBudget
+from dpaudit.sample.codec import candidate_data, candidate_of
+from dpaudit.sample.events import Candidate
+from dpaudit.sample.hypothesis import Hypothesis
+from dpaudit.sample.log import BlockLog
+from dpaudit.sample.plan import AuditPlan, judge, train
+from dpaudit.sample.report import Report, conclude
+from dpaudit.sample.streams import candidates
+from dpaudit.sample.workers import Task, Workers
+from dpaudit.verdict import Finding
+
+
+def select(plan: AuditPlan, trained: list[list[Candidate]]) -> list[tuple[int, Candidate]]:
+    """Return the hypotheses to judge: the best events of the most promising pairs."""
+    ranked = sorted(
+        (index for index in range(len(trained)) if trained[index]),
+        key=lambda index: (-trained[index][0].promise, index),
+    )
+    chosen = ranked[: plan.finalists]
+    return [(index, candidate) for index in chosen for candidate in trained[index]]
+
+
+ACTS = ["quick part", "long part"]
+WEIGHTS = [1, 3]
+Heard = Callable[[int, float, float], None]
+
+
+def audit(
+    plan: AuditPlan,
+    workers: Workers | None = None,
+    log: BlockLog | None = None,
+    heard: Heard = lambda runs, lower, evidence: None,
+    deadline: float | None = None,
+) -> Report:
+    """Carry out a plan and report.
+
+    `heard(runs, lower, evidence)` is called after every block with the state so far (evidence in
+    powers of ten against 1 / its error share). A `deadline` (of `time.monotonic`) ends the audit
+    early, at a block; what is concluded then is as valid, but depends on the machine's speed.
+    """
+    workers, log = workers or Workers(), log or BlockLog.nowhere()
+    budget, acts = ErrorBudget(plan.error), plan.acts()
+    # gross violations need little error: most of it is kept for the long part
+    shares = budget.split(ACTS[-len(acts) :], WEIGHTS[-len(acts) :])
+    course = Course(workers, log, heard, deadline)
+    with workers.open() as run:
+        for act, share in zip(acts, shares, strict=True):
+            course.perform(act, share, run)
+            if course.over:
+                break
+    return conclude(plan, course.hypotheses, budget, course.runs)
+
+
+class Course:
+    """How far an audit has come, over its parts."""
+
+    def __init__(
+        self, workers: Workers, log: BlockLog, heard: Heard, deadline: float | None
+    ) -> None:
+        self.workers = workers
+        self.log = log
+        self.heard = heard
+        self.deadline = deadline
+        self.hypotheses: list[Hypothesis] = []
+        self.runs = 0
+
+    @property
+    def late(self) -> bool:
+        """Whether the deadline has passed."""
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing more to do."""
+        return self.late or any(hypothesis.refuted for hypothesis in self.hypotheses)
+
+    def perform(self, act: AuditPlan, share: ErrorBudget, run: Any) -> None:
+        """Train, choose and judge one part of the audit."""
+        trained = self._train(act, run)
+        if len(trained) < len(act.pairs):
+            return
+        found = _hypotheses(act, select(act, trained), share)
+        self.hypotheses += found
+        for index, rounds, counts in self._fresh(act, found, run) if found else ():
+            for hypothesis, (hits, hits_neighbour) in zip(
+                [h for h in found if h.index == index], counts, strict=True
+            ):
+                hypothesis.update(hits, hits_neighbour, rounds)
+            self._tell(2 * rounds)
+            if self.over:
+                break
+
+    def _tell(self, runs: int) -> None:
+        self.runs += runs
+        lower = max((h.lower for h in self.hypotheses), default=0.0)
+        part = max((h.evidence.peak / h.needed for h in self.hypotheses), default=0.0)
+        self.heard(self.runs, lower, part)
+        self.workers.check_memory(f"{self.runs} runs are done")
+
+    def _train(self, act: AuditPlan, run: Any) -> list[list[Candidate]]:
+        names = [f"training {act.act} {index}" for index in range(len(act.pairs))]
+        missing: list[Task] = [
+            (train, (act, index)) for index, name in enumerate(names) if name not in self.log.done
+        ]
+        results = iter(run(missing))
+        trained: list[list[Candidate]] = []
+        for index, name in enumerate(names):
+            if name not in self.log.done:
+                self.log.record(name, [candidate_data(found) for found in next(results)])
+            pair = act.pairs[index]
+            trained.append([candidate_of(data, act.box, pair) for data in self.log.done[name]])
+            self._tell(4 * act.training_rounds)
+            if self.late:
+                break
+        return trained
+
+    def _fresh(
+        self, act: AuditPlan, found: list[Hypothesis], run: Any
+    ) -> Iterator[tuple[int, int, list[list[int]]]]:
+        """Yield the counts of every block of fresh runs, in order."""
+        finalists = list(dict.fromkeys(hypothesis.index for hypothesis in found))
+        events = {
+            index: tuple(h.candidate.event for h in found if h.index == index)
+            for index in finalists
+        }
+        order = [
+            (f"block {act.act} {index} {number}", (1, act.act, index, number), rounds)
+            for number, rounds in enumerate(act.blocks(act.finalists))
+            for index in finalists
+        ]
+        missing = (
+            (judge, (act.box, act.pairs[key[2]], events[key[2]], rounds, key, act.seed))
+            for name, key, rounds in order
+            if name not in self.log.done
+        )
+        results = iter(run(missing))
+        for name, key, rounds in order:
+            if name not in self.log.done:
+                self.log.record(name, next(results))
+            yield key[2], rounds, self.log.done[name]
+
+
+def _hypotheses(
+    plan: AuditPlan, chosen: list[tuple[int, Candidate]], budget: ErrorBudget
+) -> list[Hypothesis]:
+    if not chosen:
+        return []
+    bets, bounds = budget.split(["evidence against the claim", "lower bounds on epsilon"])
+    labels = [
+        f"{plan.pairs[index].name} | {candidate.event} | "
+        f"{'neighbour over stream' if candidate.swapped else 'stream over neighbour'}"
+        for index, candidate in chosen
+    ]
+    shares = zip(chosen, bets.split(labels), bounds.split(labels), strict=True)
+    return [
+        Hypothesis(plan, index, candidate, bet, bound) for (index, candidate), bet, bound in shares
+    ]
+
+
+def short_audit(
+    algorithm: Algorithm, epsilon: float, horizon: int, seed: int, budget: float
+) -> Finding:
+    """Return the finding of an audit of a few seconds, ended after `budget` seconds at the latest.
+
+    Its error is 1e-6: a check that is run every day must not cry wolf once a year.
+    """
+    start = time.monotonic()
+    box = DeclaredBox(algorithm, horizon)
+    pairs = tuple(candidates(algorithm.arms, horizon, [seed, 2]))
+    plan = AuditPlan(box, epsilon, 1e-6, 8_000, seed, pairs)
+    report = audit(plan, deadline=start + budget)
+    reason = f"{report.words[0].upper()}{report.words[1:]} {report.runs} runs at full size."
+    if report.witness is not None:
+        guilty = next(judged for judged in report.hypotheses if judged.refuted)
+        reason += f" Pair: {guilty.pair}. Event: {guilty.event}."
+    return Finding(
+        "sample",
+        report.status,
+        reason,
+        epsilon_lower=report.lower,
+        arms=algorithm.arms,
+        horizon=horizon,
+        streams=f"{len(pairs)} pairs tried",
+        error=plan.error,
+        seconds=time.monotonic() - start,
+    )

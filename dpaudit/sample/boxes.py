@@ -1,0 +1,235 @@
+"""Boxes: whatever maps a reward stream and a seed to action sequences.
+
+A box is all that the auditor knows of a target. `run(stream, runs, seed)` returns that many
+independent runs; equal seeds give equal runs, whatever process they happen in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from dpaudit.core.algorithm import Algorithm
+from dpaudit.errors import DpauditError, InvalidArgument, UnknownName, require_integer
+from dpaudit.sample.adapters import drive
+from dpaudit.sample.guard import GlobalRandomness, PolicyError, no_global_randomness, time_limit
+from dpaudit.sample.runs import Runs
+from dpaudit.sample.streams import Stream
+
+KEYWORDS = ("arms", "horizon", "epsilon", "rng")
+Seed = np.random.SeedSequence
+
+
+class Box(Protocol):
+    """A target that can be run."""
+
+    @property
+    def arms(self) -> int:
+        """The number of arms."""
+
+    @property
+    def horizon(self) -> int:
+        """The number of steps of a run."""
+
+    def identity(self) -> dict[str, Any]:
+        """What makes this target itself: plain data, equal for equal code and parameters."""
+
+    def run(self, stream: Stream, runs: int, seed: Seed) -> Runs:
+        """Return independent runs on a stream."""
+
+
+@dataclass(frozen=True)
+class DeclaredBox:
+    """An algorithm in dpaudit's own declaration."""
+
+    algorithm: Algorithm
+    horizon: int
+
+    def __post_init__(self) -> None:
+        require_integer("horizon", self.horizon, self.algorithm.arms + 1)
+
+    @property
+    def arms(self) -> int:
+        """The number of arms."""
+        return self.algorithm.arms
+
+    def identity(self) -> dict[str, Any]:
+        """Return the class, the parameters and the horizon."""
+        kind = type(self.algorithm)
+        return {
+            "declared": f"{kind.__module__}.{kind.__qualname__}",
+            "parameters": {key: str(value) for key, value in asdict(self.algorithm).items()},
+            "horizon": self.horizon,
+        }
+
+    def run(self, stream: Stream, runs: int, seed: Seed) -> Runs:
+        """Return runs in lockstep."""
+        from dpaudit.sample.lockstep import run_many
+
+        return run_many(self.algorithm, stream, runs, np.random.default_rng(seed))
+
+
+@dataclass(frozen=True)
+class PolicyBox:
+    """Foreign code: `build(rng)` returns a fresh policy (see `adapters`) for every run."""
+
+    name: str
+    build: Callable[[np.random.Generator], Any]
+    arms: int
+    horizon: int
+    limit: float = 60.0
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        require_integer("arms", self.arms, 2)
+        require_integer("horizon", self.horizon, 2)
+
+    def identity(self) -> dict[str, Any]:
+        """Return the name, a digest of the source, and the sizes."""
+        return {
+            "policy": self.name,
+            "source": hashlib.sha256(self.source.encode()).hexdigest(),
+            "arms": self.arms,
+            "horizon": self.horizon,
+        }
+
+    def run(self, stream: Stream, runs: int, seed: Seed) -> Runs:
+        """Return runs one by one, each with a generator of its own."""
+        rewards = stream.array()
+        actions = np.zeros((runs, len(rewards)), dtype=np.int16)
+        for index, child in enumerate(seed.spawn(runs)):
+            try:
+                actions[index] = self.run_once(rewards, np.random.default_rng(child))
+            except GlobalRandomness:
+                # imports inside the first run may draw once; a policy that draws does so again
+                actions[index] = self.run_once(rewards, np.random.default_rng(child))
+        return Runs.of_actions(actions)
+
+    def run_once(self, rewards: Any, rng: Any) -> Any:
+        """Return the actions of one run, or raise a `PolicyError` that names what went wrong."""
+        try:
+            with no_global_randomness(self.name), time_limit(self.limit, self.name):
+                return drive(self.build(rng), rewards, self.arms, rng, self.name)
+        except (DpauditError, KeyboardInterrupt, MemoryError):
+            raise
+        except (Exception, SystemExit) as error:
+            line = " ".join(str(error).split())
+            raise PolicyError(f"{self.name} raised {type(error).__name__}: {line}") from None
+
+
+@dataclass(frozen=True)
+class FileBuilder:
+    """Builds policies from `file.py:object`, with the keywords that the object accepts.
+
+    It is sent to worker processes as a path and a name and imports the file there.
+    """
+
+    path: str
+    name: str
+    arms: int
+    horizon: int
+    epsilon: float
+    cached: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "cached": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def __call__(self, rng: np.random.Generator) -> Any:
+        """Return a fresh policy."""
+        if "target" not in self.cached:
+            target = load_object(self.path, self.name)
+            self.cached["target"] = target
+            self.cached["accepted"] = accepted(target)
+        target, names = self.cached["target"], self.cached["accepted"]
+        if names is None:
+            return target
+        values = {
+            "arms": self.arms,
+            "horizon": self.horizon,
+            "epsilon": self.epsilon,
+            "rng": rng,
+        }
+        return target(**{name: values[name] for name in names})
+
+
+def accepted(target: Any) -> tuple[str, ...] | None:
+    """Return the keywords that an object accepts; None if it is itself (stream, rng) -> actions."""
+    try:
+        parameters = inspect.signature(target).parameters.values()
+    except (TypeError, ValueError):
+        return KEYWORDS
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return KEYWORDS
+    foreign = [
+        parameter.name
+        for parameter in parameters
+        if parameter.default is parameter.empty
+        and parameter.name not in KEYWORDS
+        and parameter.kind is not parameter.VAR_POSITIONAL
+    ]
+    if not foreign:
+        return tuple(parameter.name for parameter in parameters if parameter.name in KEYWORDS)
+    if len(foreign) == 1 and not isinstance(target, type):
+        return None
+    raise InvalidArgument(
+        "object",
+        getattr(target, "__name__", target),
+        f"needs {', '.join(foreign)}; only {', '.join(KEYWORDS)} are given.",
+    )
+
+
+@lru_cache(maxsize=32)
+def _load_module(path: str, digest: str) -> Any:
+    name = f"dpaudit_target_{digest[:16]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise InvalidArgument("target", path, "is not a Python file.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        line = " ".join(str(error).split())
+        raise PolicyError(f"{path} raised {type(error).__name__} on import: {line}") from None
+    return module
+
+
+def read_source(path: str) -> str:
+    """Return the text of a target's file."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not a text file"
+        raise InvalidArgument("target", path, f"cannot be read: {reason}.") from None
+
+
+def load_object(path: str, name: str) -> Any:
+    """Return an object of a Python file."""
+    digest = hashlib.sha256(f"{path}\0{read_source(path)}".encode()).hexdigest()
+    module = _load_module(path, digest)
+    if not hasattr(module, name):
+        known = [item for item in vars(module) if not item.startswith("_")]
+        raise UnknownName(f"object in {path}", name, known or ["(nothing)"])
+    return getattr(module, name)
+
+
+def file_box(target: str, arms: int, horizon: int, epsilon: float, limit: float) -> PolicyBox:
+    """Return the box of `file.py:object`."""
+    path, separator, name = target.rpartition(":")
+    if not separator or not path or not name:
+        raise InvalidArgument("target", target, "must be an algorithm's name or file.py:object.")
+    builder = FileBuilder(str(Path(path)), name, arms, horizon, epsilon)
+    accepted(load_object(builder.path, name))
+    return PolicyBox(target, builder, arms, horizon, limit, read_source(path))

@@ -1,0 +1,102 @@
+"""Pairs and events as plain data: for logs, reports and replay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.sample.events import AtLeast, AtMost, Candidate, Event, OneOf
+from dpaudit.sample.runs import History, PullCounts, Pulls
+from dpaudit.sample.scores import LikelihoodRatio
+from dpaudit.sample.streams import Pair, Stream
+
+_STATISTICS = {kind.__name__: kind for kind in (History, PullCounts, Pulls, LikelihoodRatio)}
+_CONDITIONS = {kind.__name__: kind for kind in (AtLeast, AtMost, OneOf)}
+
+
+def pair_data(pair: Pair) -> dict[str, Any]:
+    """Return a pair as plain data: the stream in pieces, the step (from 0), the other reward."""
+    return {
+        "name": pair.name,
+        "stream": [list(piece) for piece in zip(*_pieces(pair.stream), strict=True)],
+        "position": pair.position,
+        "value": pair.value,
+    }
+
+
+def _pieces(stream: Stream) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    return stream.values, stream.lengths
+
+
+def pair_of(data: Any) -> Pair:
+    """Return a pair from plain data: pieces, or two rows of rewards.
+
+    Either {"stream", "position", "value"} or {"stream", "neighbour"}; a stream is a row of rewards
+    or a list of [reward, times] pieces.
+    """
+    try:
+        stream = _stream_of(data["stream"])
+        name = str(data.get("name", "given"))
+        if "neighbour" in data:
+            return Pair.between(stream, _stream_of(data["neighbour"]), name)
+        return Pair(name, stream, int(data["position"]), float(data["value"]))
+    except (KeyError, TypeError, IndexError, AttributeError):
+        rule = 'must hold {"stream", "neighbour"} or {"stream", "position", "value"}.'
+        raise InvalidArgument("pair", "(data)", rule) from None
+
+
+def _stream_of(data: Any) -> Stream:
+    if data and isinstance(data[0], list):
+        return Stream(tuple(float(v) for v, _ in data), tuple(int(n) for _, n in data))
+    return Stream.of([float(reward) for reward in data])
+
+
+def event_data(event: Event) -> dict[str, Any]:
+    """Return an event as plain data."""
+    statistic = event.statistic
+    fields = {
+        "statistic": type(statistic).__name__,
+        "of": {name: getattr(statistic, name) for name in statistic.plain_fields},
+        "condition": type(event).__name__,
+    }
+    if isinstance(event, OneOf):
+        return {**fields, "keys": list(event.keys)}
+    return {**fields, "bound": event.bound}
+
+
+def event_of(data: dict[str, Any], box: Any, pair: Pair) -> Event:
+    """Return an event from plain data; a likelihood ratio is rebuilt from the box and the pair."""
+    try:
+        kind, of = _STATISTICS[data["statistic"]], data["of"]
+        statistic: Any = (
+            LikelihoodRatio(algorithm=box.algorithm, pair=pair, **of)
+            if kind is LikelihoodRatio
+            else kind(**of)
+        )
+        condition = _CONDITIONS[data["condition"]]
+        if condition is OneOf:
+            return OneOf(statistic, tuple(data["keys"]))
+        return (
+            AtLeast(statistic, data["bound"])
+            if condition is AtLeast
+            else AtMost(statistic, data["bound"])
+        )
+    except (KeyError, TypeError, AttributeError):
+        raise InvalidArgument("event", "(data)", "is not an event of this target.") from None
+
+
+def candidate_data(candidate: Candidate) -> dict[str, Any]:
+    """Return a candidate as plain data."""
+    return {
+        "event": event_data(candidate.event),
+        "swapped": candidate.swapped,
+        "hits": candidate.hits,
+        "hits_other": candidate.hits_other,
+        "rounds": candidate.rounds,
+        "promise": candidate.promise,
+    }
+
+
+def candidate_of(data: dict[str, Any], box: Any, pair: Pair) -> Candidate:
+    """Return a candidate from plain data."""
+    return Candidate(**{**data, "event": event_of(data["event"], box, pair)})

@@ -1,0 +1,109 @@
+"""What foreign code may not do: run for ever, or draw from a global random state.
+
+A run that breaks a rule ends the audit with a `PolicyError` that names the policy and the rule;
+work logged before it is kept.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from dpaudit.errors import DpauditError
+
+
+class PolicyError(DpauditError):
+    """Foreign code broke a rule of the audit; the message names the policy and the rule."""
+
+
+class GlobalRandomness(PolicyError):
+    """Foreign code moved a global random state."""
+
+
+class _TimeLimit(BaseException):
+    """Raised inside a run that takes too long; not an `Exception`, so policies do not catch it."""
+
+
+@contextmanager
+def time_limit(seconds: float, name: str) -> Iterator[None]:
+    """Stop the block after `seconds` with a `PolicyError`.
+
+    In a main thread an alarm interrupts everything; in other threads an exception is raised at the
+    next Python instruction, so a single call that blocks inside C is only stopped when it returns.
+    """
+    message = f"{name} did not finish a run within time limit={seconds:g} seconds."
+    if threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer"):
+
+        def expire(number: int, frame: FrameType | None) -> None:
+            raise _TimeLimit
+
+        previous = signal.signal(signal.SIGALRM, expire)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            yield
+        except _TimeLimit:
+            raise PolicyError(message) from None
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, previous)
+        return
+    ident = ctypes.c_ulong(threading.get_ident())
+    timer = threading.Timer(
+        seconds,
+        lambda: ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(_TimeLimit)),
+    )
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except _TimeLimit:
+        raise PolicyError(message) from None
+    finally:
+        timer.cancel()
+
+
+def _numpy_state() -> tuple[bytes, int, int, float]:
+    _, words, position, has_gauss, gauss = np.random.get_state()  # noqa: NPY002
+    return np.asarray(words).tobytes(), int(position), int(has_gauss), float(gauss)
+
+
+@contextmanager
+def no_global_randomness(name: str) -> Iterator[None]:
+    """Raise a `PolicyError` if the block moved numpy's or Python's global random state."""
+    before, before_python = _numpy_state(), random.getstate()
+    yield
+    for module, moved in (
+        ("numpy.random", _numpy_state() != before),
+        ("random", random.getstate() != before_python),
+    ):
+        if moved:
+            raise GlobalRandomness(
+                f"{name} touches the global random state of {module}; "
+                "its runs cannot be replayed. Draw from the `rng` argument instead."
+            )
+
+
+_GLOBAL_STATE = threading.Lock()
+
+
+@contextmanager
+def lent_global_randomness(rng: np.random.Generator) -> Iterator[None]:
+    """Seed the global random states from `rng` for a library that knows no other, then restore."""
+    with _GLOBAL_STATE:
+        saved: Any = np.random.get_state()  # noqa: NPY002
+        saved_python = random.getstate()
+        np.random.seed(int(rng.integers(2**32)))  # noqa: NPY002
+        random.seed(int(rng.integers(2**32)))
+        try:
+            yield
+        finally:
+            np.random.set_state(saved)  # noqa: NPY002
+            random.setstate(saved_python)

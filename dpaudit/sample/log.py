@@ -1,0 +1,91 @@
+"""The block log: what a killed audit had done, so that it can go on to the same result.
+
+One JSON line per finished block, flushed to disk before the next one counts; the first line names
+the audit. A last line cut short by a kill is dropped. A log of another audit (another target,
+other code, seed or size) is refused.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.output import plain
+
+
+class BlockLog:
+    """Results of finished blocks by name, in memory and (if there is a path) on disk."""
+
+    def __init__(self, done: dict[str, Any], file: Any = None) -> None:
+        self.done = done
+        self._file = file
+
+    @classmethod
+    def nowhere(cls) -> BlockLog:
+        """Return a log that is kept in memory only."""
+        return cls({})
+
+    @classmethod
+    def start(cls, path: str, audit: dict[str, Any]) -> BlockLog:
+        """Begin a new log; an existing one is not overwritten."""
+        try:
+            file = Path(path).open("xb")  # noqa: SIM115  kept open for the audit
+        except FileExistsError:
+            raise InvalidArgument("log", path, "exists; continue it with --resume.") from None
+        except OSError as error:
+            raise InvalidArgument("log", path, f"cannot be written: {error.strerror}.") from None
+        log = cls({}, file)
+        log._write(["audit", plain(audit)])
+        return log
+
+    @classmethod
+    def resume(cls, path: str, audit: dict[str, Any]) -> BlockLog:
+        """Continue the log of the same audit."""
+        try:
+            file = Path(path).open("r+b")  # noqa: SIM115  kept open for the audit
+        except OSError as error:
+            raise InvalidArgument("resume", path, f"cannot be read: {error.strerror}.") from None
+        text = file.read()
+        whole = text.rfind(b"\n") + 1
+        try:
+            lines = [msgspec.json.decode(line) for line in text[:whole].splitlines()]
+            records = [(str(name), value) for name, value in lines]
+        except (msgspec.DecodeError, ValueError, TypeError):
+            raise InvalidArgument("resume", path, "is not a log of an audit.") from None
+        if not records:
+            # killed before its first line was complete: nothing is lost
+            records = [("audit", plain(audit))]
+            text, whole = b"", 0
+        name, header = records[0]
+        if name != "audit" or not isinstance(header, dict):
+            raise InvalidArgument("resume", path, "is not a log of an audit.")
+        for key, value in plain(audit).items():
+            if header.get(key) != value:
+                rule = f"is the log of another audit: its {key} is different."
+                raise InvalidArgument("resume", path, rule)
+        file.seek(whole)
+        file.truncate()
+        log = cls(dict(records[1:]), file)
+        if not whole:
+            log._write(["audit", plain(audit)])
+        return log
+
+    def record(self, name: str, value: Any) -> None:
+        """Keep the result of a block."""
+        self.done[name] = value
+        self._write([name, value])
+
+    def _write(self, record: list[Any]) -> None:
+        if self._file is not None:
+            self._file.write(msgspec.json.encode(record) + b"\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()

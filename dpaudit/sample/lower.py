@@ -1,0 +1,51 @@
+"""Lower confidence bounds on epsilon from counts (Clopper & Pearson 1934).
+
+With p >= p_low at error a / 2 and q <= q_high at error a / 2, P(E | r) <= e^epsilon P(E | r') +
+delta forces epsilon >= log((p_low - delta) / q_high) at error a. The intervals are exact for every
+n and every p, rare events included: nothing is floored, so 10^6 runs can show epsilon above 11.
+The bound holds at a sample size fixed in advance; an audit takes it at planned looks that share
+the error.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+def clopper_pearson(hits: int, rounds: int, error: float) -> tuple[float, float]:
+    """Return lower and upper bounds on a probability, each wrong with at most `error`."""
+    from statsmodels.stats.proportion import proportion_confint
+
+    low, high = proportion_confint(hits, rounds, alpha=2 * error, method="beta")
+    return float(low), float(high)
+
+
+def epsilon_lower(
+    hits: int, hits_neighbour: int, rounds: int, error: float, delta: float = 0.0
+) -> float:
+    """Return a lower bound on epsilon, at least 0, wrong with probability at most `error`."""
+    low = clopper_pearson(hits, rounds, error / 2)[0]
+    high = clopper_pearson(hits_neighbour, rounds, error / 2)[1]
+    if low <= delta:
+        return 0.0
+    return max(0.0, math.log((low - delta) / high))
+
+
+def promised(
+    hits: Any, hits_neighbour: Any, rounds: int, later: int, error: float, delta: float = 0.0
+) -> Any:
+    """Return the bound to expect from `later` fresh rounds after training counts; vectorised.
+
+    A plan, not an inference: it ranks events on training runs.
+    """
+    from scipy.special import betaincinv
+
+    p = (np.asarray(hits) + 0.5) / (rounds + 1)
+    q = (np.asarray(hits_neighbour) + 0.5) / (rounds + 1)
+    low = betaincinv(p * later, (1 - p) * later + 1, error / 2)
+    high = betaincinv(q * later + 1, (1 - q) * later, 1 - error / 2)
+    with np.errstate(divide="ignore"):
+        return np.where(low > delta, np.log(np.maximum(low - delta, 1e-300)) - np.log(high), -700.0)

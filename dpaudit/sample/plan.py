@@ -1,0 +1,168 @@
+"""The plan of an audit: everything that fixes its result, decided before the first run.
+
+Two audits with equal plans give equal bytes, whatever the number of jobs, the backend, or how often
+they were killed. Runs are cut into blocks of a size that depends on the target alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dpaudit import __version__
+from dpaudit.core.episodes import Episodes
+from dpaudit.core.perstep import PerStep
+from dpaudit.errors import InvalidArgument, require_integer, require_positive
+from dpaudit.sample.boxes import Box, DeclaredBox
+from dpaudit.sample.budget import ErrorBudget
+from dpaudit.sample.codec import pair_data
+from dpaudit.sample.events import Candidate, choose, statistics
+from dpaudit.sample.events import Plan as Aim
+from dpaudit.sample.runs import Runs
+from dpaudit.sample.streams import Pair
+
+TRAINING_SHARE = 4  # one run in four trains
+FINALISTS = 2  # pairs that are judged, and events judged for each
+LARGEST_BLOCK = 1000
+BLOCK_CELLS = 2**23  # steps held in memory at once
+
+
+@dataclass(frozen=True)
+class AuditPlan:
+    """A target, a claim, the pairs to try, the runs to spend and the error to spend them at."""
+
+    box: Box
+    epsilon: float
+    error: float
+    runs: int
+    seed: int
+    pairs: tuple[Pair, ...]
+    delta: float = 0.0
+    act: int = 0
+
+    def __post_init__(self) -> None:
+        require_positive("epsilon", self.epsilon)
+        require_integer("seed", self.seed, 0)
+        ErrorBudget(self.error)
+        if not 0 <= self.delta < 1:
+            raise InvalidArgument("delta", self.delta, "must lie in [0, 1).")
+        if not self.pairs:
+            raise InvalidArgument("pairs", 0, "must be at least 1.")
+        for pair in self.pairs:
+            if pair.stream.horizon != self.box.horizon:
+                rule = f"must be the horizon, {self.box.horizon}."
+                raise InvalidArgument(f"stream length of {pair.name!r}", pair.stream.horizon, rule)
+        require_integer("runs", self.runs, 16 * len(self.pairs))
+
+    def identity(self) -> dict[str, Any]:
+        """Return what names this audit in its log."""
+        return {
+            "version": __version__,
+            "target": self.box.identity(),
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "error": self.error,
+            "runs": self.runs,
+            "seed": self.seed,
+            "pairs": [pair_data(pair) for pair in self.pairs],
+        }
+
+    def acts(self) -> list[AuditPlan]:
+        """Return the parts of the audit: a quick one that finds gross violations, then the rest.
+
+        Each trains and judges on runs of its own, under its own share of the error.
+        """
+        quick = self.runs // 16
+        if quick < 16 * len(self.pairs):
+            return [self]
+        return [replace(self, runs=quick), replace(self, runs=self.runs - quick, act=1)]
+
+    @property
+    def training_rounds(self) -> int:
+        """Rounds (one run on each stream) per pair and half of the training."""
+        return max(2, self.runs // TRAINING_SHARE // (4 * len(self.pairs)))
+
+    @property
+    def training_runs(self) -> int:
+        """Runs that choose pairs and events and are never counted as evidence."""
+        return 4 * len(self.pairs) * self.training_rounds
+
+    @property
+    def finalists(self) -> int:
+        """Pairs that reach the judgement."""
+        return min(FINALISTS, len(self.pairs))
+
+    def test_rounds(self, finalists: int) -> int:
+        """Fresh rounds for each of the finalist pairs."""
+        return max(1, (self.runs - self.training_runs) // (2 * finalists))
+
+    @property
+    def largest_block(self) -> int:
+        """Rounds whose runs fit into the memory of a block."""
+        box = self.box
+        few_plays = (
+            isinstance(box, DeclaredBox)
+            and isinstance(box.algorithm, Episodes)
+            and not isinstance(box.algorithm, PerStep)
+        )
+        cells = 64 * box.arms if few_plays else box.horizon
+        return max(1, min(LARGEST_BLOCK, BLOCK_CELLS // cells))
+
+    @property
+    def block_rounds(self) -> int:
+        """Rounds of a full block: sixteen blocks at least, to be able to stop early."""
+        return max(1, min(self.largest_block, self.test_rounds(FINALISTS) // 16))
+
+    def blocks(self, finalists: int) -> list[int]:
+        """Return the rounds of each block of a finalist pair."""
+        rounds, size = self.test_rounds(finalists), self.block_rounds
+        full, rest = divmod(rounds, size)
+        return [size] * full + ([rest] if rest else [])
+
+
+def looks(blocks: int) -> list[int]:
+    """Return after how many blocks the lower bounds are taken: powers of two, and the end."""
+    powers = [2**k for k in range(blocks.bit_length()) if 2**k < blocks]
+    return [*powers, blocks]
+
+
+def seed_of(seed: int, *key: int) -> np.random.SeedSequence:
+    """Return the seed of a block by its place in the audit."""
+    return np.random.SeedSequence(seed, spawn_key=key)
+
+
+def train(plan: AuditPlan, index: int) -> list[Candidate]:
+    """Return the most promising events of one pair, from training runs."""
+    pair, size = plan.pairs[index], plan.largest_block
+
+    def draw(half: int) -> Iterator[tuple[Runs, Runs]]:
+        for number, begun in enumerate(range(0, plan.training_rounds, size)):
+            count = min(size, plan.training_rounds - begun)
+            yield (
+                plan.box.run(
+                    pair.stream, count, seed_of(plan.seed, 0, plan.act, index, half, number, 0)
+                ),
+                plan.box.run(
+                    pair.neighbour, count, seed_of(plan.seed, 0, plan.act, index, half, number, 1)
+                ),
+            )
+
+    from dpaudit.sample.scores import likelihood_ratios
+
+    tried = list(statistics(plan.box.arms, plan.box.horizon, pair.position))
+    if isinstance(plan.box, DeclaredBox):
+        tried += likelihood_ratios(plan.box.algorithm, pair)
+    aim = Aim(plan.test_rounds(FINALISTS), plan.error / (2 * FINALISTS) ** 2, plan.delta)
+    return choose(tried, draw, aim, keep=FINALISTS)
+
+
+def judge(
+    box: Box, pair: Pair, events: tuple[Any, ...], rounds: int, key: tuple[int, ...], seed: int
+) -> list[list[int]]:
+    """Return, for every event, its counts on one block of fresh runs on each stream."""
+    runs = box.run(pair.stream, rounds, seed_of(seed, *key, 0))
+    runs_neighbour = box.run(pair.neighbour, rounds, seed_of(seed, *key, 1))
+    return [[int(event(runs).sum()), int(event(runs_neighbour).sum())] for event in events]

@@ -1,0 +1,116 @@
+"""What an audit concludes, as data: the same bytes for the same plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dpaudit.sample.budget import ErrorBudget
+from dpaudit.sample.codec import event_data, pair_data
+from dpaudit.sample.hypothesis import Hypothesis
+from dpaudit.sample.plan import AuditPlan
+from dpaudit.verdict import Status
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One hypothesis after its fresh runs."""
+
+    pair: str
+    event: str
+    direction: str
+    hits: int
+    hits_other: int
+    rounds: int
+    lower: float
+    evidence: float
+    evidence_needed: float
+    refuted: str | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What an audit concludes. `lower` holds with probability at least 1 - error."""
+
+    status: Status
+    target: str
+    words: str
+    epsilon: float
+    delta: float
+    error: float
+    seed: int
+    arms: int
+    horizon: int
+    lower: float
+    runs: int
+    runs_planned: int
+    training_runs: int
+    pairs_tried: int
+    hypotheses: tuple[Judged, ...]
+    budget: dict[str, Any]
+    witness: dict[str, Any] | None
+
+
+def conclude(
+    plan: AuditPlan, hypotheses: list[Hypothesis], budget: ErrorBudget, runs: int
+) -> Report:
+    """Return the report of what has been judged."""
+    judged = tuple(_judged(hypothesis) for hypothesis in hypotheses)
+    guilty = [h for h in hypotheses if h.refuted]
+    lower = max((h.lower for h in hypotheses), default=0.0)
+    status = Status.REFUTED if guilty else Status.SILENT
+    claim = f"epsilon = {plan.epsilon:g}" + (f", delta = {plan.delta:g}" if plan.delta else "")
+    if guilty:
+        lower = max(lower, plan.epsilon)
+        words = f"{claim} is violated (probability of a wrong refutation at most {plan.error:g})."
+    else:
+        words = f"no violation of {claim} found, which is not a proof; epsilon >= {lower:.4g}."
+    identity = plan.box.identity()
+    return Report(
+        status,
+        str(identity.get("declared", identity.get("policy"))),
+        words,
+        plan.epsilon,
+        plan.delta,
+        plan.error,
+        plan.seed,
+        plan.box.arms,
+        plan.box.horizon,
+        lower,
+        runs,
+        plan.runs,
+        sum(act.training_runs for act in plan.acts()),
+        len(plan.pairs),
+        judged,
+        budget.tree(),
+        _witness(guilty[0]) if guilty else None,
+    )
+
+
+def _judged(hypothesis: Hypothesis) -> Judged:
+    e = hypothesis.evidence
+    return Judged(
+        hypothesis.pair.name,
+        str(hypothesis.candidate.event),
+        "neighbour over stream" if hypothesis.candidate.swapped else "stream over neighbour",
+        e.hits,
+        e.hits_neighbour,
+        e.rounds,
+        hypothesis.lower,
+        e.peak,
+        hypothesis.needed,
+        hypothesis.refuted,
+    )
+
+
+def _witness(hypothesis: Hypothesis) -> dict[str, Any]:
+    """Return what `audit --replay` needs to judge the violation again on new runs."""
+    return {
+        "target": hypothesis.plan.box.identity(),
+        "epsilon": hypothesis.plan.epsilon,
+        "delta": hypothesis.plan.delta,
+        "pair": pair_data(hypothesis.pair),
+        "event": event_data(hypothesis.candidate.event),
+        "swapped": hypothesis.candidate.swapped,
+        "rounds": hypothesis.evidence.rounds,
+    }

@@ -1,0 +1,139 @@
+"""From command-line options to a plan: which target, which pairs, how many runs."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from dpaudit.core.algorithms import find, load, parameters
+from dpaudit.core.episodes import Episodes
+from dpaudit.core.perstep import PerStep
+from dpaudit.errors import InvalidArgument, require_integer, require_positive
+from dpaudit.sample.boxes import Box, DeclaredBox, PolicyBox, file_box
+from dpaudit.sample.codec import event_of, pair_of
+from dpaudit.sample.evidence import Evidence, Null
+from dpaudit.sample.lower import epsilon_lower
+from dpaudit.sample.plan import AuditPlan, judge
+from dpaudit.sample.streams import Pair, candidates
+
+BINARY, UNIT = (0.0, 1.0), (0.0, 0.5, 1.0)
+
+
+def box_of(arguments: argparse.Namespace) -> Box:
+    """Return the box that TARGET names, checked on one run if it is foreign code."""
+    require_positive("epsilon", arguments.epsilon)
+    if ":" not in arguments.target:
+        return _declared(arguments)
+    if arguments.set:
+        raise InvalidArgument("set", arguments.set[0], "is for declared algorithms only.")
+    require_positive("time-limit", arguments.time_limit)
+    arms = 2 if arguments.arms is None else arguments.arms
+    horizon = 100 if arguments.horizon is None else arguments.horizon
+    return file_box(arguments.target, arms, horizon, arguments.epsilon, arguments.time_limit)
+
+
+def _declared(arguments: argparse.Namespace) -> DeclaredBox:
+    known = parameters(find(arguments.target))
+    arms = 5 if arguments.arms is None else arguments.arms
+    horizon = 100_000 if arguments.horizon is None else arguments.horizon
+    values: dict[str, Any] = {"arms": arms, **_given(arguments.set)}
+    for name, value in (("epsilon", arguments.epsilon), ("horizon", horizon)):
+        if name in known:
+            values.setdefault(name, value)
+    return DeclaredBox(load(arguments.target, **values), horizon)
+
+
+def _given(settings: list[str]) -> dict[str, float]:
+    values: dict[str, float] = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        try:
+            values[name] = float(text)
+        except ValueError:
+            raise InvalidArgument("set", setting, "must be NAME=NUMBER.") from None
+        if not equals:
+            raise InvalidArgument("set", setting, "must be NAME=NUMBER.")
+    return values
+
+
+def default_runs(box: Box) -> int:
+    """Return how many runs to spend if the user does not say: about a minute's worth."""
+    if isinstance(box, DeclaredBox):
+        if isinstance(box.algorithm, Episodes) and not isinstance(box.algorithm, PerStep):
+            return 60_000
+        return max(4_000, min(60_000, 10**9 // box.horizon))
+    return max(2_000, min(20_000, 5 * 10**6 // box.horizon))
+
+
+def pairs_of(arguments: argparse.Namespace, box: Box) -> tuple[Pair, ...]:
+    """Return the pairs to try: the user's own if there are any, else the usual ones."""
+    if arguments.pair:
+        return tuple(pair_of(read_json("pair", path)) for path in arguments.pair)
+    rewards = UNIT if arguments.rewards == "unit" else BINARY
+    return tuple(candidates(box.arms, box.horizon, [arguments.seed, 2], rewards))
+
+
+def plan_of(arguments: argparse.Namespace) -> AuditPlan:
+    """Return the plan of an audit."""
+    require_integer("seed", arguments.seed, 0)
+    box = box_of(arguments)
+    pairs = pairs_of(arguments, box)
+    runs = default_runs(box) if arguments.runs is None else arguments.runs
+    plan = AuditPlan(
+        box, arguments.epsilon, arguments.error, runs, arguments.seed, pairs, arguments.delta
+    )
+    if isinstance(box, PolicyBox):
+        import numpy as np
+
+        # a policy that cannot run at all should say so before workers are started
+        box.run(pairs[0].stream, 1, np.random.SeedSequence(arguments.seed, spawn_key=(3,)))
+    return plan
+
+
+def read_json(name: str, path: str) -> Any:
+    """Return the content of a JSON file."""
+    try:
+        return msgspec.json.decode(Path(path).read_bytes())
+    except OSError as error:
+        raise InvalidArgument(name, path, f"cannot be read: {error.strerror}.") from None
+    except msgspec.DecodeError:
+        raise InvalidArgument(name, path, "is not JSON.") from None
+
+
+def replayed(arguments: argparse.Namespace) -> tuple[list[str], bool]:
+    """Judge the witness of a report on new runs; return what to print and whether it is refuted."""
+    report = read_json("replay", arguments.replay)
+    witness = report.get("witness") if isinstance(report, dict) else None
+    if not witness:
+        raise InvalidArgument("replay", arguments.replay, "holds no witness.")
+    pair = pair_of(witness["pair"])
+    arguments.horizon = pair.stream.horizon
+    arguments.arms = report["arms"]
+    arguments.epsilon = witness["epsilon"]
+    box = box_of(arguments)
+    if box.identity() != witness["target"]:
+        raise InvalidArgument("replay", arguments.replay, "is a witness against another target.")
+    event = event_of(witness["event"], box, pair)
+    rounds = max(int(witness["rounds"]), 100) if arguments.runs is None else arguments.runs // 2
+    require_integer("runs", rounds, 1)
+    # the first element of the key keeps replays apart from every run of an audit
+    [[hits, hits_neighbour]] = judge(box, pair, (event,), rounds, (4,), arguments.seed)
+    if witness["swapped"]:
+        hits, hits_neighbour = hits_neighbour, hits
+    delta = float(witness["delta"])
+    lower = epsilon_lower(hits, hits_neighbour, rounds, arguments.error, delta)
+    evidence = Evidence(Null(arguments.epsilon, delta), (hits, hits_neighbour, rounds))
+    violated = lower > arguments.epsilon and evidence.bet() is not None
+    names = ("neighbour", "stream") if witness["swapped"] else ("stream", "neighbour")
+    lines = [
+        f"pair   {pair.name}",
+        f"event  {event}",
+        f"       {hits} of {rounds} runs on the {names[0]}",
+        f"       {hits_neighbour} of {rounds} runs on the {names[1]}",
+        f"epsilon >= {lower:.4g} at error {arguments.error:g}; claimed {arguments.epsilon:g}",
+        "REFUTED again" if violated else "not refuted by these runs alone; spend more with --runs",
+    ]
+    return lines, violated

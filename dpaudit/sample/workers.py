@@ -1,0 +1,112 @@
+"""Where blocks run: this process, threads, processes or a dask cluster, behind joblib.
+
+A block is a function call whose arguments carry its seed, so it gives the same result anywhere.
+Results come back in the order of the tasks, in waves; the caller may stop between any two.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from dpaudit.errors import DpauditError, InvalidArgument, UnknownName, require_integer
+
+BACKENDS = {"processes": "loky", "threads": "threading", "dask": "dask"}
+Task = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+class OutOfMemory(DpauditError):
+    """The audit stopped at its memory limit; what was logged is kept."""
+
+    exit_code = 130
+
+
+@dataclass(frozen=True)
+class Workers:
+    """How many workers, of which kind; `scheduler` is the address of a dask scheduler."""
+
+    jobs: int = 1
+    backend: str = "processes"
+    scheduler: str | None = None
+    max_memory: float | None = None
+
+    def __post_init__(self) -> None:
+        require_integer("jobs", self.jobs, 1)
+        if self.backend not in BACKENDS:
+            raise UnknownName("backend", self.backend, BACKENDS)
+        if self.scheduler is not None and self.backend != "dask":
+            raise InvalidArgument("scheduler", self.scheduler, "needs --backend dask.")
+
+    @contextmanager
+    def open(self) -> Iterator[Callable[[Iterable[Task]], Iterator[Any]]]:
+        """Yield `run(tasks)`, an iterator over the results in the order of the tasks."""
+        with ExitStack() as stack:
+            if self.jobs == 1 and self.backend != "dask":
+                yield lambda tasks: (function(*values) for function, values in tasks)
+                return
+            from joblib import Parallel, delayed, parallel_config
+
+            if self.backend == "dask":
+                stack.enter_context(self._client())
+            stack.enter_context(parallel_config(backend=BACKENDS[self.backend], n_jobs=self.jobs))
+
+            def run(tasks: Iterable[Task]) -> Iterator[Any]:
+                waiting = iter(tasks)
+                while wave := list(islice(waiting, 4 * self.jobs)):
+                    yield from Parallel()(delayed(function)(*values) for function, values in wave)
+
+            yield run
+
+    def _client(self) -> Any:
+        try:
+            import distributed
+        except ImportError:
+            rule = "needs the packages dask and distributed."
+            raise InvalidArgument("backend", self.backend, rule) from None
+        connect: Any = distributed.Client
+        if self.scheduler is None:
+            local: Any = distributed.LocalCluster
+            cluster = local(n_workers=self.jobs, threads_per_worker=1, dashboard_address=None)
+            return _Closing(connect(cluster), cluster)
+        try:
+            return connect(self.scheduler, timeout=10)
+        except (OSError, ValueError) as error:
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            rule = f"cannot be reached: {reason}."
+            raise InvalidArgument("scheduler", self.scheduler, rule) from None
+
+    def check_memory(self, kept: str) -> None:
+        """Raise `OutOfMemory` when this process holds more than `max_memory` megabytes."""
+        if self.max_memory is not None and (held := resident()) > self.max_memory * 1e6:
+            raise OutOfMemory(
+                f"max-memory={self.max_memory:g} MB reached ({held / 1e6:.0f} MB held); {kept}."
+            )
+
+
+class _Closing:
+    def __init__(self, client: Any, cluster: Any) -> None:
+        self.client, self.cluster = client, cluster
+
+    def __enter__(self) -> Any:
+        return self.client
+
+    def __exit__(self, *error: object) -> None:
+        self.client.close()
+        self.cluster.close()
+
+
+def resident() -> float:
+    """Return the bytes of memory this process holds (its peak where the system tells no more)."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return float(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        import resource
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return float(peak) * (1 if sys.platform == "darwin" else 1024)

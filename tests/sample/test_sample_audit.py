@@ -1,0 +1,222 @@
+"""Audits end to end: silent where private, refuted where not, the same bytes however they run."""
+
+import math
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+import pytest
+
+from dpaudit.core.algorithms import load
+from dpaudit.errors import DpauditError, InvalidArgument
+from dpaudit.output import plain
+from dpaudit.sample.audit import audit, short_audit
+from dpaudit.sample.boxes import DeclaredBox
+from dpaudit.sample.log import BlockLog
+from dpaudit.sample.plan import AuditPlan, looks
+from dpaudit.sample.runs import Runs
+from dpaudit.sample.streams import Pair, Stream, candidates
+from dpaudit.sample.workers import OutOfMemory, Workers
+from dpaudit.verdict import Status
+
+
+@dataclass(frozen=True)
+class RandomisedResponse:
+    """A bandit of two steps that plays at step 2 its first reward, flipped with some probability.
+
+    Its true epsilon is log((1 - flip) / flip).
+    """
+
+    flip: float
+    arms: int = 2
+    horizon: int = 2
+
+    def identity(self):
+        return {"policy": "randomised response", "flip": self.flip}
+
+    def run(self, stream, runs, seed):
+        told = np.random.default_rng(seed).random(runs) < self.flip
+        second = (stream.at(0) >= 0.5) ^ told
+        return Runs.of_actions(np.stack((np.zeros(runs, dtype=int), second), axis=1))
+
+
+PAIRS = (Pair("flip", Stream.of([0.0, 0.0]), 0, 1.0), Pair("late", Stream.of([0.0, 0.0]), 1, 1.0))
+
+
+def response(epsilon, claimed, seed=0, runs=8000, error=1e-3, delta=0.0):
+    flip = 1 / (1 + math.exp(epsilon))
+    return AuditPlan(RandomisedResponse(flip), claimed, error, runs, seed, PAIRS, delta)
+
+
+def encoded(report) -> bytes:
+    return msgspec.json.encode(plain(report))
+
+
+def test_a_violation_is_refuted_early_and_the_bound_is_below_the_truth():
+    report = audit(response(2.0, 1.0))
+    assert report.status is Status.REFUTED
+    assert 1.0 <= report.lower <= 2.0
+    assert report.runs < report.runs_planned
+    assert report.witness is not None and report.witness["pair"]["name"] == "flip"
+
+
+def test_an_exactly_tight_mechanism_is_not_refuted():
+    """False alarms in 120 audits at error 0.05; more than 22 have probability below 1e-6."""
+    reports = [audit(response(1.0, 1.0, seed, runs=600, error=0.05)) for seed in range(120)]
+    assert sum(report.status is Status.REFUTED for report in reports) <= 22
+    assert sum(report.lower > 1.0 for report in reports) <= 22
+    assert max(report.lower for report in reports) > 0.4
+
+
+def test_delta_is_forgiven_up_to_delta():
+    """With P(E|r) = 0.88 and P(E|r') = 0.12, delta = 0.6 covers epsilon = 1."""
+    assert audit(response(2.0, 1.0, delta=0.6)).status is Status.SILENT
+    assert audit(response(2.0, 1.0, delta=0.05)).status is Status.REFUTED
+
+
+def test_epsilon_above_log_100_can_be_shown():
+    report = audit(response(30.0, 6.0, runs=100_000))
+    assert report.status is Status.REFUTED
+    assert report.lower > math.log(100)
+
+
+def test_the_budget_of_a_report_adds_up():
+    tree = audit(response(1.0, 1.0)).budget
+
+    def check(node):
+        parts = node.get("parts", [])
+        if parts:
+            total = sum(part["error"] for part in parts)
+            assert total == pytest.approx(node["error"], rel=1e-12)
+            for part in parts:
+                check(part)
+
+    assert tree["error"] <= 1e-3
+    check(tree)
+    assert [part["label"] for part in tree["parts"]] == ["quick part", "long part"]
+    evidence, bounds = tree["parts"][1]["parts"]
+    assert len(evidence["parts"]) == len(bounds["parts"]) >= 2
+    assert all(len(part["parts"]) > 1 for part in bounds["parts"])
+
+
+def test_looks_end_at_the_last_block():
+    assert looks(1) == [1]
+    assert looks(16) == [1, 2, 4, 8, 16]
+    assert looks(17) == [1, 2, 4, 8, 16, 17]
+
+
+@pytest.fixture(scope="module")
+def adap_plan():
+    algorithm = load("adap_ucb", arms=2, epsilon=1.0)
+    box = DeclaredBox(algorithm, 40)
+    return AuditPlan(box, 1.0, 1e-3, 4000, 7, tuple(candidates(2, 40, [7, 2]))[:6])
+
+
+@pytest.fixture(scope="module")
+def adap_bytes(adap_plan):
+    return encoded(audit(adap_plan))
+
+
+def test_declared_private_algorithm_is_silent(adap_plan, adap_bytes):
+    report = msgspec.json.decode(adap_bytes)
+    assert report["status"] == "SILENT"
+    assert "which is not a proof" in report["words"]
+    assert report["runs"] <= adap_plan.runs
+
+
+@pytest.mark.parametrize(("jobs", "backend"), [(2, "processes"), (4, "threads"), (2, "threads")])
+def test_same_bytes_for_any_workers(adap_plan, adap_bytes, jobs, backend):
+    assert encoded(audit(adap_plan, Workers(jobs, backend))) == adap_bytes
+
+
+@pytest.mark.slow
+def test_same_bytes_on_a_dask_cluster(adap_plan, adap_bytes):
+    assert encoded(audit(adap_plan, Workers(2, "dask"))) == adap_bytes
+
+
+def test_an_early_stop_does_not_depend_on_the_workers():
+    plan = response(1.6, 1.0, seed=5)
+    reference = audit(plan)
+    assert reference.status is Status.REFUTED
+    assert reference.runs < plan.runs
+    assert encoded(audit(plan, Workers(4, "threads"))) == encoded(reference)
+
+
+def test_a_log_cut_anywhere_resumes_to_the_same_bytes(adap_plan, adap_bytes, tmp_path):
+    path = tmp_path / "audit.log"
+    log = BlockLog.start(str(path), adap_plan.identity())
+    assert encoded(audit(adap_plan, log=log)) == adap_bytes
+    log.close()
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    for cut in [0, 5, len(whole) - 1, *rng.integers(0, len(whole), 4).tolist()]:
+        path.write_bytes(whole[:cut])
+        log = BlockLog.resume(str(path), adap_plan.identity())
+        assert encoded(audit(adap_plan, log=log)) == adap_bytes
+        log.close()
+        assert path.read_bytes() == whole
+
+
+def test_logs_of_other_audits_are_refused(adap_plan, tmp_path):
+    path = tmp_path / "audit.log"
+    BlockLog.start(str(path), adap_plan.identity()).close()
+    other = AuditPlan(adap_plan.box, 1.0, 1e-3, 4000, 8, adap_plan.pairs)
+    with pytest.raises(InvalidArgument, match="log of another audit: its seed is different"):
+        BlockLog.resume(str(path), other.identity())
+    with pytest.raises(InvalidArgument, match="exists; continue it with --resume"):
+        BlockLog.start(str(path), adap_plan.identity())
+    with pytest.raises(InvalidArgument, match="cannot be read"):
+        BlockLog.resume(str(tmp_path / "none"), adap_plan.identity())
+    path.write_text("something else\n")
+    with pytest.raises(InvalidArgument, match="is not a log of an audit"):
+        BlockLog.resume(str(path), adap_plan.identity())
+
+
+def test_the_memory_limit_keeps_the_log(adap_plan, adap_bytes, tmp_path):
+    path = tmp_path / "audit.log"
+    log = BlockLog.start(str(path), adap_plan.identity())
+    with pytest.raises(OutOfMemory, match="max-memory=1 MB reached") as caught:
+        audit(adap_plan, Workers(max_memory=1), log)
+    assert caught.value.exit_code == 130
+    log.close()
+    log = BlockLog.resume(str(path), adap_plan.identity())
+    assert log.done
+    assert encoded(audit(adap_plan, log=log)) == adap_bytes
+
+
+def test_short_audit_is_a_finding():
+    refuted = short_audit(load("ucb", arms=2), 1.0, 200, 0, 20.0)
+    assert refuted.status is Status.REFUTED and refuted.check == "sample"
+    assert refuted.epsilon_lower >= 1.0 and refuted.error == 1e-6
+    assert "Pair: " in refuted.reason
+    cut = short_audit(load("adap_klucb", arms=2), 1.0, 1000, 0, 1e-9)
+    assert cut.status is Status.SILENT and cut.epsilon_lower == 0.0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"epsilon": -1.0}, "epsilon=-1.0 must be positive"),
+        ({"delta": 1.0}, "delta=1.0 must lie in"),
+        ({"error": 0.0}, "error=0.0 must lie strictly between 0 and 1"),
+        ({"error": 1}, "error=1 must lie strictly between 0 and 1"),
+        ({"runs": 3}, "runs=3 must be at least"),
+        ({"seed": -1}, "seed=-1 must be at least 0"),
+        ({"pairs": ()}, "pairs=0 must be at least 1"),
+        ({"pairs": (Pair("x", Stream.of([0.0, 0.0, 0.0]), 0, 1.0),)}, "must be the horizon, 2"),
+    ],
+)
+def test_bad_plans_are_refused(change, message):
+    values = {"epsilon": 1.0, "error": 0.1, "runs": 1000, "seed": 0, "pairs": PAIRS, **change}
+    with pytest.raises(InvalidArgument, match=message):
+        AuditPlan(RandomisedResponse(0.3), **values)
+
+
+def test_bad_workers_are_refused():
+    for values, message in [
+        ({"jobs": 0}, "jobs=0 must be at least 1"),
+        ({"backend": "threds"}, "Did you mean 'threads'"),
+        ({"scheduler": "tcp://x"}, "needs --backend dask"),
+    ]:
+        with pytest.raises(DpauditError, match=message):
+            Workers(**values)

@@ -1,0 +1,229 @@
+"""Foreign code: every interface runs, every broken rule is one typed line."""
+
+import random
+import textwrap
+import time
+from pathlib import Path
+from threading import Thread
+
+import numpy as np
+import pytest
+
+from dpaudit.errors import DpauditError
+from dpaudit.sample.boxes import PolicyBox, file_box
+from dpaudit.sample.guard import PolicyError, time_limit
+from dpaudit.sample.streams import Stream
+
+STREAM = Stream.of([1.0, 0.0, 1.0, 1.0, 0.0, 0.0])
+SEED = np.random.SeedSequence(3)
+
+
+class Greedy:
+    """Plays every arm once, then the arm with the largest sum; speaks all four interfaces."""
+
+    def __init__(self, arms):
+        self.sums = np.zeros(arms)
+        self.pulls = np.zeros(arms)
+
+    def best(self):
+        unseen = np.flatnonzero(self.pulls == 0)
+        return int(unseen[0]) if len(unseen) else int(np.argmax(self.sums))
+
+    def learn(self, arm, reward):
+        self.sums[arm] += reward
+        self.pulls[arm] += 1
+
+
+class RiverLike(Greedy):
+    def pull(self, arm_ids):
+        assert arm_ids == list(range(len(self.sums)))
+        return self.best()
+
+    def update(self, arm, reward):
+        self.learn(arm, reward)
+
+
+class MabwiserLike(Greedy):
+    def fit(self, decisions, rewards):
+        self.partial_fit(decisions, rewards)
+
+    def partial_fit(self, decisions, rewards):
+        for arm, reward in zip(decisions, rewards, strict=True):
+            self.learn(arm, reward)
+
+    def predict(self):
+        assert self.pulls.all()
+        return self.best()
+
+
+class SMPyLike(Greedy):
+    def startGame(self):  # noqa: N802
+        self.started = True
+
+    def choice(self):
+        assert self.started
+        np.random.random()  # noqa: NPY002  that library draws from the global state
+        return self.best()
+
+    def getReward(self, arm, reward):  # noqa: N802
+        self.learn(arm, reward)
+
+
+class Plain(Greedy):
+    def select(self):
+        return self.best()
+
+    def update(self, arm, reward):
+        self.learn(arm, reward)
+
+
+def whole(stream, rng):
+    policy = Plain(2)
+    actions = []
+    for reward in stream:
+        actions.append(policy.select())
+        policy.update(actions[-1], reward)
+    return actions
+
+
+def box(build, arms=2, limit=5.0):
+    return PolicyBox("policy", build, arms, STREAM.horizon, limit)
+
+
+@pytest.mark.parametrize("kind", [RiverLike, MabwiserLike, SMPyLike, Plain, whole])
+def test_every_interface_gives_the_same_actions(kind):
+    state, python_state = np.random.get_state()[1].copy(), random.getstate()  # noqa: NPY002
+    build = (lambda rng: whole) if kind is whole else (lambda rng: kind(2))
+    runs = box(build).run(STREAM, 2, SEED)
+    assert runs.actions(0).tolist() == [0, 1, 0, 0, 0, 0]
+    assert (np.random.get_state()[1] == state).all()  # noqa: NPY002
+    assert random.getstate() == python_state
+
+
+def test_runs_are_seeded_one_by_one():
+    noisy = box(lambda rng: lambda stream, _: rng.integers(0, 2, len(stream)))
+    once, twice = (noisy.run(STREAM, 20, np.random.SeedSequence(3)) for _ in range(2))
+    assert (once.arms == twice.arms).all()
+    assert len(np.unique(once.arms, axis=0)) > 5
+
+
+def broken_select(value):
+    class Broken(Plain):
+        def select(self):
+            return value() if callable(value) else value
+
+    return lambda rng: Broken(2)
+
+
+def touch_numpy():
+    return int(np.random.random())  # noqa: NPY002
+
+
+def spin():
+    while True:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (broken_select(7), r"policy played arm=7 at step 0; arms are 0..1."),
+        (broken_select(-1), r"policy played arm=-1 at step 0"),
+        (broken_select(0.5), r"policy played arm=0.5 at step 0"),
+        (broken_select(None), r"policy played arm=None at step 0; it is no integer."),
+        (broken_select(lambda: 1 / 0), r"policy raised ZeroDivisionError: division by zero"),
+        (broken_select(lambda: exit(3)), r"policy raised SystemExit: 3"),
+        (broken_select(touch_numpy), r"global random state of numpy.random"),
+        (broken_select(lambda: int(random.random())), r"global random state of random"),
+        (lambda rng: lambda s, r: [0, 1], r"policy returned 2 actions; the stream has 6 rewards."),
+        (lambda rng: lambda s, r: [0, 1, 0, 1, 0, 2], r"policy played arm=2 at step 5"),
+        (lambda rng: lambda s, r: "abcdef", r"policy must return a row of arms, not str."),
+        (lambda rng: lambda s, r: s.__setitem__(0, 1), r"policy raised ValueError: .*read-only"),
+        (lambda rng: 42, r"policy built an object of type int, which is no policy"),
+    ],
+)
+def test_broken_policies_cost_one_line(build, message):
+    with pytest.raises(PolicyError, match=message) as caught:
+        box(build).run(STREAM, 1, SEED)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_hanging_policy_is_stopped():
+    with pytest.raises(PolicyError, match=r"did not finish a run within time limit=0.2 seconds"):
+        box(broken_select(spin), limit=0.2).run(STREAM, 1, SEED)
+
+
+def test_a_hanging_policy_is_stopped_in_a_thread_too():
+    caught: list[BaseException] = []
+
+    def work():
+        try:
+            with time_limit(0.2, "policy"):
+                end = time.monotonic() + 30
+                while time.monotonic() < end:
+                    pass
+        except PolicyError as error:
+            caught.append(error)
+
+    thread = Thread(target=work)
+    thread.start()
+    thread.join(20)
+    assert len(caught) == 1
+
+
+def write(folder: Path, text: str) -> str:
+    path = folder / "mine.py"
+    path.write_text(textwrap.dedent(text))
+    return str(path)
+
+
+def test_file_objects_get_the_keywords_they_accept(tmp_path):
+    path = write(
+        tmp_path,
+        """
+        class Policy:
+            def __init__(self, rng, epsilon, arms):
+                assert epsilon == 0.5 and arms == 3
+                self.rng, self.arms = rng, arms
+            def select(self):
+                return int(self.rng.integers(self.arms))
+            def update(self, arm, reward):
+                pass
+        def make(horizon, other=3):
+            assert horizon == 6
+            return lambda stream, rng: [other - 1] * horizon
+        def direct(rewards, rng):
+            return rng.integers(0, 3, len(rewards))
+        class Greedy:
+            def __init__(self, temperature, arms):
+                pass
+        """,
+    )
+    for name in ("Policy", "make", "direct"):
+        runs = file_box(f"{path}:{name}", 3, 6, 0.5, 5.0).run(STREAM, 3, SEED)
+        assert runs.arms.shape == (3, 6)
+    for target, message in [
+        (f"{path}:Greedy", "object=Greedy needs temperature"),
+        (f"{path}:polcy", r"No object in .*'polcy'"),
+        (f"{path}:", "must be an algorithm's name or file.py:object"),
+        (f"{tmp_path}/none.py:x", "cannot be read: No such file"),
+    ]:
+        with pytest.raises(DpauditError, match=message):
+            file_box(target, 3, 6, 0.5, 5.0)
+
+
+def test_a_file_that_fails_on_import_is_named(tmp_path):
+    path = write(tmp_path, "raise RuntimeError('two\\nlines')\n")
+    with pytest.raises(PolicyError, match="mine.py raised RuntimeError on import: two lines"):
+        file_box(f"{path}:x", 2, 6, 1.0, 5.0)
+
+
+def test_a_draw_on_first_import_is_forgiven():
+    imported = []
+
+    def build(rng):
+        if not imported:
+            imported.append(random.random())
+        return Plain(2)
+
+    assert box(build).run(STREAM, 2, SEED).actions(1).tolist() == [0, 1, 0, 0, 0, 0]

@@ -1,0 +1,130 @@
+"""Runs in plays: statistics see the actions only; the fast runners are the reference runner."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpaudit.core.algorithms import find, load, names, parameters
+from dpaudit.core.stream import run_stream
+from dpaudit.sample import lockstep
+from dpaudit.sample.events import Plan, best_bound, best_set, choose, statistics
+from dpaudit.sample.runs import History, PullCounts, Pulls, Runs
+from dpaudit.sample.streams import Stream
+
+
+def in_plays(actions: list[int], cuts: list[int]) -> Runs:
+    """The same actions in plays that are cut at some more places."""
+    starts = sorted({0, *cuts, *(np.flatnonzero(np.diff(actions)) + 1).tolist()})
+    padded = [*starts, len(actions), len(actions)]
+    arms = [actions[s] if s < len(actions) else 0 for s in padded]
+    return Runs(np.array([arms], dtype=np.int16), np.array([padded], dtype=np.int64), len(actions))
+
+
+@given(st.lists(st.integers(0, 2), min_size=2, max_size=25), st.data())
+def test_statistics_are_functions_of_the_actions(actions: list[int], data: st.DataObject) -> None:
+    horizon = len(actions)
+    runs = in_plays(actions, data.draw(st.lists(st.integers(0, horizon - 1), max_size=4)))
+    dense = Runs.of_actions(np.array([actions]))
+    start = data.draw(st.integers(0, horizon - 1))
+    stop = data.draw(st.integers(start + 1, horizon))
+    assert runs.actions(0).tolist() == actions
+    assert runs.actions(0, stop).tolist() == actions[:stop]
+    assert History(start, stop)(runs) == History(start, stop)(dense)
+    assert PullCounts(3, stop)(runs) == PullCounts(3, stop)(dense)
+    for arm in range(3):
+        assert Pulls(arm, stop)(runs) == actions[:stop].count(arm) == Pulls(arm, stop)(dense)
+
+
+@given(
+    st.lists(st.integers(0, 2), min_size=8, max_size=8),
+    st.lists(st.integers(0, 2), min_size=8, max_size=8),
+    st.integers(0, 6),
+    st.integers(1, 8),
+)
+def test_histories_tell_different_actions_apart(
+    left: list[int], right: list[int], start: int, size: int
+) -> None:
+    stop = min(8, start + size)
+    key = History(start, stop)
+    same = key(Runs.of_actions(np.array([left]))) == key(Runs.of_actions(np.array([right])))
+    assert bool(same[0]) == (left[start:stop] == right[start:stop])
+
+
+def build(name: str, arms: int, horizon: int) -> object:
+    known = parameters(find(name))
+    values = {"arms": arms, "horizon": horizon, "epsilon": 0.7}
+    return load(name, **{key: value for key, value in values.items() if key in known})
+
+
+@pytest.mark.parametrize("name", names())
+def test_one_run_in_lockstep_is_the_reference_run(name: str) -> None:
+    """Same generator, same draws, same actions: the fast paths are the declaration."""
+    for seed in range(4):
+        horizon = 300
+        rewards = np.random.default_rng(seed).integers(0, 2, horizon).astype(float)
+        algorithm = build(name, 3, horizon)
+        expected = run_stream(algorithm, rewards, np.random.default_rng(seed + 50)).actions
+        runs = lockstep.run_many(algorithm, Stream.of(rewards), 1, np.random.default_rng(seed + 50))
+        assert runs.actions(0).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("name", ["adap_klucb", "dp_klucb", "lazy_dp_ts", "dp_ucb"])
+def test_lockstep_has_the_law_of_the_reference(name: str) -> None:
+    """Pull counts of 400 + 400 runs; a difference of 0.2 in distribution has p < 1e-6."""
+    horizon, count = 40, 400
+    algorithm = build(name, 2, horizon)
+    stream = Stream.of([1.0, 0.0] * (horizon // 2))
+    runs = lockstep.run_many(algorithm, stream, count, np.random.default_rng(5))
+    rng = np.random.default_rng(6)
+    slow = np.array([run_stream(algorithm, stream.array(), rng).actions for _ in range(count)])
+    fast_pulls = np.sort(Pulls(0, horizon)(runs))
+    slow_pulls = np.sort(Pulls(0, horizon)(Runs.of_actions(slow)))
+    grid = np.arange(horizon + 1)
+    gap = np.searchsorted(fast_pulls, grid, "right") - np.searchsorted(slow_pulls, grid, "right")
+    assert np.abs(gap).max() / count < 0.2
+
+
+def test_deterministic_algorithms_run_once() -> None:
+    runs = lockstep.run_many(
+        load("ucb", arms=2), Stream.constant(1.0, 50), 1000, np.random.default_rng(0)
+    )
+    assert len(runs) == 1000
+    assert runs.arms.strides[0] == 0
+
+
+def test_full_size_runs_are_cheap_in_memory() -> None:
+    runs = lockstep.run_many(
+        load("adap_klucb", arms=3), Stream.constant(0.0, 10**7), 50, np.random.default_rng(0)
+    )
+    assert runs.arms.shape[1] < 100
+    assert (Pulls(0, 10**7)(runs) + Pulls(1, 10**7)(runs) + Pulls(2, 10**7)(runs) == 10**7).all()
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10**6))
+def test_best_set_and_bound_find_a_planted_difference(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    plan = Plan(later=2000, error=1e-3)
+    common = rng.integers(0, 5, 400).astype(np.uint64)
+    left = np.where(np.arange(400) < 200, np.uint64(77), common)
+    assert 77 in best_set(left, common, plan)
+    bound = best_bound(left.astype(float), common.astype(float), plan)
+    assert 4 < bound <= 77
+
+
+def test_choose_ranks_on_the_second_half_only() -> None:
+    """Events found on noise look promising on their own half and are exposed on the other."""
+    rng = np.random.default_rng(3)
+
+    def draw(half: int):  # type: ignore[no-untyped-def]
+        for _ in range(2):
+            yield tuple(Runs.of_actions(rng.integers(0, 2, (60, 12))) for _ in range(2))
+
+    plan = Plan(later=1000, error=0.05)
+    found = choose(list(statistics(2, 12, 3)), draw, plan, keep=2)
+    assert len(found) == 2
+    assert found[0].promise >= found[1].promise
+    for candidate in found:
+        assert candidate.rounds == 120
+        assert candidate.hits <= candidate.hits_other + 45
