@@ -77,8 +77,7 @@ def _newton_from_right(p: Array, level: Array) -> Array:
         above = -np.expm1(-w)
         excess = rest * w - p * np.log1p(odds * above) - level
         # the slope is (1 - p) (1 - e^-w) / q
-        with np.errstate(divide="ignore", invalid="ignore"):
-            move = excess * (p + rest * above) / (rest * above)
+        move = excess * (p + rest * above) / (rest * np.maximum(above, 1e-300))
         after = np.maximum(w - np.where((excess > 0) & (above > 0), move, 0.0), 0.0)
         if np.all(w - after <= 2e-16 * (least + w)):
             return np.asarray(least + after)
