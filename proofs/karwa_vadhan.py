@@ -69,7 +69,8 @@ def _marginals(rng):
             total = sum(conditional_average(event, hit, shared, n)[1] for n in range(len(one) + 1))
             if total != average(event, law):
                 return Tally(count, f"laws {one}, {two}")
-        if any(f and g for part in zip(excess, lack, strict=True) for f, g in zip(*part, strict=True)):
+        overlap = [f * g for a, b in zip(excess, lack, strict=True) for f, g in zip(a, b, strict=True)]
+        if any(overlap):
             return Tally(count, f"F and G overlap for {one}, {two}")
         count += 1
     return Tally(count)
@@ -133,7 +134,7 @@ def _lower_bound_as_printed(rng):
     """A mechanism that never reports E, one input, p = 1/2, e^epsilon = 2, delta = 1/10."""
     factor = Fraction(3, 4)
     claimed = 0 * factor + Fraction(1, 10) / (Fraction(1, 2) - 1) * (factor - 1)
-    if 0 >= claimed:
+    if claimed <= 0:
         return Tally(1)
     return Tally(1, f"M(E|x) = 0, T = 1, p = 1/2, e^eps = 2, delta = 1/10: 0 >= {claimed} is false")
 

@@ -112,4 +112,5 @@ def _certified(gap: Expression, walls: list[Expression], symbols: list[Expressio
         sum((w * row[i] for w, row in zip(weights, exact, strict=True)), Fraction(0))
         for i in range(len(target))
     ]
-    return combined[:-1] == target[:-1] and all(w >= 0 for w in weights) and target[-1] >= combined[-1]
+    same = combined[:-1] == target[:-1]
+    return same and all(w >= 0 for w in weights) and target[-1] >= combined[-1]

@@ -235,10 +235,10 @@ def sign_of(expression: Expression, domain: Domain, depth: int = 0) -> str | Non
             sign = POSITIVE
         elif all(at_least_zero(s) for s in signs):
             sign = NONNEGATIVE
-    if sign is None and depth == 0:
+    if sign in (None, NONNEGATIVE, NONPOSITIVE) and depth == 0 and expression.is_Add:
         factored = sympy.factor(expression)
         if factored != expression:
-            sign = sign_of(factored, domain, depth=1)
+            sign = sign_of(factored, domain, depth=1) or sign
     return sign or _of_enclosure(expression, domain)
 
 
@@ -258,6 +258,27 @@ def sample(domain: Domain, source: random.Random) -> dict[Expression, Any]:
     return point
 
 
+def _split_logarithms(expression: Expression) -> Expression:
+    """Write every log of a product as a sum of logs of its factors, each up to its sign.
+
+    The real part of the result is the expression itself (log|ab| = log|a| + log|b|), so a result
+    of 0 shows that a real expression is 0.
+    """
+
+    def split(argument: Expression) -> Expression:
+        total = sympy.Integer(0)
+        for factor in sympy.Mul.make_args(sympy.factor(sympy.together(argument))):
+            base, exponent = factor.as_base_exp()
+            if base is sympy.E:
+                total += exponent
+                continue
+            base = -base if base.could_extract_minus_sign() else base
+            total += exponent * sympy.log(base)
+        return total
+
+    return expression.replace(sympy.log, split)
+
+
 def is_zero(expression: Expression, domain: Domain) -> bool:
     """True when sympy reduces `expression` to 0 and no random exact point contradicts it."""
     expression = sympy.sympify(expression)
@@ -273,6 +294,7 @@ def is_zero(expression: Expression, domain: Domain) -> bool:
     attempts: tuple[Callable[[Expression], Expression], ...] = (
         lambda e: sympy.expand(e),
         lambda e: sympy.expand(sympy.together(sympy.expand(e.rewrite(sympy.exp)))),
+        lambda e: sympy.expand(sympy.together(sympy.expand(_split_logarithms(e)))),
         lambda e: sympy.simplify(e.rewrite(sympy.exp)),
         lambda e: sympy.simplify(sympy.expand_log(e, force=False)),
         lambda e: sympy.simplify(e),
