@@ -212,7 +212,9 @@ def sign_of(expression: Expression, domain: Domain, depth: int = 0) -> str | Non
         return _of_symbol(expression, domain)
     sign: str | None = None
     if expression.is_Add:
-        sign = _of_sum([sign_of(term, domain) for term in expression.args])
+        fixed, moving = expression.as_independent(*expression.free_symbols, as_Add=True)
+        terms = [term for term in (fixed, *sympy.Add.make_args(moving)) if term != 0]
+        sign = _of_sum([sign_of(term, domain) for term in terms])
         sign = sign or _of_exponential_gap(expression, domain)
         sign = sign or _of_polynomial(expression, domain)
         sign = sign or _of_affine(expression, domain, depth)
