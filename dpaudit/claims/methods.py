@@ -17,7 +17,7 @@ from sympy import oo
 from dpaudit.claims.branch import BranchAndBound
 from dpaudit.claims.domain import Domain, Expression, Interval
 from dpaudit.claims.goal import Goal, Method, Proof
-from dpaudit.claims.sign import NEGATIVE, POSITIVE, at_least_zero, is_zero, opposite, sign_of
+from dpaudit.claims.sign import NEGATIVE, POSITIVE, at_least_zero, is_zero, sign_of
 
 
 def _reached(sign: str | None, strict: bool) -> bool:
@@ -33,15 +33,16 @@ def first_proof(goal: Goal, methods: Sequence[Method]) -> Proof | None:
     return None
 
 
-def is_regular(expression: Expression, domain: Domain) -> bool:
-    """True when every logarithm and denominator in `expression` is safe on the whole domain.
+def regularity(expression: Expression, domain: Domain) -> Proof | None:
+    """Prove that every logarithm and denominator in `expression` is safe on the whole domain.
 
     Then the expression is continuous there, and differentiable unless it holds Abs, Max, Min or
     a root of something that touches zero, which are refused.
     """
+    certified = False
     for part in sympy.preorder_traversal(expression):
         if part.func in (sympy.Abs, sympy.Max, sympy.Min, sympy.sign, sympy.Piecewise):
-            return False
+            return None
         risky = None
         if part.func is sympy.log:
             risky = part.args[0]
@@ -55,8 +56,9 @@ def is_regular(expression: Expression, domain: Domain) -> bool:
         if risky is not None and sign_of(risky, domain) not in needed:
             strict = Goal(risky, domain, strict=True)
             if not domain.compact or BranchAndBound(boxes=400).prove(strict) is None:
-                return False
-    return True
+                return None
+            certified = True
+    return Proof("regular", certified)
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,9 @@ class Monotone:
         gap = goal.gap.subs(self.symbol, plain)
         open_low, open_high = (False, True) if self.end == "low" else (True, False)
         reached = Interval(side.low, side.high, open_low, open_high)
-        if not is_regular(gap, goal.domain.without(self.symbol).having(plain, reached)):
+        smooth = regularity(gap, goal.domain.without(self.symbol).having(plain, reached))
+        everywhere = regularity(goal.gap, goal.domain)
+        if smooth is None or everywhere is None:
             return None
         value = gap.subs(plain, end)
         derivative = sympy.diff(goal.gap, self.symbol)
@@ -167,8 +171,6 @@ class Monotone:
             return None
         strict_start = goal.strict and self._strict_start(value, goal)
         inner = goal.domain.having(self.symbol, Interval(side.low, side.high, True, True))
-        if not is_regular(goal.gap, goal.domain):
-            return None
         need = goal.strict and not strict_start
         excluded = side.low_open if self.end == "low" else side.high_open
         if need and not excluded:
@@ -178,7 +180,7 @@ class Monotone:
             return None
         return Proof(
             f"monotone in {self.symbol} from {self.symbol} = {end} ({slope.how})",
-            start.certified or slope.certified,
+            any(part.certified for part in (start, slope, smooth, everywhere)),
         )
 
     def _strict_start(self, value: Expression, goal: Goal) -> bool:
@@ -211,10 +213,9 @@ class Concave:
         gap = goal.gap.subs(self.symbol, plain)
         rest = goal.domain.without(self.symbol)
         closure = rest.having(plain, side.closure)
-        if not is_regular(gap, closure):
-            return None
         bend = -sympy.diff(gap, plain, 2)
         parts = [
+            regularity(gap, closure),
             first_proof(Goal(bend, closure), self.second),
             first_proof(Goal(gap.subs(plain, side.low), rest, goal.strict), self.low),
             first_proof(Goal(gap.subs(plain, side.high), rest, goal.strict), self.high),
@@ -257,6 +258,5 @@ __all__ = [
     "Sign",
     "Split",
     "first_proof",
-    "is_regular",
-    "opposite",
+    "regularity",
 ]

@@ -18,7 +18,7 @@ from typing import Any
 import sympy
 from sympy import oo
 
-from dpaudit.claims.balls import compile_ball, evaluate, hull
+from dpaudit.claims.balls import evaluate
 from dpaudit.claims.domain import Domain, Expression, Interval
 from dpaudit.errors import Contradiction, DpauditError
 
@@ -91,23 +91,27 @@ def _of_product(signs: list[str | None]) -> str | None:
 
 
 def _of_exponential_gap(expression: Expression, domain: Domain) -> str | None:
-    """exp(u) - exp(v), with exp(0) = 1, has the sign of u - v."""
+    """c (exp(u) - exp(v)) with c > 0, where exp(0) = 1 counts, has the sign of u - v."""
     if len(expression.args) != 2:
         return None
     exponents: dict[int, Expression] = {}
+    sizes = set()
     for term in expression.args:
         scale, rest = term.as_coeff_Mul()
-        if abs(scale) != 1 or not (rest == 1 or rest.func is sympy.exp):
+        if not scale.is_Rational or not (rest == 1 or rest.func is sympy.exp):
             return None
-        exponents[int(scale)] = rest.args[0] if rest.func is sympy.exp else sympy.Integer(0)
-    if set(exponents) != {1, -1}:
+        sizes.add(abs(scale))
+        way = 1 if scale > 0 else -1
+        exponents[way] = rest.args[0] if rest.func is sympy.exp else sympy.Integer(0)
+    if set(exponents) != {1, -1} or len(sizes) != 1:
         return None
     return sign_of(exponents[1] - exponents[-1], domain, depth=1)
 
 
 def _of_line(line: Any, side: Interval) -> str | None:
     """A line on an interval: an end where it vanishes does not count when that end is left out."""
-    low, high = line.eval(side.low), line.eval(side.high)
+    low = line.eval(side.low)
+    high = line.LC() * oo if side.high == oo else line.eval(side.high)
     if low > high:
         return opposite(_of_line(-line, side))
     if low > 0 or (low == 0 and side.low_open):
@@ -125,7 +129,7 @@ def _of_polynomial(expression: Expression, domain: Domain) -> str | None:
     if not all(c.is_Rational for c in polynomial.coeffs()):
         return None
     sides = [domain.box[s] for s in symbols]
-    if len(symbols) == 1 and polynomial.degree() == 1 and sides[0].compact:
+    if len(symbols) == 1 and polynomial.degree() == 1 and sides[0].low != -oo:
         return _of_line(polynomial, sides[0])
     if all(side.compact for side in sides) and all(d <= 1 for m in polynomial.monoms() for d in m):
         corners = itertools.product(*[(side.low, side.high) for side in sides])
@@ -171,18 +175,6 @@ def _of_affine(expression: Expression, domain: Domain, depth: int) -> str | None
             if low in loose and high in loose:
                 return weak
     return None
-
-
-def _of_enclosure(expression: Expression, domain: Domain) -> str | None:
-    symbols = [s for s in domain.box if s in expression.free_symbols]
-    if set(symbols) != expression.free_symbols or not domain.compact:
-        return None
-    try:
-        sides = [hull(domain.box[s].low, domain.box[s].high) for s in symbols]
-        value = compile_ball(expression, symbols)(sides)
-    except DpauditError:
-        return None
-    return POSITIVE if value > 0 else NEGATIVE if value < 0 else None
 
 
 def _of_power(expression: Expression, domain: Domain) -> str | None:
@@ -241,7 +233,7 @@ def sign_of(expression: Expression, domain: Domain, depth: int = 0) -> str | Non
         factored = sympy.factor(expression)
         if factored != expression:
             sign = sign_of(factored, domain, depth=1) or sign
-    return sign or _of_enclosure(expression, domain)
+    return sign
 
 
 def sample(domain: Domain, source: random.Random) -> dict[Expression, Any]:
