@@ -50,7 +50,8 @@ CLAIMS = (
           "1/(2 Delta) + 1/eps <= 1/min(eps, 2 Delta).",
           1 / (2 * D) + 1 / e, "<=", 1 / Min(e, 2 * D), Domain({D: POSITIVE, e: POSITIVE}),
           hints=({D: Fraction(1, 2), e: Fraction(1)},), expect=REFUTED,
-          correction="the sum is at most twice the maximum: 8 alpha L/(Delta min(eps, 2 Delta)), so "
+          correction="the sum is at most twice the maximum: 8 alpha L/(Delta min(eps, 2 Delta)), "
+          "so "
           "the printed l may leave gamma < 0.",
           survives="the theorem survives with 16 by the repaired choice of l (ucb.repaired-*); "
           "following the printed proof it would need 12 + 4 sqrt 5 = 20.944."),

@@ -184,7 +184,8 @@ CLAIMS = (
           by=(Split(q, 1, (Monotone(q, "high", (Rewrite((1 - q) / q),)),),
                     (Monotone(q, "low", (Rewrite((q - 1) / q),)),)),)),
     Claim("bg.pinsker-bernoulli", "Lemma lem:pinsker, l. 1803",
-          "2 (p-q)^2 <= d(p, q), for q = p + t(1-p) above p; the other side by bg.bernoulli-mirror.",
+          "2 (p-q)^2 <= d(p, q), for q = p + t(1-p) above p; the other side by "
+          "bg.bernoulli-mirror.",
           2 * (p - further) ** 2, "<=", kl(p, further), upward,
           by=(Monotone(t, slope=(
               Rewrite(t * (1 - p) * (1 - 2 * further) ** 2 / (further * (1 - t))),)),)),

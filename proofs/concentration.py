@@ -92,7 +92,8 @@ def _claim_one(rng):
             count += 1
             bound = (-size * _entropy(level, mean)).exp() + ball(delta_ / 2)
             if not _below(size, mean, delta_, epsilon, level) < bound:
-                return Tally(count, f"n = {size}, mu = {mean}, delta = {delta_}, alpha share {part}")
+                return Tally(count, f"n = {size}, mu = {mean}, delta = {delta_}, alpha share "
+                f"{part}")
     return Tally(count)
 
 
@@ -131,7 +132,8 @@ CLAIMS = (
     Claim("co.delta-range", f"{UCB}, l. 1308", "Any delta >= 0 is allowed: log(1/delta) >= 0 under "
           "the root.", 0, "<=", log(1 / delta), Domain({delta: above(0)}),
           hints=({delta: Fraction(2)},), expect=REFUTED,
-          correction="0 < delta <= 1 (at 0 the logarithm is infinite, above 1 the root is not real).",
+          correction="0 < delta <= 1 (at 0 the logarithm is infinite, above 1 the root is not "
+          "real).",
           survives="survives; only delta = t^-alpha is used."),
     Claim("co.ucb", f"{UCB}, l. 1310-1314", "Both tails are below 3 delta/2 (exact binomial and "
           "Laplace laws).", models=_ucb(Fraction(3, 2)), expect=HELD, role="theorem"),
@@ -141,7 +143,8 @@ CLAIMS = (
     Claim("co.clip", f"{KL}, Claim 1, l. 1364-1365", "mu - alpha >= 1 implies mu - alpha >= Z, "
           "since mu <= 1.", z, "<=", m, Domain({m: closed(0, 1), z: closed(-5, 5)}, (m - 1,)),
           hints=({m: Fraction(1), z: Fraction(2)},), expect=REFUTED,
-          correction="mu - alpha >= 1 only when mu = 1 and alpha = 0, and then the bound is above 1.",
+          correction="mu - alpha >= 1 only when mu = 1 and alpha = 0, and then the bound is "
+          "above 1.",
           survives="Claim 1 survives."),
     Claim("co.claim-1", f"{KL}, Claim 1, l. 1345", "P(mu >= clipped mean + alpha) <= "
           "exp(-n d(mu - alpha, mu)) + delta/2.", models=_claim_one, expect=HELD, role="theorem"),

@@ -69,8 +69,8 @@ def _marginals(rng):
             total = sum(conditional_average(event, hit, shared, n)[1] for n in range(len(one) + 1))
             if total != average(event, law):
                 return Tally(count, f"laws {one}, {two}")
-        overlap = [f * g for a, b in zip(excess, lack, strict=True) for f, g in zip(a, b, strict=True)]
-        if any(overlap):
+        pairs = [pair for a, b in zip(excess, lack, strict=True) for pair in zip(a, b, strict=True)]
+        if any(f and g for f, g in pairs):
             return Tally(count, f"F and G overlap for {one}, {two}")
         count += 1
     return Tally(count)

@@ -198,10 +198,12 @@ CLAIMS = (
           "a_j' G^-1 b_j is not 0 in general.", survives="Fact 2 falls with this step."),
     Claim("lpd.fact-2", "Fact 2, l. 1176-1231", "rho_T(H) <= rho_a(A) = sum_j |a_j'(a-a*)|/|a_j|^2 "
           "in the limit; here a* has 10^9 pulls and the others 100 : 10 : 100, a ratio that a "
-          "consistent policy may keep for ever, with H the limit itself.", models=_rho, expect=REFUTED,
+          "consistent policy may keep for ever, with H the limit "
+          "itself.", models=_rho, expect=REFUTED,
           correction="rho_bar = max over bases B of arms of |A_B^-1 (a - a*)|_1, which is 2 in "
           "this example (rho tends to 11/6).",
-          survives="granted the passage from H to G^-1 (l. 1190), the theorem survives with rho_bar in place of rho_a(A), and with eps/sqrt(2 pi) "
+          survives="granted the passage from H to G^-1 (l. 1190), the theorem survives with "
+          "rho_bar in place of rho_a(A), and with eps/sqrt(2 pi) "
           "in place of 3 eps."),
     Claim("lpd.rho-bar", "correction of Fact 2", "sum_j N_j |a_j' G^-1 x| <= max_B |A_B^-1 x|_1.",
           models=_bar, expect=HELD, role="sharper"),
@@ -226,7 +228,8 @@ RESULT = Result(
     claims=CLAIMS,
     verdict="Fact 2 is false. Granted its first line (l. 1190, as in the cited Theorem 25.1), the "
     "theorem survives with the structural constant rho_bar_a = "
-    "max_B |A_B^-1 (a - a*)|_1 in place of rho_a(A), and with (eps/sqrt(2 pi)) rho_bar_a Delta_a in "
+    "max_B |A_B^-1 (a - a*)|_1 in place of rho_a(A), and with (eps/sqrt(2 pi)) rho_bar_a Delta_a "
+    "in "
     "place of 3 eps rho_a Delta_a by the KL constant 1 and the exact Gaussian TV.",
     misprints=(
         "l. 1119: KL(M, M) should read KL(M, M').",

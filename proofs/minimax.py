@@ -55,7 +55,8 @@ CLAIMS = (
     Claim("mm.constant-131", f"{AT}, l. 903", "exp(-1) >= 48/131, so 1/(48 e) >= 1/131.",
           Rational(48, 131), "<=", exp(-1), role="constant"),
     Claim("mm.constant-27", f"{AT}, l. 846", "exp(-1/2)/16 >= 1/27 (Theorem 15.2 of the cited "
-          "book: T/8 sqrt((K-1)/(4T)) exp(-1/2)).", Rational(1, 27), "<=", exp(-Rational(1, 2)) / 16,
+          "book: T/8 sqrt((K-1)/(4T)) "
+          "exp(-1/2)).", Rational(1, 27), "<=", exp(-Rational(1, 2)) / 16,
           role="constant"),
     Claim("mm.two-maxima", f"{AT}, l. 903", "2 max(a, b) >= a + b.",
           (x + w) / 2, "<=", -Min(-x, -w), Domain({x: at_least(0), w: at_least(0)}),
@@ -64,7 +65,8 @@ CLAIMS = (
           "the bound needs (K-1)/(131 eps) <= T; with ratio = (K-1)/T <= 1, for every eps > 0.",
           ratio / (131 * e), "<=", 1, Domain({ratio: Interval(0, 1, True, False), e: POSITIVE}),
           hints=({ratio: Fraction(1), e: Fraction(1, 1000)},), expect=REFUTED, role="remark",
-          correction="the theorem is about unit-variance Gaussian rewards with unbounded means; for "
+          correction="the theorem is about unit-variance Gaussian rewards with unbounded means; "
+          "for "
           "rewards in [0, 1] it needs eps >= (K-1)/(131 T).",
           survives="it survives for the Gaussian family of its proof."),
     Claim("mm.sharper-kl", "sharper, with KL constant 1", "D = (K-1)/(eps T) gives "

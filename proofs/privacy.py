@@ -1,4 +1,4 @@
-"""Privacy of Algorithm 1 (paper, Lemma lemma:privacy and Theorem thm:privacy, lines 362-387, 1256-1299).
+"""Privacy of Algorithm 1 (paper, Lemma lemma:privacy, Theorem thm:privacy, lines 1256-1299).
 
 Proof in short. Fix the action sequence; it fixes the episodes. A stream enters only through the
 releases, each a block mean plus Laplace noise, and one reward enters one block. Given equal values

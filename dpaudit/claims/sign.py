@@ -209,7 +209,8 @@ def sign_of(expression: Expression, domain: Domain, depth: int = 0) -> str | Non
         sign = _of_sum([sign_of(term, domain) for term in terms])
         sign = sign or _of_exponential_gap(expression, domain)
         sign = sign or _of_polynomial(expression, domain)
-        sign = sign or _of_affine(expression, domain, depth)
+        if sign in (None, NONNEGATIVE, NONPOSITIVE):
+            sign = _of_affine(expression, domain, depth) or sign
     elif expression.is_Mul:
         sign = _of_product([sign_of(factor, domain) for factor in expression.args])
     elif expression.func is sympy.exp or expression.func is sympy.cosh:
