@@ -9,6 +9,10 @@ I_a(., 2^{l'}) >= I_1 > mu_1, and then G_{a,l',T} fails by monotonicity in time.
 l' >= l have at most T - 2^{l+1} rounds together, so the second kind costs at most T P_l in
 expectation. The paper claims that G_{a,l,T} alone keeps N'_a below 2^{l+1}; an episode that starts
 at 2^{l+1} while I_1 <= mu_1 breaks that.
+
+Independence: an index built from s samples uses the arm's pulls s+1..2s, a set that s alone fixes,
+and the noise of that release. In the stack-of-rewards model these are i.i.d. whatever the policy
+did, so the union over s needs no further argument.
 """
 
 from __future__ import annotations

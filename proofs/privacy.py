@@ -44,7 +44,7 @@ def _lemma(rng):
     growth = Fraction(5, 2)
     blocks = ((0, 1), (2,), (3, 4))
     count = 0
-    for _ in range(40):
+    for _ in range(20):
         channels = [_channel(rng, len(block), growth) for block in blocks]
 
         def law(bits, channels=channels):

@@ -94,3 +94,4 @@ class Result:
     verdict: str
     misprints: tuple[str, ...] = ()
     order: int = 0
+    in_paper: bool = True

@@ -18,6 +18,7 @@ reproduced by the command beside it.
 
 def errata(entries: Sequence[Entry]) -> str:
     """Return the text of ERRATA.md; it depends on the claims and their outcomes alone."""
+    entries = [entry for entry in entries if entry.result.in_paper]
     lines = [HEADER, "| outcome | steps |", "|---|---|"]
     lines += [f"| {kind} | {number} |" for kind, number in counts(entries).items()]
     results: dict[str, Result] = {entry.result.name: entry.result for entry in entries}

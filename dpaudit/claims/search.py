@@ -144,9 +144,23 @@ def _starts(
 def _shorten(
     left: Expression, right: Expression, relation: str, domain: Domain, start: dict[Any, float]
 ) -> Counterexample | None:
-    for digits in (1, 2, 3, 4, 6, 9, 12):
-        point = {s: Fraction(f"{value:.{digits - 1}e}") for s, value in start.items()}
+    """Round to the fewest digits that still refute, then each coordinate as far as it will go."""
+    digits = (1, 2, 3, 4, 6, 9, 12)
+    for count in digits:
+        point = {s: _rounded(value, count) for s, value in start.items()}
         found = confirm(left, right, relation, domain, point)
-        if found is not None:
-            return found
+        if found is None:
+            continue
+        for symbol, value in start.items():
+            for fewer in digits[: digits.index(count)]:
+                shorter = {**point, symbol: _rounded(value, fewer)}
+                better = confirm(left, right, relation, domain, shorter)
+                if better is not None:
+                    point, found = shorter, better
+                    break
+        return found
     return None
+
+
+def _rounded(value: float, digits: int) -> Fraction:
+    return Fraction(f"{value:.{digits - 1}e}")
