@@ -170,8 +170,8 @@ def _not_log_concave(rng):
             join, meet = tuple(map(max, one, two)), tuple(map(min, one, two))
             count += 1
             if values[join] * values[meet] < values[one] * values[two]:
-                return Tally(count, f"noise uniform on -10..10 with weight 40 at 0, block sums {one} and {two}: "
-                             "L(join) L(meet) < L L'")
+                return Tally(count, "noise uniform on -10..10 with weight 40 at 0, block sums "
+                             f"{one} and {two}: L(join) L(meet) < L L'")
     return Tally(count)
 
 

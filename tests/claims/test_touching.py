@@ -47,7 +47,8 @@ def test_the_right_method_proves_a_touching_claim():
     below = Monotone(x, "high", (Rewrite((1 - x) / x),))
     beyond = Monotone(x, "low", (Rewrite((x - 1) / x),))
     domain = Domain({x: closed(HALF, 2)})
-    claim = Claim("log", "", "", log(x), "<=", x - 1, domain, by=(Split(x, 1, (below,), (beyond,)),))
+    by = (Split(x, 1, (below,), (beyond,)),)
+    claim = Claim("log", "", "", log(x), "<=", x - 1, domain, by=by)
     assert check(claim).kind == PROVED
     wrong = Claim("log", "", "", log(x), "<", x - 1, domain, by=claim.by)
     assert check(wrong).kind == REFUTED
@@ -76,7 +77,8 @@ def test_branch_and_bound_certifies_the_same_square_lifted(place):
 
 
 def test_certified_needs_a_gap():
-    lifted = Claim("t", "", "", x * exp(1 - x), "<=", Rational(1001, 1000), Domain({x: closed(0, 3)}))
+    domain = Domain({x: closed(0, 3)})
+    lifted = Claim("t", "", "", x * exp(1 - x), "<=", Rational(1001, 1000), domain)
     assert check(lifted).kind == CERTIFIED
 
 
