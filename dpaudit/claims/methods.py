@@ -90,6 +90,8 @@ class Rewrite:
         """Check the identity and read the sign."""
         if any(atom not in goal.domain.constraints for atom in self.using.values()):
             return None
+        if any(name in goal.domain.box for name in self.using):
+            return None
         plain = sympy.sympify(self.form).subs(dict(self.using))
         if not is_zero(goal.gap - plain, goal.domain):
             return None

@@ -52,7 +52,10 @@ def at_least_zero(sign: str | None) -> bool:
 def _of_number(number: Expression) -> str | None:
     if number.is_Rational:
         return POSITIVE if number > 0 else NEGATIVE if number < 0 else ZERO
-    enclosure = evaluate(number, {})
+    try:
+        enclosure = evaluate(number, {})
+    except DpauditError:
+        return None
     return POSITIVE if enclosure > 0 else NEGATIVE if enclosure < 0 else None
 
 
@@ -277,15 +280,11 @@ def _split_logarithms(expression: Expression) -> Expression:
 def is_zero(expression: Expression, domain: Domain) -> bool:
     """True when sympy reduces `expression` to 0 and no random exact point contradicts it."""
     expression = sympy.sympify(expression)
+    if expression == 0:
+        return True
     source = random.Random(20220914)
-    for _ in range(5):
-        point = sample(domain, source) if domain.box else {}
-        try:
-            value = evaluate(expression, point)
-        except DpauditError:
-            break
-        if value > 0 or value < 0:
-            return False
+    if not _looks_zero(expression, domain, source, 5):
+        return False
     attempts: tuple[Callable[[Expression], Expression], ...] = (
         lambda e: sympy.expand(e),
         lambda e: sympy.expand(sympy.together(sympy.expand(e.rewrite(sympy.exp)))),
@@ -295,13 +294,20 @@ def is_zero(expression: Expression, domain: Domain) -> bool:
         lambda e: sympy.simplify(e),
     )
     reduced = any(attempt(expression) == 0 for attempt in attempts)
-    if reduced:
-        for _ in range(20):
-            point = sample(domain, source) if domain.box else {}
-            try:
-                value = evaluate(expression, point)
-            except DpauditError:
-                break
-            if value > 0 or value < 0:
-                raise Contradiction(f"{expression} reduces to 0 but is not 0 at {point}.")
+    if reduced and not _looks_zero(expression, domain, source, 20):
+        raise Contradiction(f"{expression} reduces to 0 but a ball excludes 0.")
     return reduced
+
+
+def _looks_zero(
+    expression: Expression, domain: Domain, source: random.Random, points: int
+) -> bool:
+    """False when a ball at some exact point excludes 0, or when no ball can be computed."""
+    for _ in range(points):
+        try:
+            value = evaluate(expression, sample(domain, source))
+        except (DpauditError, ValueError):
+            return False
+        if value > 0 or value < 0:
+            return False
+    return True
