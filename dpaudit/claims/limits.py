@@ -15,8 +15,8 @@ from sympy import oo
 
 from dpaudit.claims.domain import UNIT, Domain, Expression
 from dpaudit.claims.goal import Goal, Method, Proof
+from dpaudit.claims.identity import is_zero
 from dpaudit.claims.methods import first_proof, regularity
-from dpaudit.claims.sign import is_zero
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from sympy import oo
 from dpaudit.claims.branch import BranchAndBound
 from dpaudit.claims.domain import Domain, Expression, Interval
 from dpaudit.claims.goal import Goal, Method, Proof
-from dpaudit.claims.sign import NEGATIVE, POSITIVE, at_least_zero, is_zero, sign_of
+from dpaudit.claims.identity import is_zero
+from dpaudit.claims.sign import NEGATIVE, POSITIVE, at_least_zero, sign_of
 
 
 def _reached(sign: str | None, strict: bool) -> bool:
