@@ -58,6 +58,8 @@ def coefficients(instance: Instance, epsilon: float) -> Coefficients:
         tv = law.tv_gap(instance.best).upper
         private = law.private_gap(instance.best, epsilon).upper
         information = (kl, min(kl, 6 * epsilon * tv), min(kl, epsilon * tv), private)
+        if min(information) == 0:
+            raise InvalidArgument("gap", gap, "is too small to divide by; make the means equal.")
         for i, value in enumerate(information):
             totals[i] += gap / value
     return Coefficients(*totals)

@@ -20,7 +20,7 @@ from dpaudit.bounds.bound import Instance
 from dpaudit.bounds.laws import Bernoulli
 
 RegretBound = Callable[[tuple[float, ...]], float]
-STEPS = 12
+STEPS = 8
 
 
 def finite_lower(
