@@ -65,7 +65,7 @@ def _print(rows: list[dict[str, Any]]) -> None:
         table.add_row(row["name"], row["claim"], anytime, parameters, _short(row["paper"]))
     console = Console()
     if not console.is_terminal:
-        console.width = 160  # one line per algorithm for grep and files
+        console.width = 200  # one line per algorithm for grep and files
     console.print(table)
 
 

@@ -16,29 +16,49 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 Array = NDArray[np.float64]
 
 
 def bernoulli(p: Any, q: Any) -> Any:
-    """Return d(p, q), infinite where q is 0 or 1 and p is not; vectorised."""
+    """Return d(p, q), infinite where q is 0 or 1 and p is not; vectorised.
+
+    The sum of p log(p / q) + q - p and of the same for 1 - p and 1 - q: two non-negative terms,
+    each accurate to a few ulps also where q is close to p.
+    """
     p, q = np.broadcast_arrays(np.asarray(p, dtype=float), np.asarray(q, dtype=float))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ones = np.where(p > 0, xlogy(p, p) - p * np.log(q), 0.0)
-        zeros = np.where(p < 1, xlogy(1 - p, 1 - p) - (1 - p) * np.log1p(-q), 0.0)
-    return np.maximum(ones + zeros, 0.0)[()]
+    return (_half(p, q, q - p) + _half(1 - p, 1 - q, p - q))[()]
+
+
+def _half(p: Array, q: Array, gap: Array) -> Array:
+    """Return p log(p / q) + gap for gap = q - p, which is p (x - log(1 + x)) with x = gap / p."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        x = gap / p
+        close = np.abs(x) < 0.3
+        far = np.where(p > 0, gap + p * (np.log(p) - np.log(q)), gap)
+    if not close.any():
+        return far
+    x = np.where(close, x, 0.0)
+    s = x / (2 + x)
+    # log(1 + x) = 2 atanh(s) and x - 2 s = s x, so nothing cancels
+    tail = np.zeros_like(s)
+    for odd in range(25, 1, -2):
+        tail = 1 / odd + s * s * tail
+    return np.where(close, p * (s * x - 2 * s**3 * tail), far)
 
 
 def upper_bound(mean: Any, level: Any) -> Any:
     """Return v = -log(1 - q) for the largest q with d(mean, q) <= level; vectorised.
 
-    Newton's method from the right on a convex increasing function, so every iterate stays above
-    the root and the last one is accurate to a few ulps.
+    With w = log((1 - p) / (1 - q)), d = (1 - p) w - p log(1 + (1 - p) (1 - e^-w) / p) is convex and
+    increasing in w, so Newton's method from the right stays above the root and ends within a few
+    ulps of v = w - log(1 - p).
     """
     mean, level = np.broadcast_arrays(np.asarray(mean, dtype=float), np.asarray(level, dtype=float))
     result = np.where(mean >= 1, np.inf, level)  # exact at mean = 0
     inner = (mean > 0) & (mean < 1)
+    if inner.all():
+        return _newton_from_right(mean, level)[()]
     if inner.any():
         result[inner] = _newton_from_right(mean[inner], level[inner])
     return result[()]
@@ -46,52 +66,75 @@ def upper_bound(mean: Any, level: Any) -> Any:
 
 def _newton_from_right(p: Array, level: Array) -> Array:
     rest = 1 - p
-    entropy = -xlogy(p, p) - xlogy(rest, rest)
     least = -np.log1p(-p)
-    start = (level + entropy) / rest
-    pinsker = rest - np.sqrt(level / 2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        start = np.where(pinsker > 0, np.minimum(start, -np.log(pinsker)), start)
-    v: Array = np.maximum(start, least)
+    with np.errstate(over="ignore"):
+        odds = np.minimum(rest / p, 1e307)
+    # d >= (1 - p) w + p log p; and d >= (q - p)^2 / (2 q) bounds q - p
+    w = (level - p * np.log(p)) / rest
+    reach = (level + np.sqrt(level * (level + 2 * p))) / rest
+    w = np.where(reach < 1, np.minimum(w, -np.log1p(-np.minimum(reach, 0.999))), w)
     for _ in range(100):
-        decay = np.exp(-v)
-        excess = rest * v - p * np.log1p(-decay) - entropy - level
-        with np.errstate(divide="ignore", invalid="ignore"):
-            slope = rest - p * decay / (1 - decay)
-            move = np.where((excess > 0) & (slope > 0), excess / slope, 0.0)
-        after = np.maximum(v - move, least)
-        if np.all(v - after <= 4e-16 * v):
-            return np.asarray(after)
-        v = after
-    return v
+        above = -np.expm1(-w)
+        excess = rest * w - p * np.log1p(odds * above) - level
+        # the slope is (1 - p) (1 - e^-w) / q
+        move = excess * (p + rest * above) / (rest * np.maximum(above, 1e-300))
+        after = np.maximum(w - np.where((excess > 0) & (above > 0), move, 0.0), 0.0)
+        if np.all(w - after <= 2e-16 * (least + w)):
+            return np.asarray(least + after)
+        w = after
+    return np.asarray(least + w)
 
 
 def lower_mean(v: Any, level: Any) -> Any:
-    """Return the p <= q with d(p, q) = level, for q = 1 - e^-v and v > level; vectorised.
+    """Return the p <= q with d(p, q) = level, for q = 1 - e^-v; 0 where v <= level; vectorised.
 
-    The tilt p = q e^-s / (1 - q + q e^-s) turns the equation into an increasing one in s, solved by
-    bisection to the last bit: no cancellation for p near 0 nor for q near 1.
+    The tilt p = q e^-s / (1 - q + q e^-s) turns the equation into an increasing one in s whose
+    slope is s p (1 - p): Newton's method, kept inside a bracket that shrinks at every step. The
+    result is as accurate as its condition number allows, which is large only for v close to level;
+    near p = 1 that is an ulp of p, which the bound v itself may resolve much more finely.
     """
     v, level = np.broadcast_arrays(np.asarray(v, dtype=float), np.asarray(level, dtype=float))
-    with np.errstate(divide="ignore"):
-        log_q = np.log(-np.expm1(-v))
-    low, high = np.zeros_like(v), np.ones_like(v)
-
-    def excess(s: Array) -> Array:
-        log_d = np.logaddexp(-v, log_q - s)
-        return np.asarray(-s * np.exp(log_q - s - log_d) - log_d - level)
-
-    for _ in range(60):
-        short = excess(high) < 0
-        if not short.any():
-            break
-        high = np.where(short, 2 * high, high)
-    for _ in range(80):
-        middle = 0.5 * (low + high)
-        below = excess(middle) < 0
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    shape, reachable = v.shape, v > level
+    v, level = np.atleast_1d(v), np.atleast_1d(np.where(reachable, level, v / 2))
+    finite = np.where(np.isinf(v), 2 * level + 1, v)
+    low, high = np.zeros_like(finite), np.maximum(finite, 1.0)
+    while (short := _tilted(finite, high)[0] < level).any():
+        low, high = np.where(short, high, low), np.where(short, 2 * high, high)
+        if not (short & (high < 1000 + finite)).any():
+            break  # e^(v - s) has vanished: v exceeds level by rounding alone
     s = 0.5 * (low + high)
-    return np.where(np.isinf(v), 1.0, np.exp(log_q - s - np.logaddexp(-v, log_q - s)))[()]
+    for _ in range(200):
+        value, p, rest = _tilted(finite, s)
+        low, high = np.where(value < level, s, low), np.where(value < level, high, s)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            newton = s - (value - level) / (s * p * rest)
+        inside = (newton > low) & (newton < high)
+        after = np.where(inside, newton, 0.5 * (low + high))
+        if np.all(np.abs(after - s) <= 1e-16 * s):
+            break
+        s = after
+    p = np.where(np.isinf(v), 1.0, _tilted(finite, s)[1]).reshape(shape)
+    return np.where(reachable, p, 0.0)[()]
+
+
+def _tilted(v: Array, s: Array) -> tuple[Array, Array, Array]:
+    """Return d(p, q), p, 1 - p for the tilt s of q = 1 - e^-v, in the form that cancels least."""
+    q, complement = -np.expm1(-v), np.exp(-v)
+    half = np.minimum(q, 0.5)
+    kept = 1 + half * np.expm1(-s)
+    p = half * np.exp(-s) / kept
+    small = (-np.log1p(half * np.expm1(-s)) - s * p, p, (1 - half) / kept)
+    z = np.exp(np.minimum(s - v, 0.0))
+    rise = np.where(s < 1, complement * np.expm1(np.minimum(s, 1.0)), z - complement)
+    rest = z / (q + z)
+    near = (s * rest - np.log1p(rise), q / (q + z), rest)
+    u = q * np.exp(np.minimum(v - s, 0.0))
+    p = u / (1 + u)
+    far = (v - np.log1p(u) - s * p, p, 1 / (1 + u))
+    pick = [q < 0.5, s <= v]
+    forms = zip(small, near, far, strict=True)
+    value, p, rest = (np.select(pick, [a, b], c) for a, b, c in forms)
+    return value, p, rest
 
 
 def private_bernoulli(x: Any, y: Any, epsilon: Any) -> Any:
@@ -99,9 +142,11 @@ def private_bernoulli(x: Any, y: Any, epsilon: Any) -> Any:
     x, y, epsilon = np.broadcast_arrays(
         np.asarray(x, dtype=float), np.asarray(y, dtype=float), np.asarray(epsilon, dtype=float)
     )
-    denominator = 1 - y + y * np.exp(-epsilon)
-    tilt = y * np.exp(-epsilon) / denominator
-    tilted = -epsilon * x - np.log(denominator)
+    small = np.log1p(np.minimum(y, 0.5) * np.expm1(-epsilon))
+    with np.errstate(divide="ignore"):
+        log_d = np.where(y < 0.5, small, np.logaddexp(np.log1p(-y), np.log(y) - epsilon))
+    tilt = y * np.exp(-epsilon - log_d)
+    tilted = -epsilon * x - log_d
     return np.where(x >= y, 0.0, np.where(tilt > x, tilted, bernoulli(x, y)))[()]
 
 
@@ -116,13 +161,16 @@ def private_upper_bound(mean: Any, level: Any, epsilon: Any) -> Any:
     )
     plain = upper_bound(mean, level)
     # log of (1 - q) (1 - e^-epsilon) = e^-(level + epsilon mean) - e^-epsilon
-    room = epsilon - level - epsilon * mean
+    room = epsilon * (1 - mean) - level
     with np.errstate(divide="ignore", invalid="ignore"):
-        log_rest = -epsilon + np.log(np.expm1(np.maximum(room, 0.0))) - np.log(-np.expm1(-epsilon))
+        log_gain = room + np.log(-np.expm1(-np.maximum(room, 0.0)))
+        log_rest = -epsilon + log_gain - np.log(-np.expm1(-epsilon))
         edge = np.where(mean < 1, np.logaddexp(np.log1p(-mean), np.log(mean) + epsilon), np.inf)
         edge = edge - np.where(mean < 1, np.log1p(-mean), 0.0)
+        q = np.minimum(np.expm1(-level - epsilon * mean) / np.expm1(-epsilon), 0.5)
+        tilted = np.where(q < 0.5, -np.log1p(-q), -log_rest)
     # up to v = edge the tilt stays below the mean, and d_epsilon is d
-    return np.where(plain <= edge, plain, np.where(room > 0, -log_rest, np.inf))[()]
+    return np.where(plain <= edge, plain, np.where(room > 0, tilted, np.inf))[()]
 
 
 def private_lower_mean(v: Any, level: Any, epsilon: Any) -> Any:
@@ -131,8 +179,10 @@ def private_lower_mean(v: Any, level: Any, epsilon: Any) -> Any:
         np.asarray(v, dtype=float), np.asarray(level, dtype=float), np.asarray(epsilon, dtype=float)
     )
     q = -np.expm1(-v)
-    log_d = np.logaddexp(-v, np.log(q) - epsilon)
-    tilt = np.exp(np.log(q) - epsilon - log_d)
+    with np.errstate(divide="ignore"):
+        log_tilted = np.log(q) - epsilon
+    log_d = np.logaddexp(-v, log_tilted)
+    tilt = np.exp(log_tilted - log_d)
     tilted = (-level - log_d) / epsilon
-    plain = np.where(v > level, lower_mean(v, np.minimum(level, v)), -np.inf)
+    plain = np.where(v > level, lower_mean(v, level), -np.inf)
     return np.where(tilted <= tilt, np.where(tilted >= 0, tilted, -np.inf), plain)[()]
