@@ -1,0 +1,7 @@
+"""Claims: an inequality on a stated domain, checked until something is certain or honestly not.
+
+A claim ends as proved, certified, restricted, refuted, held (on small models only) or unresolved.
+The derivations of the paper, one file per result, lie in `proofs/`.
+"""
+
+from __future__ import annotations

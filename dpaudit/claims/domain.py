@@ -1,0 +1,130 @@
+"""A domain: one interval per symbol, plus expressions that must be non-negative on it.
+
+Ends are exact (integers, rationals or infinities): a float end would move the claim by a rounding
+error, so it is refused. A symbol that sympy believes positive may not have 0 in its interval,
+because sympy is then allowed to cancel it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy
+from sympy import Rational, oo
+
+from dpaudit.errors import InvalidArgument
+
+Expression = Any  # sympy has no usable static types
+
+
+def exact(value: object) -> Expression:
+    """Return `value` as an exact sympy number; floats are refused."""
+    number = sympy.sympify(value)
+    if number in (oo, -oo) or number.is_Rational:
+        return number
+    raise InvalidArgument("end", value, "must be an integer, a rational or an infinity.")
+
+
+@dataclass(frozen=True)
+class Interval:
+    """All reals between `low` and `high`, each end in or out."""
+
+    low: Expression
+    high: Expression
+    low_open: bool = False
+    high_open: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "low", exact(self.low))
+        object.__setattr__(self, "high", exact(self.high))
+        if self.low > self.high:
+            raise InvalidArgument("low", self.low, f"must not exceed high={self.high}.")
+        object.__setattr__(self, "low_open", self.low_open or self.low == -oo)
+        object.__setattr__(self, "high_open", self.high_open or self.high == oo)
+
+    @property
+    def compact(self) -> bool:
+        """True when both ends are finite."""
+        return bool(self.low != -oo and self.high != oo)
+
+    @property
+    def closure(self) -> Interval:
+        """The interval with its finite ends included."""
+        return Interval(self.low, self.high)
+
+    def contains(self, value: Any) -> bool:
+        """True when the exact number `value` lies inside."""
+        above = value > self.low if self.low_open else value >= self.low
+        below = value < self.high if self.high_open else value <= self.high
+        return bool(above) and bool(below)
+
+    def describe(self, name: str) -> str:
+        """Return `0 < x <= 1` for the symbol called `name`."""
+        left = "" if self.low == -oo else f"{self.low} {'<' if self.low_open else '<='} "
+        right = "" if self.high == oo else f" {'<' if self.high_open else '<='} {self.high}"
+        return f"{left}{name}{right}" if left or right else f"{name} real"
+
+
+def closed(low: object, high: object) -> Interval:
+    """[low, high]."""
+    return Interval(low, high)
+
+
+def between(low: object, high: object) -> Interval:
+    """(low, high)."""
+    return Interval(low, high, low_open=True, high_open=True)
+
+
+def above(low: object) -> Interval:
+    """(low, infinity)."""
+    return Interval(low, oo, low_open=True)
+
+
+def at_least(low: object) -> Interval:
+    """[low, infinity)."""
+    return Interval(low, oo)
+
+
+REALS = Interval(-oo, oo)
+POSITIVE = above(0)
+UNIT = closed(0, 1)
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A box with optional constraints `g >= 0`."""
+
+    box: dict[Expression, Interval] = field(default_factory=dict)
+    constraints: tuple[Expression, ...] = ()
+
+    def __post_init__(self) -> None:
+        for symbol, interval in self.box.items():
+            zero_inside = interval.contains(Rational(0))
+            if symbol.is_positive and (zero_inside or interval.low < 0):
+                raise InvalidArgument(str(symbol), interval, "is assumed positive; exclude 0.")
+            if symbol.is_nonnegative and interval.low < 0:
+                raise InvalidArgument(str(symbol), interval, "is assumed non-negative.")
+            if symbol.is_integer:
+                raise InvalidArgument(str(symbol), interval, "must be a real symbol.")
+
+    @property
+    def compact(self) -> bool:
+        """True when every interval is bounded."""
+        return all(interval.compact for interval in self.box.values())
+
+    def without(self, symbol: Expression) -> Domain:
+        """The projection that forgets `symbol`; constraints that name it are dropped."""
+        box = {name: side for name, side in self.box.items() if name != symbol}
+        kept = tuple(g for g in self.constraints if symbol not in g.free_symbols)
+        return Domain(box, kept)
+
+    def having(self, symbol: Expression, interval: Interval) -> Domain:
+        """The same domain with another interval for `symbol`."""
+        return Domain({**self.box, symbol: interval}, self.constraints)
+
+    def describe(self) -> str:
+        """Return the domain in words."""
+        parts = [side.describe(str(symbol)) for symbol, side in self.box.items()]
+        parts += [f"{g} >= 0" for g in self.constraints]
+        return ", ".join(parts) or "no variables"

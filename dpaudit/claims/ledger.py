@@ -1,0 +1,124 @@
+"""The ledger: every claim of every file in `proofs/`, with its outcome.
+
+The files are found beside the package in a checkout and inside the package in an installed wheel.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpaudit.claims.check import check
+from dpaudit.claims.claim import OUTCOMES, Claim, Outcome, Result
+from dpaudit.errors import DpauditError, InvalidArgument, UnknownName
+
+
+def proofs_directory() -> Path:
+    """Return the directory of the proof files, in an installed package or in a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    for candidate in (package / "proofs", package.parent / "proofs"):
+        if any(candidate.glob("*.py")):
+            return candidate
+    raise DpauditError(f"proofs={package / 'proofs'} does not exist; reinstall dpaudit.")
+
+
+def load_results() -> dict[str, Result]:
+    """Return every result by name, in the order of the paper."""
+    results: dict[str, Result] = {}
+    labels: set[str] = set()
+    for path in sorted(proofs_directory().glob("*.py")):
+        if path.stem.startswith("_"):
+            continue
+        name = f"dpaudit_proofs_{path.stem}"
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+        result: Result = module.RESULT
+        results[result.name] = result
+        for claim in result.claims:
+            if claim.label in labels:
+                raise InvalidArgument("label", claim.label, f"appears twice, again in {path.name}.")
+            labels.add(claim.label)
+    return dict(sorted(results.items(), key=lambda item: item[1].order))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the ledger."""
+
+    result: Result
+    claim: Claim
+    outcome: Outcome
+    seconds: float
+
+    @property
+    def expected(self) -> bool:
+        """True when the outcome is the one that the proof file states."""
+        return self.outcome.kind == self.claim.expect
+
+    def record(self) -> dict[str, Any]:
+        """Return the line as plain data; it holds no timing, so that reruns give the same bytes."""
+        return {
+            "result": self.result.name,
+            "step": self.claim.label,
+            "role": self.claim.role,
+            "place": self.claim.place,
+            "statement": self.claim.statement,
+            "domain": domain_of(self.claim),
+            "outcome": self.outcome.kind,
+            "expected": self.claim.expect,
+            "how": self.outcome.how,
+            "counterexample": self.outcome.counterexample,
+            "boundary": self.outcome.boundary,
+            "correction": self.claim.correction,
+            "survives": self.claim.survives,
+        }
+
+
+def domain_of(claim: Claim) -> str:
+    """Return the domain of a claim in words."""
+    return "small models" if claim.models is not None else claim.domain.describe()
+
+
+def select(results: dict[str, Result], only: Sequence[str]) -> list[Result]:
+    """Return the named results, or all of them; unknown names raise with a suggestion."""
+    for name in only:
+        if name not in results:
+            raise UnknownName("result", name, results)
+    return [result for name, result in results.items() if not only or name in only]
+
+
+def find_claim(results: dict[str, Result], label: str) -> tuple[Result, Claim]:
+    """Return the claim with this label; an unknown one raises with a suggestion."""
+    for result in results.values():
+        for claim in result.claims:
+            if claim.label == label:
+                return result, claim
+    known = [claim.label for result in results.values() for claim in result.claims]
+    raise UnknownName("step", label, known)
+
+
+def run(
+    results: Sequence[Result], advance: Callable[[Claim], None] = lambda claim: None
+) -> Iterator[Entry]:
+    """Check every claim in order and yield its line."""
+    for result in results:
+        for claim in result.claims:
+            advance(claim)
+            start = time.perf_counter()
+            outcome = check(claim)
+            yield Entry(result, claim, outcome, time.perf_counter() - start)
+
+
+def counts(entries: Sequence[Entry]) -> dict[str, int]:
+    """Return how many claims ended in each outcome."""
+    seen = Counter(entry.outcome.kind for entry in entries)
+    return {kind: seen.get(kind, 0) for kind in OUTCOMES}

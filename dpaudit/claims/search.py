@@ -1,0 +1,166 @@
+"""Counterexamples: found in floating point, shortened, and confirmed in ball arithmetic.
+
+Nothing is reported unless the ball of the gap at an exact point of the domain lies on the wrong
+side of zero and every constraint certainly holds there.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy
+
+from dpaudit.claims.balls import evaluate
+from dpaudit.claims.domain import Domain, Expression, Interval
+from dpaudit.errors import DpauditError
+
+Point = dict[Expression, Fraction]
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """An exact point where the claim certainly fails, with both sides in short decimals."""
+
+    point: dict[str, str]
+    left: str
+    right: str
+
+    def describe(self) -> str:
+        """Return `x = 1/2: left 3 > right 2` in words."""
+        where = ", ".join(f"{name} = {value}" for name, value in self.point.items())
+        return f"{where or 'always'}: left side {self.left}, right side {self.right}"
+
+
+def confirm(
+    left: Expression, right: Expression, relation: str, domain: Domain, point: Point
+) -> Counterexample | None:
+    """Return the counterexample when ball arithmetic confirms it at the exact `point`."""
+    if not all(side.contains(sympy.Rational(point[s])) for s, side in domain.box.items()):
+        return None
+    try:
+        if not all(evaluate(g, dict(point)) >= 0 for g in domain.constraints):
+            return None
+        gap = evaluate(right - left, dict(point))
+        sides = [evaluate(part, dict(point)) for part in (left, right)]
+    except DpauditError:
+        return None
+    wrong = gap < 0 if relation == "<=" else gap <= 0 if relation == "<" else (gap > 0 or gap < 0)
+    if not wrong:
+        return None
+    shown = [_decimal(side) for side in sides]
+    names = {str(s): str(v) for s, v in point.items()}
+    return Counterexample(names, shown[0], shown[1])
+
+
+def _decimal(value: Any) -> str:
+    return str(sympy.Float(str(value.mid().str(20, radius=False)), 8)) if value.is_finite() else "?"
+
+
+def search(
+    left: Expression,
+    right: Expression,
+    relation: str,
+    domain: Domain,
+    hints: Sequence[Point] = (),
+) -> Counterexample | None:
+    """Look for a counterexample: hints first, then random points, then descent from the worst."""
+    for hint in hints:
+        found = confirm(left, right, relation, domain, {s: hint[s] for s in domain.box})
+        if found is not None:
+            return found
+    symbols = list(domain.box)
+    if not symbols:
+        return confirm(left, right, relation, domain, {})
+    gap = right - left
+    score = _score(gap if relation != "==" else -sympy.Abs(gap), domain, symbols)
+    for start in _starts(score, domain, symbols):
+        found = _shorten(left, right, relation, domain, dict(zip(symbols, start, strict=True)))
+        if found is not None:
+            return found
+    return None
+
+
+def _score(
+    gap: Expression, domain: Domain, symbols: list[Expression]
+) -> Callable[[Sequence[float]], float]:
+    modules = ["scipy", "numpy"]
+    value = sympy.lambdify(symbols, gap, modules)
+    walls = [sympy.lambdify(symbols, g, modules) for g in domain.constraints]
+
+    def score(point: Sequence[float]) -> float:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                if any(not wall(*point) >= 0 for wall in walls):
+                    return math.inf
+                result = float(np.real(value(*point)))
+            except (ArithmeticError, ValueError, TypeError):
+                return math.inf
+        return result if math.isfinite(result) else math.inf
+
+    return score
+
+
+def _place(side: Interval, share: float) -> float:
+    if side.compact:
+        low, high = float(side.low), float(side.high)
+        return low + (high - low) * share
+    stretch = share / (1 - share)
+    if side.low != -sympy.oo:
+        return float(side.low) + stretch
+    if side.high != sympy.oo:
+        return float(side.high) - stretch
+    return math.log(stretch) * 4
+
+
+def _starts(
+    score: Callable[[Sequence[float]], float], domain: Domain, symbols: list[Expression]
+) -> list[list[float]]:
+    from scipy.optimize import minimize
+
+    rng = np.random.default_rng(5)
+    sides = [domain.box[s] for s in symbols]
+    shares = rng.beta(0.5, 0.5, size=(1500, len(symbols))).clip(1e-9, 1 - 1e-9)
+
+    def scored(share: Sequence[float]) -> float:
+        inside = np.clip(share, 1e-12, 1 - 1e-12)
+        return score([_place(side, float(s)) for side, s in zip(sides, inside, strict=True)])
+
+    ranked = sorted(((scored(row), tuple(row)) for row in shares), key=lambda item: item[0])
+    results = [row for value, row in ranked[:3] if value < 0]
+    for value, row in ranked[:3]:
+        if math.isfinite(value):
+            found = minimize(scored, row, method="Nelder-Mead", options={"maxiter": 300})
+            results.append(tuple(np.clip(found.x, 1e-12, 1 - 1e-12)))
+    return [[_place(s, float(x)) for s, x in zip(sides, row, strict=True)] for row in results]
+
+
+def _shorten(
+    left: Expression, right: Expression, relation: str, domain: Domain, start: dict[Any, float]
+) -> Counterexample | None:
+    """Round to the fewest digits that still refute, then each coordinate as far as it will go."""
+    digits = (1, 2, 3, 4, 6, 9, 12)
+    for count in digits:
+        point = {s: _rounded(value, count) for s, value in start.items()}
+        found = confirm(left, right, relation, domain, point)
+        if found is None:
+            continue
+        for symbol, value in start.items():
+            for fewer in digits[: digits.index(count)]:
+                shorter = {**point, symbol: _rounded(value, fewer)}
+                better = confirm(left, right, relation, domain, shorter)
+                if better is not None:
+                    point, found = shorter, better
+                    break
+        return found
+    return None
+
+
+def _rounded(value: float, digits: int) -> Fraction:
+    return Fraction(f"{value:.{digits - 1}e}")

@@ -1,0 +1,307 @@
+"""Signs that can be read off an expression, and identities that sympy can confirm.
+
+`sign_of` is a small calculus of honest rules (sums of terms of one sign, products, even powers,
+exp(u) - 1 has the sign of u, a polynomial with one sign of coefficients after shifting each symbol
+to its end, a multi-affine polynomial on a box attains its extremes at the vertices). It answers
+`positive`, `nonnegative`, `zero`, `nonpositive`, `negative` or None, and None means only that no
+rule applies. `is_zero` accepts an identity when sympy reduces it to 0 and no ball at random exact
+points excludes 0.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable
+from typing import Any
+
+import sympy
+from sympy import oo
+
+from dpaudit.claims.balls import evaluate
+from dpaudit.claims.domain import Domain, Expression, Interval
+from dpaudit.errors import Contradiction, DpauditError
+
+POSITIVE, NONNEGATIVE, ZERO, NONPOSITIVE, NEGATIVE = (
+    "positive",
+    "nonnegative",
+    "zero",
+    "nonpositive",
+    "negative",
+)
+_FLIP = {
+    POSITIVE: NEGATIVE,
+    NONNEGATIVE: NONPOSITIVE,
+    ZERO: ZERO,
+    NONPOSITIVE: NONNEGATIVE,
+    NEGATIVE: POSITIVE,
+}
+_ODD = (sympy.sinh, sympy.tanh, sympy.erf)
+
+
+def opposite(sign: str | None) -> str | None:
+    """Return the sign of minus the expression."""
+    return None if sign is None else _FLIP[sign]
+
+
+def at_least_zero(sign: str | None) -> bool:
+    """True when the sign says >= 0."""
+    return sign in (POSITIVE, NONNEGATIVE, ZERO)
+
+
+def _of_number(number: Expression) -> str | None:
+    if number.is_Rational:
+        return POSITIVE if number > 0 else NEGATIVE if number < 0 else ZERO
+    enclosure = evaluate(number, {})
+    return POSITIVE if enclosure > 0 else NEGATIVE if enclosure < 0 else None
+
+
+def _of_symbol(symbol: Expression, domain: Domain) -> str | None:
+    side = domain.box.get(symbol)
+    if side is None:
+        return None
+    if side.low > 0 or (side.low == 0 and side.low_open):
+        return POSITIVE
+    if side.low == 0:
+        return ZERO if side.high == 0 else NONNEGATIVE
+    if side.high < 0 or (side.high == 0 and side.high_open):
+        return NEGATIVE
+    return NONPOSITIVE if side.high == 0 else None
+
+
+def _of_sum(signs: list[str | None]) -> str | None:
+    if all(at_least_zero(sign) for sign in signs):
+        if POSITIVE in signs:
+            return POSITIVE
+        return ZERO if all(sign == ZERO for sign in signs) else NONNEGATIVE
+    if all(at_least_zero(opposite(sign)) for sign in signs):
+        return NEGATIVE if NEGATIVE in signs else NONPOSITIVE
+    return None
+
+
+def _of_product(signs: list[str | None]) -> str | None:
+    if ZERO in signs:
+        return ZERO
+    if None in signs:
+        return None
+    negative = sum(sign in (NEGATIVE, NONPOSITIVE) for sign in signs) % 2
+    strict = all(sign in (POSITIVE, NEGATIVE) for sign in signs)
+    result = POSITIVE if strict else NONNEGATIVE
+    return _FLIP[result] if negative else result
+
+
+def _of_exponential_gap(expression: Expression, domain: Domain) -> str | None:
+    """c (exp(u) - exp(v)) with c > 0, where exp(0) = 1 counts, has the sign of u - v."""
+    if len(expression.args) != 2:
+        return None
+    exponents: dict[int, Expression] = {}
+    sizes = set()
+    for term in expression.args:
+        scale, rest = term.as_coeff_Mul()
+        if not scale.is_Rational or not (rest == 1 or rest.func is sympy.exp):
+            return None
+        sizes.add(abs(scale))
+        way = 1 if scale > 0 else -1
+        exponents[way] = rest.args[0] if rest.func is sympy.exp else sympy.Integer(0)
+    if set(exponents) != {1, -1} or len(sizes) != 1:
+        return None
+    return sign_of(exponents[1] - exponents[-1], domain, depth=1)
+
+
+def _of_line(line: Any, side: Interval) -> str | None:
+    """A line on an interval: an end where it vanishes does not count when that end is left out."""
+    low = line.eval(side.low)
+    high = line.LC() * oo if side.high == oo else line.eval(side.high)
+    if low > high:
+        return opposite(_of_line(-line, side))
+    if low > 0 or (low == 0 and side.low_open):
+        return POSITIVE
+    if high < 0 or (high == 0 and side.high_open):
+        return NEGATIVE
+    return NONNEGATIVE if low == 0 else NONPOSITIVE if high == 0 else None
+
+
+def _of_polynomial(expression: Expression, domain: Domain) -> str | None:
+    symbols = [s for s in domain.box if s in expression.free_symbols]
+    if not symbols or not expression.is_polynomial(*symbols):
+        return None
+    polynomial = sympy.Poly(expression, *symbols)
+    if not all(c.is_Rational for c in polynomial.coeffs()):
+        return None
+    sides = [domain.box[s] for s in symbols]
+    if len(symbols) == 1 and polynomial.degree() == 1 and sides[0].low != -oo:
+        return _of_line(polynomial, sides[0])
+    if all(side.compact for side in sides) and all(d <= 1 for m in polynomial.monoms() for d in m):
+        corners = itertools.product(*[(side.low, side.high) for side in sides])
+        values = [polynomial.eval(dict(zip(symbols, corner, strict=True))) for corner in corners]
+        if all(value > 0 for value in values):
+            return POSITIVE
+        if all(value >= 0 for value in values):
+            return NONNEGATIVE
+        if all(value < 0 for value in values):
+            return NEGATIVE
+        return NONPOSITIVE if all(value <= 0 for value in values) else None
+    if any(side.low == -oo for side in sides):
+        return None
+    shift = {s: s + side.low for s, side in zip(symbols, sides, strict=True)}
+    moved = sympy.Poly(expression.subs(shift, simultaneous=True), *symbols)
+    coefficients = moved.coeffs()
+    strict = moved.eval(dict.fromkeys(symbols, 0)) != 0
+    if all(c >= 0 for c in coefficients):
+        return POSITIVE if strict else NONNEGATIVE
+    if all(c <= 0 for c in coefficients):
+        return NEGATIVE if strict else NONPOSITIVE
+    return None
+
+
+def _of_affine(expression: Expression, domain: Domain, depth: int) -> str | None:
+    """An expression that is affine in one symbol is between its values at the two ends."""
+    if depth > 3:
+        return None
+    for symbol, side in domain.box.items():
+        if symbol not in expression.free_symbols or side.low == -oo:
+            continue
+        slope = sympy.diff(expression, symbol)
+        if symbol in slope.free_symbols:
+            continue
+        rest = domain.without(symbol)
+        low = sign_of(expression.subs(symbol, side.low), rest, depth + 1)
+        far = slope if side.high == oo else expression.subs(symbol, side.high)
+        high = sign_of(far, rest, depth + 1)
+        for sign, weak in ((POSITIVE, NONNEGATIVE), (NEGATIVE, NONPOSITIVE)):
+            loose = (sign, weak, ZERO)
+            if low == sign and (high == sign or (side.high == oo and high in loose)):
+                return sign
+            if low in loose and high in loose:
+                return weak
+    return None
+
+
+def _of_power(expression: Expression, domain: Domain) -> str | None:
+    base, exponent = expression.args
+    if base is sympy.E:
+        return POSITIVE
+    sign = sign_of(base, domain)
+    if sign == POSITIVE:
+        return POSITIVE
+    if exponent.is_Integer and exponent % 2 == 0:
+        if sign == NEGATIVE:
+            return POSITIVE
+        return NONNEGATIVE if exponent > 0 else None
+    if exponent.is_Rational and exponent > 0 and sign in (NONNEGATIVE, ZERO):
+        return sign
+    if exponent.is_Integer and sign is not None and (exponent > 0 or sign == NEGATIVE):
+        return sign
+    return None
+
+
+def sign_of(expression: Expression, domain: Domain, depth: int = 0) -> str | None:
+    """Return the sign of `expression` on all of `domain`, or None when no rule decides it."""
+    expression = sympy.sympify(expression)
+    if not expression.free_symbols:
+        return _of_number(expression)
+    if expression.is_Symbol:
+        return _of_symbol(expression, domain)
+    sign: str | None = None
+    if expression.is_Add:
+        fixed, moving = expression.as_independent(*expression.free_symbols, as_Add=True)
+        terms = [term for term in (fixed, *sympy.Add.make_args(moving)) if term != 0]
+        sign = _of_sum([sign_of(term, domain) for term in terms])
+        sign = sign or _of_exponential_gap(expression, domain)
+        sign = sign or _of_polynomial(expression, domain)
+        if sign in (None, NONNEGATIVE, NONPOSITIVE):
+            sign = _of_affine(expression, domain, depth) or sign
+    elif expression.is_Mul:
+        sign = _of_product([sign_of(factor, domain) for factor in expression.args])
+    elif expression.func is sympy.exp or expression.func is sympy.cosh:
+        return POSITIVE
+    elif expression.is_Pow:
+        sign = _of_power(expression, domain)
+    elif expression.func is sympy.log:
+        if sign_of(expression.args[0], domain) == POSITIVE:
+            sign = sign_of(sympy.expand(expression.args[0] - 1), domain)
+    elif expression.func in _ODD:
+        sign = sign_of(expression.args[0], domain)
+    elif expression.func is sympy.Abs:
+        sign = NONNEGATIVE
+    elif expression.func in (sympy.Max, sympy.Min):
+        signs = [sign_of(child, domain) for child in expression.args]
+        if all(s == POSITIVE for s in signs):
+            sign = POSITIVE
+        elif all(at_least_zero(s) for s in signs):
+            sign = NONNEGATIVE
+    if sign in (None, NONNEGATIVE, NONPOSITIVE) and depth == 0 and expression.is_Add:
+        factored = sympy.factor(expression)
+        if factored != expression:
+            sign = sign_of(factored, domain, depth=1) or sign
+    return sign
+
+
+def sample(domain: Domain, source: random.Random) -> dict[Expression, Any]:
+    """Return one exact random point of the box (constraints ignored)."""
+    point = {}
+    for symbol, side in domain.box.items():
+        share = sympy.Rational(source.randint(1, 9999), 10000)
+        if side.compact:
+            point[symbol] = side.low + (side.high - side.low) * share
+        elif side.low != -oo:
+            point[symbol] = side.low + share / (1 - share)
+        elif side.high != oo:
+            point[symbol] = side.high - share / (1 - share)
+        else:
+            point[symbol] = (2 * share - 1) / (share * (1 - share))
+    return point
+
+
+def _split_logarithms(expression: Expression) -> Expression:
+    """Write every log of a product as a sum of logs of its factors, each up to its sign.
+
+    The real part of the result is the expression itself (log|ab| = log|a| + log|b|), so a result
+    of 0 shows that a real expression is 0.
+    """
+
+    def split(argument: Expression) -> Expression:
+        total = sympy.Integer(0)
+        for factor in sympy.Mul.make_args(sympy.factor(sympy.together(argument))):
+            base, exponent = factor.as_base_exp()
+            if base is sympy.E:
+                total += exponent
+                continue
+            base = -base if base.could_extract_minus_sign() else base
+            total += exponent * sympy.log(base)
+        return total
+
+    return expression.replace(sympy.log, split)
+
+
+def is_zero(expression: Expression, domain: Domain) -> bool:
+    """True when sympy reduces `expression` to 0 and no random exact point contradicts it."""
+    expression = sympy.sympify(expression)
+    source = random.Random(20220914)
+    for _ in range(5):
+        point = sample(domain, source) if domain.box else {}
+        try:
+            value = evaluate(expression, point)
+        except DpauditError:
+            break
+        if value > 0 or value < 0:
+            return False
+    attempts: tuple[Callable[[Expression], Expression], ...] = (
+        lambda e: sympy.expand(e),
+        lambda e: sympy.expand(sympy.together(sympy.expand(e.rewrite(sympy.exp)))),
+        lambda e: sympy.expand(sympy.together(sympy.expand(_split_logarithms(e)))),
+        lambda e: sympy.simplify(e.rewrite(sympy.exp)),
+        lambda e: sympy.simplify(sympy.expand_log(e, force=False)),
+        lambda e: sympy.simplify(e),
+    )
+    reduced = any(attempt(expression) == 0 for attempt in attempts)
+    if reduced:
+        for _ in range(20):
+            point = sample(domain, source) if domain.box else {}
+            try:
+                value = evaluate(expression, point)
+            except DpauditError:
+                break
+            if value > 0 or value < 0:
+                raise Contradiction(f"{expression} reduces to 0 but is not 0 at {point}.")
+    return reduced

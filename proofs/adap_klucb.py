@@ -1,0 +1,124 @@
+"""Regret of AdaP-KLUCB and Fact 3 (paper, Theorem thm:kl_ucb_upperbound, lines 1585-1736).
+
+Explicit form of the corrected bound. Let z solve d(z, mu_a) = d(z, mu_1), c = (z - mu_a)/Delta and
+let g solve d(mu_a + g Delta, mu_a) = d(z, mu_a)/alpha, so g < c. Every l with
+2^l >= log T max{alpha/d(z, mu_a), (1+alpha)/((c - g) eps Delta)} satisfies both conditions of the
+proof (gamma_{l,T} <= g by the first), with no circularity. Hence
+E N_a <= 4 log T max{...} + 3 alpha/(alpha-3): C_1 and C_2 depend on alpha, mu_a and mu_1.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from sympy import Max, Min, Rational, Symbol, diff, exp, log, symbols
+
+from dpaudit.claims.claim import REFUTED, Claim, Result
+from dpaudit.claims.domain import POSITIVE, UNIT, Domain, Interval, above, between, closed
+from dpaudit.claims.linear import PiecewiseLinear
+from dpaudit.claims.methods import Rewrite
+
+p, q, w, x = symbols("p q w x", positive=True)
+D, e, al, L, n, k, h = symbols("Delta epsilon alpha L n k h", positive=True)
+y, z = symbols("y z", real=True)
+t = Symbol("t", real=True)
+eta = Symbol("eta", positive=True)
+INNER = between(0, 1)
+AT, FACT = "Theorem thm:kl_ucb_upperbound", "Fact fact:non_nul"
+
+
+def kl(one, two):
+    """The relative entropy of two Bernoulli laws."""
+    return one * log(one / two) + (1 - one) * log((1 - one) / (1 - two))
+
+
+further = p + t * (1 - p)
+ahead = Domain({p: INNER, t: Interval(0, 1, False, True)})
+hard = kl(Rational(1, 2), 1 - eta)
+
+CLAIMS = (
+    Claim("klu.index", f"{AT}, l. 1624", "U >= mu_1 gives d(m, mu_1) <= d(m, U): d(m, .) increases "
+          "beyond m.", 0, "<=", diff(kl(p, further), t), ahead,
+          by=(Rewrite(t * (1 - p) / (further * (1 - t))),)),
+    Claim("klu.bijection", f"{AT}, l. 1631", "d(., q) decreases below q: x(1-q)/(q(1-x)) <= 1 at "
+          "x = w q.", w * (1 - q) / (1 - w * q), "<=", 1, Domain({w: INNER, q: INNER}),
+          by=(Rewrite((1 - w) / (1 - w * q)),)),
+    Claim("klu.condition-1", f"{AT}, eq:cond1_l, l. 1637", "alpha L/n <= d/(1+beta) at "
+          "n = (1+beta) alpha L/d.", al * L / ((1 + k) * al * L / D), "==", D / (1 + k),
+          Domain({al: above(3), L: POSITIVE, k: POSITIVE, D: POSITIVE})),
+    Claim("klu.clip", f"{AT}, l. 1644", "clip(Z) <= y when Z <= y, 0 <= y: the clipped mean "
+    "exceeds "
+          "y > 0 only if Z does.", Min(Max(0, z), 1), "<=", y,
+          Domain({z: closed(-5, 5), y: UNIT}, (y - z,)), by=(PiecewiseLinear(),)),
+    Claim("klu.condition-2", f"{AT}, eq:cond2_l, l. 1656", "theta = (c-gamma) Delta - (1+alpha) L/"
+          "(eps n) = 0 at n = (1+alpha) L/((c-gamma) eps Delta).",
+          k * D - (1 + al) * L / (e * ((1 + al) * L / (k * e * D))), "==", 0,
+          Domain({k: POSITIVE, D: POSITIVE, al: above(3), L: POSITIVE, e: POSITIVE})),
+    Claim("klu.tail", f"{AT}, l. 1662-1663", "exp(-n L/n) + exp(-L)/2 = 3/(2T), T = e^L.",
+          exp(-n * (L / n)) + exp(-L) / 2, "==", Rational(3, 2) * exp(-L),
+          Domain({n: POSITIVE, L: POSITIVE})),
+    Claim("klu.additive", f"{AT}, l. 1679", "3/2 + alpha/(alpha-3) <= 3 alpha/(alpha-3).",
+          Rational(3, 2) + al / (al - 3), "<=", 3 * al / (al - 3), Domain({al: above(3)}),
+          by=(Rewrite((al + 9) / (2 * (al - 3))),)),
+    Claim("klu.additive-appendix", f"{AT}, appendix statement, l. 1589", "The additive term is "
+          "alpha/(alpha-3) (the main text, l. 509, has 3 alpha/(alpha-3)).",
+          Rational(3, 2) + al / (al - 3), "<=", al / (al - 3), Domain({al: above(3)}),
+          hints=({al: Fraction(4)},), expect=REFUTED, role="theorem",
+          correction="3 alpha/(alpha-3), as in the main text, or 3/2 + alpha/(alpha-3).",
+          survives="survives with the constant of the main text."),
+    Claim("klu.rounding", f"{AT}, l. 1673-1679", "2^{l+1} <= 4 X with X the right side of the "
+          "condition, hence the 1/4 in its definition.", 4 * (x / 4), "==", x,
+          Domain({x: POSITIVE}), role="constant"),
+    Claim("klu.constants", f"{AT}, l. 1587 and 1673", "C_1 depends on alpha alone and C_2 on "
+          "nothing. As eps grows, gamma_{l,T} exists only if 2^l >= L/log(1/mu_a), against "
+          "2^l <= C_1 L/(2 d(mu_a, mu_1)); with mu_a = 1/2, mu_1 = 1 - eta and C_1 = 100 this asks "
+          "d(1/2, 1-eta) <= 50 log 2 (any other C_1 fails likewise).",
+          hard, "<=", 50 * log(2), Domain({eta: Interval(0, Rational(1, 2), True, True)}),
+          hints=({eta: Fraction(1, 10**32)},), expect=REFUTED, role="theorem",
+          correction="C_1 and C_2 depend on alpha, mu_a and mu_1; explicit values follow from z, c "
+          "and g (see the file's heading).",
+          survives="survives with instance-dependent constants; 'matches the lower bound up to "
+          "multiplicative constants' is proved only in that sense."),
+    Claim("klu.explicit", "explicit constants", "With (1+beta) = d/d(z, mu_a) the first condition "
+          "is alpha L/d(z, mu_a).", (D / h) * al * L / D, "==", al * L / h,
+          Domain({D: POSITIVE, h: POSITIVE, al: above(3), L: POSITIVE}), role="sharper"),
+    Claim("klu.explicit-example", "explicit constants, mu = (1/4, 3/4)", "z = 1/2 and "
+          "d(1/2, 1/4) = log(4/3)/2, so alpha/d(z, mu_a) = 2 alpha/log(4/3).",
+          kl(Rational(1, 2), Rational(1, 4)), "==", log(Rational(4, 3)) / 2, role="sharper"),
+    Claim("klu.fact-3-line", f"{FACT}, l. 1695", "g(x) = d(x, p) - d(x, q) is affine in x.",
+          kl(x, p) - kl(x, q), "==",
+          x * log(q * (1 - p) / (p * (1 - q))) + log((1 - q) / (1 - p)),
+          Domain({x: INNER, p: INNER, q: INNER})),
+    Claim("klu.fact-3-slope", f"{FACT}, l. 1699", "g increases: q(1-p)/(p(1-q)) > 1 for "
+          "q = p + t(1-p), t > 0.", 1, "<", further * (1 - p) / (p * (1 - further)),
+          Domain({p: INNER, t: between(0, 1)}),
+          by=(Rewrite(t / (p * (1 - t))),)),
+    Claim("klu.fact-3-low", f"{FACT}, l. 1700", "g(mu_a) = -d(mu_a, mu_1).",
+          kl(p, p) - kl(p, q), "==", -kl(p, q), Domain({p: INNER, q: INNER})),
+    Claim("klu.fact-3-high", f"{FACT}, l. 1701", "g(mu_1) = d(mu_1, mu_a).",
+          kl(q, p) - kl(q, q), "==", kl(q, p), Domain({p: INNER, q: INNER})),
+    Claim("klu.fact-3-gamma", f"{FACT}, l. 1730-1731", "d(z, mu_a)/alpha < d(z, mu_a).",
+          h / al, "<", h, Domain({h: POSITIVE, al: above(3)}),
+          by=(Rewrite(h * (al - 1) / al),)),
+    Claim("klu.lower-match", "l. 511 and abstract", "min(d, 6y) <= 6 min(d, y): the constants in "
+          "front of eps Delta cost a factor, not a rate.", Min(x, 6 * w), "<=", 6 * Min(x, w),
+          Domain({x: POSITIVE, w: POSITIVE}), by=(PiecewiseLinear(),), role="remark"),
+)
+
+RESULT = Result(
+    name="adap_klucb",
+    title="Regret of AdaP-KLUCB and Fact 3",
+    place="Theorem thm:kl_ucb_upperbound, l. 506, 1585-1736",
+    claims=CLAIMS,
+    verdict="Survives with constants that depend on alpha, mu_a and mu_1 (explicit in the file), "
+    "additive term 3 alpha/(alpha-3), and 0 < mu_a, mu_1 < 1. Fact 3 holds.",
+    misprints=(
+        "l. 1671: `conditions cond1 and cond1` should read cond1 and cond2.",
+        "l. 1673: the set B and the right side depend on l through gamma_{l,T}, so l is defined by "
+        "itself; the explicit form avoids it.",
+        "l. 1646: for mu_a = 0 there is no gamma_{l,T} (d(x, 0) is 0 or infinite); the event has "
+        "probability 0 there and the bound is trivial.",
+        "l. 1725: the conclusion uses that d(., mu_1) is injective, not the uniqueness of z.",
+    ),
+    order=120,
+)

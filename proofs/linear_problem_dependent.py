@@ -1,0 +1,241 @@
+"""Problem-dependent lower bound, linear bandits (paper, Theorem thm:linnogap_reg, lines 1063-1251).
+
+Fact 2 bounds rho = sum_j N_j |a_j' G^-1 x|, x = a - a*, G = sum_j N_j a_j a_j', by
+sum_j |a_j' x| / |a_j|^2. That is false. The right constant is
+
+    rho_bar = max over bases B of arms of the l1 norm of x's coordinates in B.
+
+Proof: w_j = N_j a_j' G^-1 x is the weighted least-norm solution of sum_j w_j a_j = x. By Cramer's
+rule and Cauchy-Binet it is the average of the basic solutions, w = sum_B lambda_B w_B, with weights
+lambda_B proportional to det(A_B)^2 prod_{i in B} N_i. So sum_j |w_j| <= max_B |w_B|_1, and the
+bound is approached when the N_i of one basis dominate. This bounds rho_T at G^-1/|G^-1|; passing
+from the limit H to it is the first line of the paper's proof (l. 1190), taken from the cited book.
+"""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from math import prod
+
+import flint
+from sympy import Rational, Symbol, log, pi, sqrt, symbols
+
+from dpaudit.claims.claim import HELD, REFUTED, Claim, Result, Tally
+from dpaudit.claims.domain import POSITIVE, Domain, above
+from dpaudit.claims.methods import Rewrite
+
+D, e, g, T, R, r, N = symbols("Delta epsilon alpha T R rho N", positive=True)
+s = Symbol("s", positive=True)
+K = Symbol("K", nonnegative=True)
+AT = "Theorem thm:linnogap_reg"
+
+
+def _solve(matrix, vector):
+    rows = len(matrix)
+    left = flint.fmpq_mat(rows, rows, [flint.fmpq(v.numerator, v.denominator)
+                                       for row in matrix for v in map(Fraction, row)])
+    right = flint.fmpq_mat(rows, 1, [flint.fmpq(v.numerator, v.denominator)
+                                     for v in map(Fraction, vector)])
+    if left.det() == 0:
+        return None
+    solution = left.solve(right)
+    return [Fraction(int(solution[i, 0].p), int(solution[i, 0].q)) for i in range(rows)]
+
+
+def _gram(arms, counts):
+    size = len(arms[0])
+    return [[sum(n * a[i] * a[j] for a, n in zip(arms, counts, strict=True)) for j in range(size)]
+            for i in range(size)]
+
+
+def _weights(arms, counts, x):
+    dual = _solve(_gram(arms, counts), x)
+    return dual and [n * sum(p * q for p, q in zip(a, dual, strict=True))
+                     for a, n in zip(arms, counts, strict=True)]
+
+
+def _basic(arms, x):
+    size = len(x)
+    for basis in itertools.combinations(range(len(arms)), size):
+        columns = [[arms[j][i] for j in basis] for i in range(size)]
+        solution = _solve(columns, x)
+        if solution is not None:
+            full = [Fraction(0)] * len(arms)
+            for j, value in zip(basis, solution, strict=True):
+                full[j] = value
+            yield basis, columns, full
+
+
+# The last arm is a*, optimal for theta = (1/4, -1/2, 1); a = (0, 1, 1), so a - a* = (0, 1, 0).
+ARMS = ((1, 0, 0), (0, 1, 1), (1, 1, 0), (0, 0, 1))
+COUNTS = (100, 10, 100, 10**9)
+TARGET = (0, 1, 0)
+
+
+def _component(rng):
+    """Arm (1, 0, 0) is orthogonal to a - a*, so alpha_j = 0, yet the product is not 0."""
+    value = _solve(_gram(ARMS, COUNTS), TARGET)[0]
+    if value == 0:
+        return Tally(1)
+    return Tally(1, f"arms {ARMS}, pulls {COUNTS}, a_j = (1, 0, 0), a - a* = {TARGET}: alpha_j = 0 "
+                 f"but a_j' G^-1 (a - a*) = {float(value):.6f}")
+
+
+def _rho(rng):
+    """rho_T(H) with H the exact limit of G^-1/|G^-1| as the pulls of a* grow: (A^-1, 0; 0, 0)."""
+    plane = _solve(_gram([arm[:2] for arm in ARMS[:3]], COUNTS[:3]), TARGET[:2])
+    direction = [*plane, Fraction(0)]  # H(a - a*), up to a positive factor that cancels
+    norm_h = sum(p * q for p, q in zip(TARGET, direction, strict=True))
+    dual = _solve(_gram(ARMS, COUNTS), TARGET)
+    norm_g = sum(p * q for p, q in zip(TARGET, dual, strict=True))
+    spent = sum(n * abs(sum(p * q for p, q in zip(arm, direction, strict=True)))
+                for arm, n in zip(ARMS, COUNTS, strict=True))
+    value = norm_g / norm_h * spent
+    claimed = sum(
+        Fraction(abs(sum(p * q for p, q in zip(arm, TARGET, strict=True))), sum(v * v for v in arm))
+        for arm in ARMS
+    )
+    if value <= claimed:
+        return Tally(1)
+    return Tally(1, f"arms {ARMS} with a* last, a = (0, 1, 1), pulls {COUNTS}: rho_T(H) = "
+                 f"{float(value):.6f} > rho_a(A) = {claimed}")
+
+
+def _random(rng, count):
+    for _ in range(count):
+        size = int(rng.integers(2, 4))
+        number = size + int(rng.integers(0, 3))
+        arms = [tuple(int(v) for v in rng.integers(-3, 4, size=size)) for _ in range(number)]
+        counts = [Fraction(int(v)) for v in 10 ** rng.integers(0, 6, size=number)]
+        x = [int(v) for v in rng.integers(-3, 4, size=size)]
+        weights = _weights(arms, counts, x)
+        if weights is not None:
+            yield arms, counts, x, weights
+
+
+def _bar(rng):
+    count = 0
+    for arms, counts, x, weights in _random(rng, 700):
+        count += 1
+        if sum(map(abs, weights)) > max(sum(map(abs, full)) for _, _, full in _basic(arms, x)):
+            return Tally(count, f"arms {arms}, pulls {counts}, x {x}")
+    return Tally(count)
+
+
+def _mixture(rng):
+    count = 0
+    for arms, counts, x, weights in _random(rng, 300):
+        total, mixed = Fraction(0), [Fraction(0)] * len(arms)
+        for basis, columns, full in _basic(arms, x):
+            det = flint.fmpq_mat(len(x), len(x), [flint.fmpq(v) for row in columns for v in row])
+            size = int(det.det().p) ** 2 * prod(counts[j] for j in basis)
+            total += size
+            mixed = [m + size * w for m, w in zip(mixed, full, strict=True)]
+        count += 1
+        if [m / total for m in mixed] != weights:
+            return Tally(count, f"arms {arms}, pulls {counts}, x {x}")
+    return Tally(count)
+
+
+def _orthogonal(rng):
+    count = 0
+    for size in range(2, 6):
+        arms = [tuple(int(i == j) for j in range(size)) for i in range(size)]
+        for one, two in itertools.permutations(range(size), 2):
+            x = [p - q for p, q in zip(arms[one], arms[two], strict=True)]
+            counts = [Fraction(int(v)) for v in rng.integers(1, 1000, size=size)]
+            count += 1
+            if sum(map(abs, _weights(arms, counts, x))) != 2:
+                return Tally(count, f"d = {size}")
+    return Tally(count)
+
+
+def _pseudo_inverse(rng):
+    """(N a a')^+ = a a'/(N (a'a)^2): the defining equation M M^+ M = M, entry by entry."""
+    count = 0
+    for _ in range(200):
+        a = [Fraction(int(v)) for v in rng.integers(-4, 5, size=3)]
+        if not any(a):
+            continue
+        pulls = Fraction(int(rng.integers(1, 50)))
+        norm = sum(v * v for v in a)
+        matrix = [[pulls * p * q for q in a] for p in a]
+        inverse = [[p * q / (pulls * norm**2) for q in a] for p in a]
+        product = [[sum(matrix[i][k] * inverse[k][m] * matrix[m][j] for k in range(3)
+                        for m in range(3)) for j in range(3)] for i in range(3)]
+        count += 1
+        if product != matrix:
+            return Tally(count, f"a = {a}")
+    return Tally(count)
+
+
+CLAIMS = (
+    Claim("lpd.alternative", f"{AT}, l. 1094", "<a - a*, theta'> = -Delta + Delta + alpha = alpha.",
+          -D + (D + g) / s * s, "==", g, Domain({D: POSITIVE, g: POSITIVE, s: POSITIVE})),
+    Claim("lpd.regret", f"{AT}, l. 1103", "T Delta_min/2 >= T alpha/2 for alpha < Delta_min.",
+          T * g / 2, "<=", T * D / 2, Domain({T: POSITIVE, g: POSITIVE, D: POSITIVE}, (D - g,)),
+          by=(Rewrite(T * K / 2, {K: D - g}),)),
+    Claim("lpd.kl", f"{AT}, l. 1119-1126", "3 eps (Delta+alpha)/h S = 3 eps (Delta+alpha)/q rho "
+          "with rho = (q/h) S.", 3 * e * (D + g) / s * R, "==", 3 * e * (D + g) / r * (r / s * R),
+          Domain({e: POSITIVE, D: POSITIVE, g: POSITIVE, s: POSITIVE, R: POSITIVE, r: POSITIVE})),
+    Claim("lpd.rearranged", f"{AT}, eq:rho_th, l. 1130", "log(T alpha/(4R))/log T = "
+          "1 - log(4R/alpha)/log T.", log(T * g / (4 * R)) / log(T), "==",
+          1 - log(4 * R / g) / log(T), Domain({T: above(1), g: POSITIVE, R: POSITIVE})),
+    Claim("lpd.sublinear", f"{AT}, l. 1135", "Sub-linear regret makes log(4R/alpha)/log T vanish; "
+          "with R = sqrt(T) it stays at least 1/2 (4/alpha >= 1): it would be < 1/2.",
+          log(4 * sqrt(T) / g) / log(T), "<", log(T) / (2 * log(T)),
+          Domain({T: above(1), g: POSITIVE}, (1 - g,)),
+          hints=({T: Fraction(100), g: Fraction(1)},), expect=REFUTED, role="remark",
+          correction="use consistency as defined (R = o(T^p) for every p > 0), not sub-linearity.",
+          survives="survives: the definition of consistency gives what is needed."),
+    Claim("lpd.pseudo-inverse", "Fact 2, l. 1214", "The pseudo-inverse of N a a'.",
+          models=_pseudo_inverse, expect=HELD),
+    Claim("lpd.component", "Fact 2, l. 1221-1224", "Only the component of a - a* along a_j matters "
+          "in a_j' G^-1 (a - a*), so |a_j' G^-1 (a - a*)| <= |alpha_j|/N_j.",
+          models=_component, expect=REFUTED,
+          correction="G >= N_j a_j a_j' does not order the entries of the inverses; "
+          "a_j' G^-1 b_j is not 0 in general.", survives="Fact 2 falls with this step."),
+    Claim("lpd.fact-2", "Fact 2, l. 1176-1231", "rho_T(H) <= rho_a(A) = sum_j |a_j'(a-a*)|/|a_j|^2 "
+          "in the limit; here a* has 10^9 pulls and the others 100 : 10 : 100, a ratio that a "
+          "consistent policy may keep for ever, with H the limit "
+          "itself.", models=_rho, expect=REFUTED,
+          correction="rho_bar = max over bases B of arms of |A_B^-1 (a - a*)|_1, which is 2 in "
+          "this example (rho tends to 11/6).",
+          survives="granted the passage from H to G^-1 (l. 1190), the theorem survives with "
+          "rho_bar in place of rho_a(A), and with eps/sqrt(2 pi) "
+          "in place of 3 eps."),
+    Claim("lpd.rho-bar", "correction of Fact 2", "sum_j N_j |a_j' G^-1 x| <= max_B |A_B^-1 x|_1.",
+          models=_bar, expect=HELD, role="sharper"),
+    Claim("lpd.mixture", "correction of Fact 2", "w = sum_B lambda_B w_B with lambda_B "
+          "proportional to det(A_B)^2 prod N_i, as an exact identity.",
+          models=_mixture, expect=HELD, role="sharper"),
+    Claim("lpd.orthogonal", "Example, l. 1233-1251", "For an orthonormal basis rho = 2.",
+          models=_orthogonal, expect=HELD, role="remark"),
+    Claim("lpd.constraint", "Table tab:lb, l. 266", "min(Delta^2/2, 3 eps rho Delta) = "
+          "Delta min(Delta/2, 3 eps rho): both branches.",
+          D * (D / 2) + 3 * e * r * D, "==", D**2 / 2 + D * (3 * e * r),
+          Domain({D: POSITIVE, e: POSITIVE, r: POSITIVE}), role="remark"),
+    Claim("lpd.sharper", "sharper, with KL constant 1", "eps TV <= eps |x|/sqrt(2 pi) replaces "
+          "3 eps |x|: 1/sqrt(2 pi) < 2/15 of 3.", 1 / sqrt(2 * pi), "<", Rational(2, 5),
+          role="sharper"),
+)
+
+RESULT = Result(
+    name="linear_problem_dependent",
+    title="Problem-dependent lower bound, linear bandits",
+    place="Theorem thm:linnogap_reg, l. 321, 1063-1251",
+    claims=CLAIMS,
+    verdict="Fact 2 is false. Granted its first line (l. 1190, as in the cited Theorem 25.1), the "
+    "theorem survives with the structural constant rho_bar_a = "
+    "max_B |A_B^-1 (a - a*)|_1 in place of rho_a(A), and with (eps/sqrt(2 pi)) rho_bar_a Delta_a "
+    "in "
+    "place of 3 eps rho_a Delta_a by the KL constant 1 and the exact Gaussian TV.",
+    misprints=(
+        "l. 1119: KL(M, M) should read KL(M, M').",
+        "l. 1154: the limit superior needs rho_T along the subsequence on which it is attained; "
+        "Fact 2 states a limit inferior over all T.",
+        "l. 266: Table 1 writes rho(A) for rho_a(A).",
+    ),
+    order=70,
+)

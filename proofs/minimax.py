@@ -1,0 +1,99 @@
+"""Minimax lower bound for stochastic bandits (paper, Theorem thm:minimax, lines 833-904).
+
+With TV(M_nu, M_nu') <= tanh(eps/2) E N_i TV(P_i, P'_i) (file kl_decomposition) in place of KL and
+Bretagnolle-Huber, and TV(N(0,1), N(2D,1)) = erf(D/sqrt 2) <= sqrt(2/pi) D in place of Pinsker:
+R + R' >= (T D / 2)(1 - c D), c = sqrt(2/pi) tanh(eps/2) T/(K-1); D = 1/(2c) gives
+max(R, R') >= sqrt(2 pi)/32 (K-1)/tanh(eps/2) >= sqrt(2 pi)/16 (K-1)/eps, about (K-1)/(6.39 eps).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from sympy import E, Min, Rational, Symbol, erf, exp, pi, sqrt, symbols, tanh
+
+from dpaudit.claims.claim import REFUTED, Claim, Result
+from dpaudit.claims.domain import POSITIVE, Domain, Interval, above, at_least
+from dpaudit.claims.linear import PiecewiseLinear
+from dpaudit.claims.methods import Monotone, Rewrite, Split
+
+D, e, c, T, k, y = symbols("Delta epsilon c T k y", positive=True)
+n, x, w, z = symbols("N x w z", real=True)
+ratio = Symbol("ratio", positive=True)
+some = Domain({e: POSITIVE, T: POSITIVE, k: POSITIVE})
+slope = sqrt(2 / pi) * tanh(e / 2) * T / k
+arms = Domain({n: at_least(0), x: at_least(0), w: at_least(0), z: at_least(0)})
+AT = "Theorem thm:minimax"
+
+CLAIMS = (
+    Claim("mm.least-played", f"{AT}, l. 861", "The least played of K-1 arms has at most T/(K-1) "
+          "pulls (K = 4).", 3 * Min(x, w, z), "<=", n + x + w + z, arms, by=(PiecewiseLinear(),)),
+    Claim("mm.regret-first", f"{AT}, l. 868", "N_1 <= T/2 leaves T/2 pulls with gap Delta.",
+          z / 2, "<=", z - n, Domain({z: at_least(0), n: at_least(0)}, (z / 2 - n,)),
+          by=(PiecewiseLinear(),)),
+    Claim("mm.regret-second", f"{AT}, l. 872", "Delta N_1 + 2 Delta N_rest >= Delta T/2 when "
+          "N_1 > T/2.", z / 2, "<=", n + 2 * x,
+          Domain({z: at_least(0), n: at_least(0), x: at_least(0)}, (n - z / 2,)),
+          by=(PiecewiseLinear(),)),
+    Claim("mm.gaussian-kl", f"{AT}, l. 892", "KL(N(0,1), N(2D,1)) = (2D)^2/2 and "
+          "sqrt(KL/2) = D.", sqrt((2 * D) ** 2 / 2 / 2), "==", D, Domain({D: POSITIVE})),
+    Claim("mm.gaussian-tv", f"{AT}, l. 892", "TV(N(0,1), N(2D,1)) = erf(D/sqrt 2) <= D.",
+          erf(D / sqrt(2)), "<=", D, Domain({D: POSITIVE}),
+          by=(Monotone(D, slope=(
+              Rewrite(1 - sqrt(2 / pi) + sqrt(2 / pi) * (1 - exp(-(D**2) / 2))),)),)),
+    Claim("mm.gaussian-tv-sharp", "sharper than l. 892", "erf(D/sqrt 2) <= sqrt(2/pi) D.",
+          erf(D / sqrt(2)), "<=", sqrt(2 / pi) * D, Domain({D: POSITIVE}),
+          by=(Monotone(D, slope=(Rewrite(sqrt(2 / pi) * (1 - exp(-(D**2) / 2))),)),),
+          role="sharper"),
+    Claim("mm.optimal-gap", f"{AT}, l. 901", "y exp(1-y) <= 1: Delta = (K-1)/(6 eps T) is optimal.",
+          y, "<=", exp(y - 1), Domain({y: above(0)}),
+          by=(Split(y, 1, (Monotone(y, "high", (Rewrite(1 - exp(y - 1)),)),),
+                    (Monotone(y, "low", (Rewrite(exp(y - 1) - 1),)),)),)),
+    Claim("mm.value", f"{AT}, l. 898-903", "(1/2)(T D/4) exp(-1) at D = (K-1)/(6 eps T) is "
+          "(K-1)/(48 e eps).", T / 8 * (k / (6 * e * T)) * exp(-6 * e * T / k * (k / (6 * e * T))),
+          "==", k / (48 * E * e), some, role="constant"),
+    Claim("mm.constant-131", f"{AT}, l. 903", "exp(-1) >= 48/131, so 1/(48 e) >= 1/131.",
+          Rational(48, 131), "<=", exp(-1), role="constant"),
+    Claim("mm.constant-27", f"{AT}, l. 846", "exp(-1/2)/16 >= 1/27 (Theorem 15.2 of the cited "
+          "book: T/8 sqrt((K-1)/(4T)) "
+          "exp(-1/2)).", Rational(1, 27), "<=", exp(-Rational(1, 2)) / 16,
+          role="constant"),
+    Claim("mm.two-maxima", f"{AT}, l. 903", "2 max(a, b) >= a + b.",
+          (x + w) / 2, "<=", -Min(-x, -w), Domain({x: at_least(0), w: at_least(0)}),
+          by=(PiecewiseLinear(),)),
+    Claim("mm.bounded-rewards", f"{AT}, l. 280", "For rewards in [0, 1] regret is at most T, so "
+          "the bound needs (K-1)/(131 eps) <= T; with ratio = (K-1)/T <= 1, for every eps > 0.",
+          ratio / (131 * e), "<=", 1, Domain({ratio: Interval(0, 1, True, False), e: POSITIVE}),
+          hints=({ratio: Fraction(1), e: Fraction(1, 1000)},), expect=REFUTED, role="remark",
+          correction="the theorem is about unit-variance Gaussian rewards with unbounded means; "
+          "for "
+          "rewards in [0, 1] it needs eps >= (K-1)/(131 T).",
+          survives="it survives for the Gaussian family of its proof."),
+    Claim("mm.sharper-kl", "sharper, with KL constant 1", "D = (K-1)/(eps T) gives "
+          "(K-1)/(8 e eps), a factor 6 better.",
+          T / 8 * (k / (e * T)) * exp(-1), "==", k / (8 * E * e), some, role="sharper"),
+    Claim("mm.sharper-optimum", "sharper, with TV", "D(1 - cD) <= 1/(4c), attained at 1/(2c).",
+          D * (1 - c * D), "<=", 1 / (4 * c), Domain({c: POSITIVE, D: POSITIVE}),
+          by=(Rewrite((1 - 2 * c * D) ** 2 / (4 * c)),), role="sharper"),
+    Claim("mm.sharper-value", "sharper, with TV", "(T/4)/(4c) = sqrt(2 pi)/32 (K-1)/tanh(eps/2).",
+          T / 4 / (4 * slope), "==", sqrt(2 * pi) / 32 * k / tanh(e / 2), some, role="sharper"),
+    Claim("mm.sharper-linear", "sharper, with TV", "sqrt(2 pi)/16 (K-1)/eps <= that.",
+          sqrt(2 * pi) / 16 * tanh(e / 2), "<=", sqrt(2 * pi) / 32 * e, Domain({e: POSITIVE}),
+          by=(Monotone(e, slope=(Rewrite(sqrt(2 * pi) / 32 * tanh(e / 2) ** 2),)),),
+          role="sharper"),
+    Claim("mm.sharper-constant", "sharper, with TV", "sqrt(2 pi)/16 > 20/131: at least twenty "
+          "times the printed constant.", Rational(20, 131), "<", sqrt(2 * pi) / 16,
+          role="sharper"),
+)
+
+RESULT = Result(
+    name="minimax",
+    title="Minimax lower bound, stochastic bandits",
+    place="Theorem thm:minimax, l. 279, 833-904",
+    claims=CLAIMS,
+    verdict="Survives for every eps (its KL step holds with constant 1). Sharper: "
+    "sqrt(2 pi)/32 (K-1)/tanh(eps/2) >= sqrt(2 pi)/16 (K-1)/eps, i.e. (K-1)/(6.39 eps) in place "
+    "of (K-1)/(131 eps). It is about Gaussian rewards: for rewards in [0, 1] it cannot hold below "
+    "eps = (K-1)/(131 T).",
+    order=40,
+)

@@ -1,0 +1,134 @@
+"""Problem-dependent lower bound, stochastic bandits (paper, Theorem thm:nogap, lines 908-980).
+
+With KL constant 1 (file kl_decomposition) every 6 becomes 1: E N_a / log T >= 1/(eps t_a) in the
+limit, and the bound is sum_a Delta_a / min(d_a, eps t_a).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from sympy import Abs, Max, Min, Rational, Symbol, exp, log, symbols
+
+from dpaudit.claims.claim import REFUTED, Claim, Result, Tally
+from dpaudit.claims.domain import POSITIVE, UNIT, Domain, above, at_least, between
+from dpaudit.claims.linear import PiecewiseLinear
+from dpaudit.claims.methods import Rewrite
+
+D, e, g, T, C, t, R = symbols("Delta epsilon g T C t R", positive=True)
+n, r, x, y, u, v, p, q = symbols("N r x y u v p q", real=True)
+mu, top = symbols("mu_a mu_star", positive=True)
+K = Symbol("K", nonnegative=True)
+AT = "Theorem thm:nogap"
+gap = top - mu
+kl = mu * log(mu / top) + (1 - mu) * log((1 - mu) / (1 - top))
+
+
+def _event(rng):
+    """Always play arm 2: gaps 1/10 and 1/2 in nu, mu'_3 = mu* + 1/100, T rounds of each."""
+    small, large, lift = Fraction(1, 10), Fraction(1, 2), Fraction(1, 100)
+    regrets = small + (small + lift)
+    claimed = Fraction(1, 2) * (1 * large + 0 * lift)
+    if regrets >= claimed:
+        return Tally(1)
+    return Tally(1, "K = 3, gaps (0, 1/10, 1/2), a = 3, mu'_3 = mu* + 1/100, policy that always "
+                 f"plays arm 2: (R + R')/T = {regrets} < {claimed}")
+
+
+def _fixed_event(rng):
+    """R + R' with A = {N_a > T/2}, on every split of T = 12 pulls over three arms."""
+    count, total = 0, 12
+    for first in range(total + 1):
+        for second in range(total + 1 - first):
+            pulls = (first, second, total - first - second)
+            for tenths in range(1, 11):
+                for lift in (Fraction(1, 100), Fraction(1, 4), Fraction(2)):
+                    gaps = (Fraction(0), Fraction(1, 10), Fraction(tenths, 10))
+                    inside = pulls[2] > Fraction(total, 2)
+                    regret = sum(k * d for k, d in zip(pulls, gaps, strict=True))
+                    other = sum(pulls[i] * (gaps[i] + lift) for i in (0, 1))
+                    count += 1
+                    low = Fraction(total, 2) * (gaps[2] if inside else lift)
+                    if (regret if inside else other) < low:
+                        return Tally(count, f"pulls {pulls}, gaps {gaps}, lift {lift}")
+    return Tally(count)
+
+
+CLAIMS = (
+    Claim("pd.event", f"{AT}, l. 936-940", "R + R' >= T/2 (M(A) Delta_a + M'(A^c)(mu'_a - mu*)) "
+          "with A = {N_1 <= T/2}.", models=_event, expect=REFUTED,
+          correction="A = {N_a > T/2}: on it arm a alone costs Delta_a T/2, and off it T/2 pulls "
+          "of other arms cost at least mu'_a - mu* each under nu'.",
+          survives="survives; with the printed event Delta_a becomes the smallest gap, which the "
+          "limit forgets, so the asymptotic constant is the same."),
+    Claim("pd.event-fixed", "correction of l. 936", "The same with A = {N_a > T/2}.",
+          models=_fixed_event, expect="held", role="sharper"),
+    Claim("pd.smaller-gap", f"{AT}, l. 941", "u Delta + v g >= min(Delta, g)(u + v), Delta <= g.",
+          D * (u + v), "<=", u * D + v * g,
+          Domain({D: POSITIVE, g: POSITIVE, u: UNIT, v: UNIT}, (g - D,)),
+          by=(Rewrite(v * K, {K: g - D}),)),
+    Claim("pd.infimum", f"{AT}, l. 934", "6 eps N TV <= 6 eps N (t_a + alpha).",
+          6 * e * D * t, "<=", 6 * e * D * (t + g),
+          Domain({e: POSITIVE, D: POSITIVE, t: POSITIVE, g: POSITIVE})),
+    Claim("pd.rearranged", f"{AT}, l. 959", "R = (T g/4) exp(-x) means x = log(T g/(4 R)).",
+          log(T * g / (4 * (T * g / 4 * exp(-x)))), "==", x,
+          Domain({T: above(1), g: POSITIVE, x: at_least(0)})),
+    Claim("pd.limit", f"{AT}, l. 966", "(p log T + log C)/log T - p = log C/log T, which tends to "
+          "0.", (p * log(T) + log(C)) / log(T) - p, "==", log(C) / log(T),
+          Domain({T: above(1), C: POSITIVE, p: at_least(0)})),
+    Claim("pd.sum-of-maxima", f"{AT}, l. 921-927", "From R >= sum u_a (Theorem 16.2) and "
+          "R >= sum v_a conclude R >= sum max(u_a, v_a).",
+          Max(u, x) + Max(v, y), "<=", r,
+          Domain({u: UNIT, v: UNIT, x: UNIT, y: UNIT, r: at_least(0)},
+                 (r - u - v, r - x - y)),
+          hints=({u: Fraction(1), v: Fraction(0), x: Fraction(0), y: Fraction(1), r: Fraction(1)},),
+          expect=REFUTED,
+          correction="use Theorem 16.2 arm by arm (its proof bounds each E N_a), then take the "
+          "larger bound for each arm.", survives="survives unchanged."),
+    Claim("pd.bernoulli-tv", "Consequence 2, l. 303; remark l. 975",
+          "TV of Bernoulli(p), Bernoulli(q) is |p - q|, so t_inf = Delta_a (an infimum).",
+          (Abs(p - q) + Abs((1 - p) - (1 - q))) / 2, "==", Abs(p - q),
+          Domain({p: UNIT, q: UNIT}), role="remark"),
+    Claim("pd.bernoulli-order", "Consequence 2, l. 303", "The bound is Omega(log T / min(Delta, "
+          "eps)), here with the constant 1/6 that d >= 2 Delta^2 suggests.",
+          Rational(1, 6) / Min(gap, e), "<=", gap / Min(kl, 6 * e * gap),
+          Domain({mu: between(0, 1), top: between(0, 1), e: POSITIVE},
+                 (top - mu - Rational(1, 1000),)),
+          hints=({mu: Fraction(1, 2), top: Fraction(999, 1000), e: Fraction(100)},),
+          expect=REFUTED, role="remark",
+          correction="d >= 2 Delta^2 bounds the lower bound from above. From "
+          "d <= Delta^2/(mu*(1-mu*)) it is at least log T / min(Delta/(mu*(1-mu*)), 6 eps): the "
+          "constant depends on mu* and vanishes as mu* -> 1.",
+          survives="Theorem thm:nogap is unaffected; the comparison holds for fixed mu* < 1."),
+    Claim("pd.bernoulli-order-fixed", "correction of l. 303",
+          "For fixed mu*: Delta/min(d, 6 eps Delta) >= 1/min(Delta/(mu*(1-mu*)), 6 eps); with "
+          "x = d <= y = Delta^2/(mu*(1-mu*)), min(x, c) <= min(y, c).",
+          Min(x, r), "<=", Min(y, r), Domain({x: at_least(0), y: at_least(0), r: at_least(0)},
+                                             (y - x,)), by=(PiecewiseLinear(),), role="sharper"),
+    Claim("pd.regime", "Consequence 3, l. 305", "d <= 6 eps t exactly when eps >= d/(6 t).",
+          6 * (R / (6 * t)) * t, "==", R, Domain({R: POSITIVE, t: POSITIVE}), role="remark"),
+    Claim("pd.bernoulli-private", "remark, l. 977", "Delta/(eps Delta) = 1/eps per arm.",
+          D / (e * D), "==", 1 / e, Domain({D: POSITIVE, e: POSITIVE}), role="remark"),
+    Claim("pd.sharper", "sharper, with KL constant 1", "1/(6 eps t) <= 1/(eps t).",
+          1 / (6 * e * t), "<=", 1 / (e * t), Domain({e: POSITIVE, t: POSITIVE}), role="sharper"),
+    Claim("pd.limit-cost", "pd.event, with the printed event", "log(T g/4)/log T - 1 = "
+          "log(g/4)/log T: a different gap g vanishes in the limit.",
+          log(T * g / 4) / log(T) - 1, "==", log(g / 4) / log(T),
+          Domain({T: above(1), g: POSITIVE}), role="sharper"),
+)
+
+RESULT = Result(
+    name="problem_dependent",
+    title="Problem-dependent lower bound, stochastic bandits",
+    place="Theorem thm:nogap, l. 292, 908-980",
+    claims=CLAIMS,
+    verdict="Survives for every eps. Sharper: 6 eps t_a becomes eps t_a, so the bound is "
+    "sum Delta_a / min(d_a, eps t_a) and the low-privacy regime starts at eps = d_a/t_a.",
+    misprints=(
+        "l. 936: R'_T should be R_T(pi, nu'), not R_T(pi, nu).",
+        "l. 960: the two equalities after liminf are inequalities (>=); consistency bounds the "
+        "limsup from above only.",
+        "l. 977: a lower bound is Omega(K log T / eps), not O.",
+    ),
+    order=50,
+)

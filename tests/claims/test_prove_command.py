@@ -1,0 +1,68 @@
+"""`dpaudit prove`: ledger, JSON, one result, one counterexample, bad names."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dpaudit.claims import ledger
+from dpaudit.claims.claim import Claim
+from dpaudit.cli import run
+
+
+def test_one_result_prints_its_ledger_and_counts(capsys):
+    assert run(["prove", "--only", "gap_free"]) == 0
+    text = capsys.readouterr().out
+    assert "gf.tuning" in text and "7 steps: 7 proved" in text
+    assert "kv.lemma" not in text
+
+
+def test_json_goes_to_stdout_alone(capsys):
+    assert run(["prove", "--only", "gap_free", "--json", "-"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["counts"]["proved"] == 7
+    assert {"step", "place", "outcome", "domain"} <= set(data["steps"][0])
+
+
+def test_json_and_errata_go_to_files(tmp_path, capsys):
+    target, page = tmp_path / "ledger.json", tmp_path / "errata.md"
+    arguments = ["prove", "--only", "tables", "--json", str(target), "--errata", str(page)]
+    assert run(arguments) == 0
+    assert json.loads(target.read_text())["counts"]["restricted"] == 1
+    assert "rm.minimax-regime" in page.read_text()
+
+
+def test_a_counterexample_is_one_command(capsys):
+    assert run(["prove", "--counterexample", "kv.log-ratio"]) == 0
+    text = capsys.readouterr().out
+    assert "2.8384463800" in text and "epsilon = 143/50" in text and "2 sinh(eps)" in text
+
+
+def test_listing_checks_nothing(capsys):
+    assert run(["prove", "--list"]) == 0
+    assert "  kv.lemma\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["--only", "karwa_vadan"], "Did you mean 'karwa_vadhan'?"),
+        (["--counterexample", "kv.log-ration"], "Did you mean 'kv.log-ratio'?"),
+        (["--only", "gap_free", "--json", "/no/such/place/x.json"], "cannot be written"),
+    ],
+)
+def test_bad_names_cost_one_line(arguments, hint, capsys):
+    assert run(["prove", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert hint in error and error.count("\n") == 1
+
+
+def test_a_surprise_gives_exit_code_one(monkeypatch, capsys):
+    results = ledger.load_results()
+    result = results["gap_free"]
+    wrong = Claim("gf.wrong", "here", "1 <= 0", 1, "<=", 0)
+    changed = type(result)(**{**vars(result), "claims": (wrong,)})
+    monkeypatch.setattr(ledger, "load_results", lambda: {"gap_free": changed})
+    assert run(["prove"]) == 1
+    assert "surprise: gf.wrong is refuted" in capsys.readouterr().out
