@@ -71,7 +71,7 @@ def problem_dependent(instance: Instance, epsilon: float, horizon: int) -> list[
     found = coefficients(instance, epsilon)
     log_horizon = math.log(horizon)
     rows = (
-        ("without privacy (Lai-Robbins)", Form.PAPER, found.without_privacy, ("pd.sum-of-maxima",)),
+        ("without privacy (Lai-Robbins)", Form.PAPER, found.without_privacy, ("pd.limit",)),
         (
             "problem-dependent, 6 epsilon t",
             Form.PAPER,
@@ -171,14 +171,14 @@ def minimax(arms: int, epsilon: float, horizon: int) -> list[Bound]:
             "minimax, Gaussian rewards",
             Form.SHARP,
             minimax_gaussian(arms, epsilon, horizon),
-            ("mm.sharper-value", "kl.total-variation"),
+            ("mm.sharper-value", "kl.total-variation", "sharper.minimax-public"),
             "unit variance and unbounded means",
         ),
         row(
             "minimax, rewards in [0, 1]",
             Form.SHARP,
             minimax_bounded(arms, epsilon, horizon),
-            ("kl.total-variation", "mm.bounded-rewards"),
+            ("kl.total-variation", "sharper.minimax-bounded"),
             "Bernoulli instances around 1/2",
         ),
     ]
