@@ -36,6 +36,7 @@ from dpaudit.bounds.bound import Bound, Form, Instance, Scope, Side
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
 
 LIMIT_NOTE = "liminf statement: compare the trend of regret / log T, for a consistent policy"
+FAR_NOTE = "liminf statement far from its limit: no policy has so much regret at this T"
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ def problem_dependent(instance: Instance, epsilon: float, horizon: int) -> list[
     require_integer("horizon", horizon, 2)
     found = coefficients(instance, epsilon)
     log_horizon = math.log(horizon)
+    most = horizon * max((gap for _, gap in instance.suboptimal), default=0.0)
     rows = (
         ("without privacy (Lai-Robbins)", Form.PAPER, found.without_privacy, ("pd.limit",)),
         (
@@ -99,7 +101,7 @@ def problem_dependent(instance: Instance, epsilon: float, horizon: int) -> list[
             Scope.ASYMPTOTIC,
             coefficient * log_horizon,
             claims,
-            note=LIMIT_NOTE,
+            note=LIMIT_NOTE if coefficient * log_horizon <= most else FAR_NOTE,
             details={"coefficient": coefficient},
         )
         for name, form, coefficient, claims in rows
