@@ -90,5 +90,5 @@ def _pulls(mean: float, best: float, shift: float, horizon: int) -> float:
     gap = best - mean
     root = math.sqrt(2 * math.log(horizon))
     least = ((root + math.sqrt(root**2 + 8 * gap * shift)) / (2 * gap)) ** 2
-    starts = (math.ceil(least * (1 + 10 ** (-6 + i / 20))) for i in range(130))
+    starts = (math.ceil(least * (1 + 10 ** (-5 + i / 6))) for i in range(36))
     return min(map(value, starts))

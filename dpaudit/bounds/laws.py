@@ -99,8 +99,10 @@ class Bernoulli(Law):
             return 0.0
         if self.mean <= 0 or best >= 1:
             return math.inf
-        odds = (best - self.mean) / (self.mean * (1 - best))
-        return math.log1p(odds)
+        odds = (best - self.mean) / self.mean / (1 - best)
+        if odds < 1e8:
+            return math.log1p(odds)  # keeps the digits of a tiny gap
+        return math.log(best) - math.log(self.mean) + math.log1p(-self.mean) - math.log1p(-best)
 
 
 class OneParameter(Law):

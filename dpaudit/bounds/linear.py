@@ -102,18 +102,22 @@ class LinearInstance:
 
     def rho_valid(self, arm: int) -> float:
         """Return the largest l1 norm of a - a* in a basis of arms: what Fact 2 should say."""
-        arms = np.array(self.features)
-        dimension = len(self.theta)
+        return float(self._over_bases[arm])
+
+    @cached_property
+    def _over_bases(self) -> Array:
+        arms, dimension = np.array(self.features), len(self.theta)
         if math.comb(len(arms), dimension) > MOST_BASES:
-            rule = f"give more than {MOST_BASES:,} bases; leave some arms out."
+            rule = f"arms give more than {MOST_BASES:,} bases; leave some out."
             raise InvalidArgument("features", len(arms), rule)
-        direction, largest = arms[arm] - arms[self.star], 0.0
-        scale = float(np.abs(arms).max())
-        for basis in itertools.combinations(range(len(arms)), dimension):
-            square = arms[list(basis)].T
-            if np.linalg.matrix_rank(square, tol=1e-12 * scale) == dimension:
-                largest = max(largest, float(np.abs(np.linalg.solve(square, direction)).sum()))
-        return largest
+        chosen = np.array(list(itertools.combinations(range(len(arms)), dimension)))
+        squares = arms[chosen]
+        volumes = np.abs(np.linalg.det(squares))
+        sizes = np.prod(np.linalg.norm(squares, axis=-1), axis=-1)
+        bases = squares[volumes > 1e-12 * np.where(sizes > 0, sizes, 1.0)]
+        directions = (arms - arms[self.star]).T
+        coordinates = np.linalg.solve(np.swapaxes(bases, 1, 2), directions[None])
+        return np.asarray(np.abs(coordinates).sum(axis=1).max(axis=0))
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,6 @@ def linear_bounds(instance: LinearInstance, setting: Setting) -> tuple[list[Boun
             "c_epsilon with the paper's rho",
             Form.PAPER,
             found.paper,
-            ("lpd.fact-2",),
             *_standing(instance, found),
         ),
         row(
@@ -70,13 +69,14 @@ def linear_bounds(instance: LinearInstance, setting: Setting) -> tuple[list[Boun
     return rows + _minimax(len(instance.theta), setting), found
 
 
-def _standing(instance: LinearInstance, found: Structural) -> tuple[Standing, str]:
+def _standing(instance: LinearInstance, found: Structural) -> tuple[tuple[str, ...], Standing, str]:
     if instance.orthogonal:
-        return Standing.ESTABLISHED, ""
-    reason = "Fact 2 is false for arms that are not orthogonal"
+        return ("lpd.orthogonal", "lpd.rho-bar"), Standing.ESTABLISHED, ""
+    reason = "Fact 2 is false for arms that are not orthogonal (lpd.fact-2)"
     if found.paper_implied:
-        return Standing.ESTABLISHED, f"{reason}; here the number is implied by the row below"
-    return Standing.NOT_ESTABLISHED, f"{reason}; use the rows below"
+        note = f"{reason}; here the number is implied by the row below"
+        return ("lpd.rho-bar",), Standing.ESTABLISHED, note
+    return ("lpd.fact-2",), Standing.NOT_ESTABLISHED, f"{reason}; use the rows below"
 
 
 def _minimax(dimension: int, setting: Setting) -> list[Bound]:
@@ -94,6 +94,10 @@ def _minimax(dimension: int, setting: Setting) -> list[Bound]:
         )
         for form, value, claims in (
             (Form.PAPER, linear.minimax_paper(*values), ("lin.sharper-constant",)),
-            (Form.SHARP, linear.minimax_sharp(*values), ("lin.sharper-value",)),
+            (
+                Form.SHARP,
+                linear.minimax_sharp(*values),
+                ("lin.sharper-value", "sharper.minimax-public"),
+            ),
         )
     ]

@@ -36,6 +36,7 @@ from dpaudit.bounds.bound import Bound, Form, Instance, Scope, Side
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
 
 LIMIT_NOTE = "liminf statement: compare the trend of regret / log T, for a consistent policy"
+FAR_NOTE = "liminf statement far from its limit: no policy has so much regret at this T"
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ def coefficients(instance: Instance, epsilon: float) -> Coefficients:
         tv = law.tv_gap(instance.best).upper
         private = law.private_gap(instance.best, epsilon).upper
         information = (kl, min(kl, 6 * epsilon * tv), min(kl, epsilon * tv), private)
+        if min(information) == 0:
+            raise InvalidArgument("gap", gap, "is too small to divide by; make the means equal.")
         for i, value in enumerate(information):
             totals[i] += gap / value
     return Coefficients(*totals)
@@ -68,8 +71,9 @@ def problem_dependent(instance: Instance, epsilon: float, horizon: int) -> list[
     require_integer("horizon", horizon, 2)
     found = coefficients(instance, epsilon)
     log_horizon = math.log(horizon)
+    most = horizon * max((gap for _, gap in instance.suboptimal), default=0.0)
     rows = (
-        ("without privacy (Lai-Robbins)", Form.PAPER, found.without_privacy, ("pd.sum-of-maxima",)),
+        ("without privacy (Lai-Robbins)", Form.PAPER, found.without_privacy, ("pd.limit",)),
         (
             "problem-dependent, 6 epsilon t",
             Form.PAPER,
@@ -97,7 +101,7 @@ def problem_dependent(instance: Instance, epsilon: float, horizon: int) -> list[
             Scope.ASYMPTOTIC,
             coefficient * log_horizon,
             claims,
-            note=LIMIT_NOTE,
+            note=LIMIT_NOTE if coefficient * log_horizon <= most else FAR_NOTE,
             details={"coefficient": coefficient},
         )
         for name, form, coefficient, claims in rows
@@ -169,14 +173,14 @@ def minimax(arms: int, epsilon: float, horizon: int) -> list[Bound]:
             "minimax, Gaussian rewards",
             Form.SHARP,
             minimax_gaussian(arms, epsilon, horizon),
-            ("mm.sharper-value", "kl.total-variation"),
+            ("mm.sharper-value", "kl.total-variation", "sharper.minimax-public"),
             "unit variance and unbounded means",
         ),
         row(
             "minimax, rewards in [0, 1]",
             Form.SHARP,
             minimax_bounded(arms, epsilon, horizon),
-            ("kl.total-variation", "mm.bounded-rewards"),
+            ("kl.total-variation", "sharper.minimax-bounded"),
             "Bernoulli instances around 1/2",
         ),
     ]

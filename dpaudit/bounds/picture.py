@@ -160,9 +160,20 @@ def _dots(
                 result = run(algorithm, environment, here, runs, seed, jobs, advance)
                 means.append(float(result.regrets.mean()))
                 errors.append(2 * result.standard_error if runs > 1 else 0.0)
-            axes.errorbar(places, means, yerr=errors, fmt="os^Dv"[i % 5], markersize=6, capsize=3,
-                          color=plotting.COLOURS[i % len(plotting.COLOURS)], zorder=5,
-                          markeredgecolor="white", label=f"{algorithm}: simulated")  # fmt: skip
+            colour = plotting.COLOURS[i % len(plotting.COLOURS)]
+            axes.errorbar(
+                places,
+                means,
+                yerr=errors,
+                fmt="os^Dv"[i % 5],
+                markersize=10 - 2 * (i % 4),  # later markers fit inside earlier ones
+                markerfacecolor="none",
+                markeredgewidth=1.8,
+                capsize=3,
+                color=colour,
+                zorder=5,
+                label=f"{algorithm}: simulated",
+            )
 
 
 def _label(

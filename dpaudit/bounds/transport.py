@@ -20,7 +20,7 @@ from dpaudit.bounds.bound import Instance
 from dpaudit.bounds.laws import Bernoulli
 
 RegretBound = Callable[[tuple[float, ...]], float]
-STEPS = 12
+STEPS = 8
 
 
 def finite_lower(
@@ -51,8 +51,9 @@ def _pulls(
 ) -> float:
     best, law = instance.best, instance.laws[arm]
     largest = 0.0
-    for step in range(1, STEPS):
-        lead = (1 - best) * (step / STEPS) ** 2
+    steps = max(3, min(STEPS, 80 // instance.arms))  # any lead is valid; many arms get fewer
+    for step in range(1, steps):
+        lead = (1 - best) * (step / steps) ** 2
         if lead <= 0 or best + lead >= 1:
             continue
         other = instance.replaced(arm, Bernoulli(best + lead))

@@ -186,9 +186,9 @@ def test_two_point_laws_agree_with_bernoulli():
 def density(law):
     match law:
         case Gaussian(mean, deviation):
-            return norm(mean, deviation).pdf, np.linspace(mean - 14, mean + 14, 200_001)
+            return norm(mean, deviation).pdf, np.linspace(mean - 14, mean + 14, 50_001)
         case Exponential(mean):
-            return expon(scale=mean).pdf, np.linspace(0, 60 * max(mean, 1), 400_001)
+            return expon(scale=mean).pdf, np.linspace(0, 60 * max(mean, 1), 100_001)
         case Poisson(mean):
             return poisson(mean).pmf, np.arange(0, 400)
     raise TypeError(law)

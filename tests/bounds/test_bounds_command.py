@@ -1,0 +1,128 @@
+"""The command: tables, JSON, pictures, and one-line errors."""
+
+import json
+
+import pytest
+
+from dpaudit.bounds import picture
+from dpaudit.cli import run
+
+
+def test_table_names_bounds_claims_and_regimes(capsys):
+    assert run(["bounds", "--env", "C2", "--epsilon", "1", "--horizon", "1e7"]) == 0
+    out = capsys.readouterr().out
+    for text in ("d_epsilon", "16 alpha", "universal", "gap-free", "kl.constant-one", "liminf",
+                 "privacy is free from", "2.197", "minimax"):  # fmt: skip
+        assert text in out
+
+
+def test_json_is_strict_and_complete(capsys):
+    assert run(["bounds", "--env", "C2", "--alpha", "2", "--json", "-"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["means"] == [0.75, 0.625, 0.5, 0.375, 0.25]
+    names = {bound["name"] for bound in document["bounds"]}
+    assert "problem-dependent, d_epsilon" in names
+    assert all(bound["claims"] for bound in document["bounds"])
+    # alpha = 2: the paper's bounds say nothing, which JSON has no number for
+    printed = [b["value"] for b in document["bounds"] if b["name"].startswith("16 alpha")]
+    assert printed == ["inf"]
+
+
+def test_simulations_are_reproducible(capsys):
+    command = ["bounds", "--env", "C2", "C3", "--epsilon", "0.5", "1", "--horizon", "1e5",
+               "--runs", "5", "--algorithms", "adap_ucb,dp_imed", "--json", "-"]  # fmt: skip
+    assert run(command) == 0
+    first = capsys.readouterr().out
+    assert run([*command, "--jobs", "2"]) == 0
+    assert capsys.readouterr().out == first
+    documents = json.loads(first)
+    assert len(documents) == 4
+    assert {row["verdict"] for d in documents for row in d["measured"]} == {
+        "within its bounds",
+        "no upper bound",
+    }
+
+
+def test_summary_of_several_settings(capsys):
+    command = ["bounds", "--env", "C2", "C3", "--horizon", "1e5", "--runs", "3"]
+    assert run([*command, "--algorithms", "adap_klucb"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("adap_klucb") == 2
+    assert "within its bounds" in out
+
+
+@pytest.mark.parametrize("law", ["gaussian", "exponential", "poisson"])
+def test_other_families_have_lower_bounds_only(law, capsys):
+    assert run(["bounds", "--law", law, "--means", "0.9,0.5,0.2", "--epsilon", "0.5"]) == 0
+    out = capsys.readouterr().out
+    assert "d_epsilon" in out
+    assert "adap_ucb" not in out
+    assert "inf" in out
+
+
+def test_finite_support(capsys):
+    command = ["bounds", "--support", "0,0.5,1", "--probabilities", "0.2,0.3,0.5;0.5,0.3,0.2"]
+    assert run(command) == 0
+    assert "finite support" in capsys.readouterr().out
+
+
+def test_linear(capsys):
+    command = ["bounds", "--features", "1,0;0,1;0.9,0.3", "--theta", "1,0.2", "--epsilon", "0.1"]
+    assert run(command) == 0
+    out = capsys.readouterr().out
+    assert "duality gap" in out
+    assert "rho over bases" in out
+    assert "not orthogonal" in out
+
+
+@pytest.mark.parametrize("against", ["epsilon", "horizon"])
+def test_pictures_are_written(against, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(picture, "POINTS", 3)
+    monkeypatch.setattr(picture, "SIMULATED", 2)
+    ends = {"epsilon": "0.5,5", "horizon": "100,1e4"}[against]
+    command = ["bounds", "--env", "regimes", "--horizon", "1e4", "--runs", "2",
+               "--algorithms", "adap_klucb", "--json", str(tmp_path / "x.json"),
+               "--plot", str(tmp_path / "a.png"),
+               "--against", against, "--range", ends]  # fmt: skip
+    assert run(command) == 0
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--epsilon", "0"], "epsilon=0.0 must be positive."),
+        (["--epsilon", "nan"], "epsilon=nan must be a number, not nan."),
+        (["--epsilon", "x"], "epsilon=x must be a number."),
+        (["--horizon", "2.5"], "horizon=2.5 must be a whole number"),
+        (["--horizon", "2"], "horizon=2 must be at least"),
+        (["--alpha", "-1"], "alpha=-1.0 must be positive."),
+        (["--env", "C9"], "No environment 'C9'. Did you mean"),
+        (["--means", "0.5"], "arms=1 must be at least 2."),
+        (["--means", "0.5,1.5"], "mean=1.5 must lie in [0, 1]."),
+        (["--means", "a,b"], "means=a,b must be numbers separated by commas"),
+        (["--means", "0.5,0.4", "--law", "gausian"], "Did you mean 'gaussian'?"),
+        (["--means", "0.5,0.4", "--env", "C2"], "cannot be combined"),
+        (["--support", "0,1"], "and --support go together."),
+        (["--support", "0,1", "--probabilities", "1,0;2,0"], "must be a distribution."),
+        (["--features", "1,0;0,1"], "and --features go together."),
+        (["--features", "1,0;0,1", "--theta", "1,1"], "must have a unique best arm."),
+        (["--algorithms", "adap_klcub"], "Did you mean 'adap_klucb'?"),
+        (["--algorithms", "ucb"], "claims no privacy"),
+        (["--runs", "0"], "runs=0 must be at least 1."),
+        (["--plot", "x.gif"], "must end in"),
+        (["--plot", "/nowhere/x.png"], "does not exist"),
+        (["--json", "/nowhere/x.json"], "does not exist"),
+        (["--plot", "x.png", "--against", "time"], "No axis 'time'."),
+        (["--plot", "x.png", "--range", "3,1"], "must be two positive numbers"),
+        (["--plot", "x.png", "--law", "gaussian", "--means", "1,2"], "cannot be simulated"),
+    ],
+)
+def test_bad_input_costs_one_line(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(["bounds", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+    assert list(tmp_path.iterdir()) == []
