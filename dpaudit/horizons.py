@@ -143,8 +143,8 @@ def _finding(
         check="exact",
         status=status,
         reason=_reason(reached, found, witness, epsilon),
-        epsilon_lower=found.loss.lower,
-        epsilon_upper=upper,
+        epsilon_lower=found.loss.lower if witness is None else witness.loss.lower,
+        epsilon_upper=upper if witness is None else math.inf,
         certified=found.loss.certified if witness is None else witness.loss.certified,
         arms=algorithm.arms,
         horizon=found.horizon if witness is None else len(witness.actions),
@@ -158,10 +158,14 @@ def _reason(reached: Reached, found: WorstLoss, witness: Witness | None, epsilon
     certified = found.loss.certified if witness is None else witness.loss.certified
     engine = "certified" if certified else "floating point"
     if witness is not None:
-        length = len(witness.actions)
-        return f"T = {length}, {engine}: a pair of streams and an action sequence are given below."
+        return (
+            f"A pair of streams and an action sequence that violate it follow ({engine}). "
+            f"The largest loss found at T = {found.horizon} is {found.loss.lower:.9g}."
+        )
     covers = found.covers.rstrip(".")
-    reason = f"T = {found.horizon}, {engine}: {covers} ({found.method}, {found.paths:,} paths)."
+    covers = covers[:1].upper() + covers[1:]
+    paths = f"{found.paths:,} path{'s' * (found.paths != 1)}"
+    reason = f"{covers} ({engine}, {found.method}, {paths})."
     if found.loss.lower <= epsilon < upper_bound(found) < math.inf:
         reason += " The interval contains epsilon and decides nothing."
     return f"{reason} {reached.stopped}".strip()

@@ -6,6 +6,7 @@ Every sentence says what was concluded and about which size; what no check cover
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ NOT_COVERED = (
     "declaration"
 )
 LONGEST_ROW = 40
+MARGIN = 22
 
 
 def console(quiet: bool) -> Console:
@@ -56,17 +58,12 @@ def show_claim(out: Console, claim: Claim) -> None:
 
 def show_finding(out: Console, finding: Finding) -> None:
     """Print one check: what it concludes, the interval it leaves, and why."""
-    from rich.table import Table
-
-    line = Table.grid(padding=(0, 2))
-    line.add_column(width=11)
-    line.add_column(width=7)
-    line.add_column(ratio=1)
-    line.add_column(justify="right")
-    status = f"[{COLOURS[finding.status]}]{finding.status}[/]"
-    seconds = f"{finding.seconds:.1f} s" if finding.seconds else ""
-    line.add_row(f"  {finding.check}", status, _plain(_conclusion(finding)), seconds)
-    out.print(line)
+    seconds = f" [{finding.seconds:.1f} s]" if finding.seconds else ""
+    text = textwrap.wrap(
+        _conclusion(finding) + seconds, min(out.width, 100) - MARGIN, break_long_words=False
+    )
+    head = f"  {finding.check:<11}[{COLOURS[finding.status]}]{finding.status:<9}[/]"
+    out.print(head + _plain(f"\n{' ' * MARGIN}".join(text)), soft_wrap=True)
 
 
 def show_verdict(out: Console, report: Report, command: str, saved: str | None) -> None:
@@ -95,13 +92,11 @@ def meaning(report: Report) -> str:
     claim = report.claim
     epsilon = f"epsilon = {claim.epsilon:g}"
     if report.verdict is Status.PROVED:
-        proved = next(f for f in report.findings if f.status is Status.PROVED)
-        text = (
-            f"no action sequence of up to {proved.horizon:,} rounds changes its likelihood by more "
-            f"than a factor e^{claim.epsilon:g} when one reward changes. "
+        size = next(f.horizon for f in report.findings if f.status is Status.PROVED)
+        return (
+            f"no action sequence of up to {size:,} rounds changes its likelihood by more than a "
+            f"factor e^epsilon when one reward changes. {bounds(report.lower, report.upper, size)}"
         )
-        lower = report.lower
-        return text + f"{number(lower)} <= epsilon* <= {number(report.upper)} at this horizon."
     if report.verdict is Status.REFUTED:
         refuted = next(f for f in report.findings if f.status is Status.REFUTED)
         return f"{claim.algorithm} does not have {epsilon}. {_reach(refuted, claim)}"
@@ -182,18 +177,21 @@ def interval(enclosure: Enclosure) -> str:
     return low if low == high else f"[{enclosure.lower:.16g}, {enclosure.upper:.16g}]"
 
 
-def _conclusion(finding: Finding) -> str:
-    low, high = finding.epsilon_lower, finding.epsilon_upper
-    bounds = ""
+def bounds(low: float, high: float, horizon: int) -> str:
+    """Return what is known of the largest loss at a horizon, as a sentence; empty for nothing."""
+    name = f"epsilon*({horizon:,})"
     if low == math.inf:
-        bounds = "epsilon* is infinite. "
-    elif low > 0 and high < math.inf:
-        bounds = f"{number(low)} <= epsilon* <= {number(high)}. "
-    elif low > 0:
-        bounds = f"epsilon* >= {number(low)}. "
-    elif high < math.inf:
-        bounds = f"epsilon* <= {number(high)}. "
-    return bounds + finding.reason
+        return f"{name} is infinite."
+    if low <= 0 and high == math.inf:
+        return ""
+    left = f"{number(low)} <= " if low > 0 else ""
+    right = f" <= {number(high)}" if high < math.inf else ""
+    return f"{left}{name}{right}."
+
+
+def _conclusion(finding: Finding) -> str:
+    known = bounds(finding.epsilon_lower, finding.epsilon_upper, finding.horizon)
+    return f"{known} {finding.reason}".strip()
 
 
 def _plain(text: str) -> str:

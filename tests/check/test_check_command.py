@@ -261,7 +261,7 @@ def test_interrupted_work_is_shown(capsys, monkeypatch):
     assert code == 130
     words = " ".join(out.split())
     assert "Interrupted during T = 4" in words
-    assert "T = 3" in words
+    assert "epsilon*(3)" in words
     assert "Interrupted: the checks above are all that was finished." in words
 
 
