@@ -83,7 +83,8 @@ def _search(
     start, seconds = time.monotonic(), 0.0
     for horizon in horizons:
         # Binary streams are a small part of [0, 1]^T that shows most violations sooner.
-        kinds: tuple[Streams, ...] = ("binary", "real") if horizon <= QUICK else ("real",)
+        both = horizon <= QUICK or len(horizons) == 1
+        kinds: tuple[Streams, ...] = ("binary", "real") if both else ("real",)
         for streams in kinds if every_reward else ("binary",):
             shared = best is not None and best.loss.certified and engine == "ball"
             left = start + budget * (CERTIFIED_SHARE if shared else 1.0) - time.monotonic()
@@ -167,7 +168,7 @@ def _reason(reached: Reached, found: WorstLoss, witness: Witness | None, epsilon
     paths = f"{found.paths:,} path{'s' * (found.paths != 1)}"
     reason = f"{covers} ({engine}, {found.method}, {paths})."
     if found.loss.lower <= epsilon < upper_bound(found) < math.inf:
-        reason += " The interval contains epsilon and decides nothing."
+        reason += " The loss is too close to epsilon for this arithmetic to decide."
     return f"{reason} {reached.stopped}".strip()
 
 

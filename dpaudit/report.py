@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -166,15 +167,27 @@ def runs(cells: Sequence[str]) -> str:
     return ", ".join(value if count == 1 else f"{value} x{count}" for value, count in grouped)
 
 
-def number(value: float) -> str:
-    """Return a number with as many digits as a person reads."""
-    return f"{value:.12g}"
+def at_least(value: float) -> str:
+    """Return a decimal of 12 digits that is at most `value`: a lower end that stays one."""
+    return _rounded(value, ROUND_FLOOR)
+
+
+def at_most(value: float) -> str:
+    """Return a decimal of 12 digits that is at least `value`: an upper end that stays one."""
+    return _rounded(value, ROUND_CEILING)
+
+
+def _rounded(value: float, direction: str) -> str:
+    if not math.isfinite(value):
+        return str(value)
+    short = Decimal(repr(value)).normalize(Context(prec=12, rounding=direction))
+    return f"{short:f}" if -7 < short.adjusted() < 13 else f"{short:e}"
 
 
 def interval(enclosure: Enclosure) -> str:
     """Return an enclosure as one number where both ends print alike, else as an interval."""
-    low, high = number(enclosure.lower), number(enclosure.upper)
-    return low if low == high else f"[{enclosure.lower:.16g}, {enclosure.upper:.16g}]"
+    low, high = at_least(enclosure.lower), at_most(enclosure.upper)
+    return low if low == high else f"[{low}, {high}]"
 
 
 def bounds(low: float, high: float, horizon: int) -> str:
@@ -184,8 +197,8 @@ def bounds(low: float, high: float, horizon: int) -> str:
         return f"{name} is infinite."
     if low <= 0 and high == math.inf:
         return ""
-    left = f"{number(low)} <= " if low > 0 else ""
-    right = f" <= {number(high)}" if high < math.inf else ""
+    left = f"{at_least(low)} <= " if low > 0 else ""
+    right = f" <= {at_most(high)}" if high < math.inf else ""
     return f"{left}{name}{right}."
 
 
