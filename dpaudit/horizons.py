@@ -24,6 +24,7 @@ from dpaudit.verdict import Enclosure, Finding, Status, Witness
 Build = Callable[[int], Algorithm]
 Engine = Literal["ball", "float"]
 CERTIFIED_SHARE = 0.5
+QUICK = 8
 
 
 class Interrupted(KeyboardInterrupt):
@@ -78,28 +79,33 @@ def _search(
     build: Build, epsilon: float, horizons: list[int], engine: Engine, budget: float
 ) -> Reached:
     best: WorstLoss | None = None
-    streams: Streams = "real"
+    every_reward = True
     start, seconds = time.monotonic(), 0.0
     for horizon in horizons:
-        shared = best is not None and best.loss.certified and engine == "ball"
-        left = start + budget * (CERTIFIED_SHARE if shared else 1.0) - time.monotonic()
-        if best is not None and left <= seconds:
-            return Reached(best, f"The budget ended before T = {horizon}.")
-        try:
-            found = worst_loss(build(horizon), horizon, streams=streams, engine=engine, budget=left)
-        except (InvalidArgument, Unsupported) as error:
-            return Reached(best, str(error))
-        except KeyboardInterrupt:
-            return Reached(best, f"Interrupted during T = {horizon}.", interrupted=True)
-        if found.complete or best is None or found.loss.lower > epsilon:
-            best = found
-        if violates(best, epsilon):
-            return Reached(best, "")
-        if not found.complete:
-            return Reached(best, f"The budget ended during T = {horizon}.")
-        if found.loss.upper == math.inf:
-            streams = "binary"  # no theorem covers [0, 1]^T here; binary streams reach further
-        seconds = found.seconds
+        # Binary streams are a small part of [0, 1]^T that shows most violations sooner.
+        both = horizon <= QUICK or len(horizons) == 1
+        kinds: tuple[Streams, ...] = ("binary", "real") if both else ("real",)
+        for streams in kinds if every_reward else ("binary",):
+            shared = best is not None and best.loss.certified and engine == "ball"
+            left = start + budget * (CERTIFIED_SHARE if shared else 1.0) - time.monotonic()
+            if best is not None and left <= seconds:
+                return Reached(best, f"The budget ended before T = {horizon}.")
+            try:
+                found = worst_loss(
+                    build(horizon), horizon, streams=streams, engine=engine, budget=left
+                )
+            except (InvalidArgument, Unsupported) as error:
+                return Reached(best, str(error))
+            except KeyboardInterrupt:
+                return Reached(best, f"Interrupted during T = {horizon}.", interrupted=True)
+            if violates(found, epsilon):
+                return Reached(found, "")
+            if not found.complete:
+                return Reached(best or found, f"The budget ended during T = {horizon}.")
+            if streams == "real" and found.loss.upper == math.inf:
+                every_reward = False  # no theorem covers [0, 1]^T; binary streams reach further
+            if streams == "real" or not every_reward or best is None:
+                best, seconds = found, found.seconds
     return Reached(best, "")
 
 
@@ -138,8 +144,8 @@ def _finding(
         check="exact",
         status=status,
         reason=_reason(reached, found, witness, epsilon),
-        epsilon_lower=found.loss.lower,
-        epsilon_upper=upper,
+        epsilon_lower=found.loss.lower if witness is None else witness.loss.lower,
+        epsilon_upper=upper if witness is None else math.inf,
         certified=found.loss.certified if witness is None else witness.loss.certified,
         arms=algorithm.arms,
         horizon=found.horizon if witness is None else len(witness.actions),
@@ -153,12 +159,16 @@ def _reason(reached: Reached, found: WorstLoss, witness: Witness | None, epsilon
     certified = found.loss.certified if witness is None else witness.loss.certified
     engine = "certified" if certified else "floating point"
     if witness is not None:
-        length = len(witness.actions)
-        return f"T = {length}, {engine}: a pair of streams and an action sequence are given below."
+        return (
+            f"A pair of streams and an action sequence that violate it follow ({engine}). "
+            f"The largest loss found at T = {found.horizon} is {found.loss.lower:.9g}."
+        )
     covers = found.covers.rstrip(".")
-    reason = f"T = {found.horizon}, {engine}: {covers} ({found.method}, {found.paths:,} paths)."
+    covers = covers[:1].upper() + covers[1:]
+    paths = f"{found.paths:,} path{'s' * (found.paths != 1)}"
+    reason = f"{covers} ({engine}, {found.method}, {paths})."
     if found.loss.lower <= epsilon < upper_bound(found) < math.inf:
-        reason += " The interval contains epsilon and decides nothing."
+        reason += " The loss is too close to epsilon for this arithmetic to decide."
     return f"{reason} {reached.stopped}".strip()
 
 

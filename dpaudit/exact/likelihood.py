@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from dpaudit.core.algorithm import Accumulate, Algorithm, Keep, Release
 from dpaudit.core.arithmetic import exact
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import chain, epochs, noiseless, rounding
+from dpaudit.exact import chain, epochs, noiseless, plane, rounding
 from dpaudit.exact.paths import Path, paths_of
 from dpaudit.exact.region import Region, region_of, require_rewards
 
@@ -105,8 +105,8 @@ def path_likelihood(path: Path, stream: NDArray[np.float64], engine: Engine) -> 
         found = _certified(path, stream)
         if found is not None:
             return found
-    value = log_likelihood(region, region.means(sums))
-    return Likelihood(value - MEASURED_ERROR, min(value + MEASURED_ERROR, 0.0), False)
+    value, error = log_likelihood(region, region.means(sums)), measured_error(region)
+    return Likelihood(value - error, min(value + error, 0.0), False)
 
 
 def _certified(path: Path, stream: NDArray[np.float64]) -> Likelihood | None:
@@ -142,7 +142,15 @@ def log_likelihood(region: Region, means: NDArray[np.float64]) -> float:
         return 0.0
     if all(isinstance(decision.request, Keep) for decision in region.decisions):
         return epochs.log_likelihood(region, means)
+    if len(region.decisions[0].shown) == 3:
+        return plane.log_likelihood(region, means)
     return chain.log_likelihood(_chain(region), means)
+
+
+def measured_error(region: Region) -> float:
+    """Return the error of a floating-point log-likelihood, as measured for the engine it takes."""
+    wide = any(len(d.shown) == 3 and not isinstance(d.request, Keep) for d in region.decisions)
+    return plane.PLANE_ERROR if wide else MEASURED_ERROR
 
 
 @lru_cache(maxsize=1024)
