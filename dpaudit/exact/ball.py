@@ -7,6 +7,7 @@ and narrow, or `Unsupported` says why there is none.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,15 +17,15 @@ from typing import Literal
 import numpy as np
 from flint import arb, ctx
 
-from dpaudit.core.algorithm import Algorithm, Release, Rows
+from dpaudit.core.algorithm import Accumulate, Algorithm, Keep, Release, Rows
 from dpaudit.core.arithmetic import BALL
 from dpaudit.core.scores import Affine
 from dpaudit.errors import InvalidArgument, Unsupported, require_integer
-from dpaudit.exact import ball_affine, ball_kl, ball_search
+from dpaudit.exact import ball_affine, ball_elimination, ball_kl, ball_noiseless, ball_search
 from dpaudit.exact.ball_chain import chain_of
-from dpaudit.exact.ball_conditions import require_extremal
+from dpaudit.exact.ball_conditions import require_extremal, require_single_use
 from dpaudit.exact.ball_exponential import Imprecise
-from dpaudit.exact.paths import Path, all_paths
+from dpaudit.exact.paths import Decided, Path, all_paths
 from dpaudit.verdict import Enclosure
 
 FIRST_PRECISION, LAST_PRECISION = 256, 1 << 15
@@ -56,6 +57,13 @@ def path_log_likelihood(path: Path, sums: Mapping[Rows, Fraction]) -> arb:
     80 correct bits, however small the probability is; KL scores are enclosed on grids, refined
     until the ball is 1e-8 wide or the grid is at its finest.
     """
+    if any(isinstance(event, Decided) and isinstance(event.request, Keep) for event in path.events):
+        epochs = ball_elimination.epochs_of(path)
+        probability = tighten(lambda: ball_elimination.likelihood(epochs, sums))
+        with ctx.workprec(2 * TARGET_BITS):
+            return probability.log()
+    if ball_noiseless.is_noiseless(path):
+        return arb(0) if ball_noiseless.happens(path, sums) else arb("-inf")
     chain = chain_of(path)
     if not chain.stages:
         return arb(0)
@@ -78,13 +86,14 @@ class WorstLoss:
     """A certified enclosure of epsilon*(T) and the place where its lower end is attained.
 
     The likelihood of `path` with the rewards of `release` summing to `neighbour` is the larger one,
-    with `own` the smaller one, every other reward being `background`. Where `complete` is false the
-    budget ended the search: the upper end is infinite, the lower end still stands.
+    with `own` the smaller one, every other reward being `background`. (Without noise a reward may
+    enter many releases; `release` is the first that holds the changed one.) Where `complete` is
+    false the budget ended the search: the upper end is infinite, the lower end still stands.
     """
 
     loss: Enclosure
     path: Path
-    release: Release
+    release: Release | Accumulate
     own: Fraction
     neighbour: Fraction
     background: int
@@ -120,7 +129,17 @@ def worst_loss(
         raise InvalidArgument("streams", streams, "must be real or binary.")
     require_integer("horizon", horizon, algorithm.arms)
     began = time.monotonic()
+    first = next(all_paths(algorithm, horizon))
+    if ball_noiseless.is_noiseless(first):
+        return _noiseless(algorithm, horizon, streams, began)
     paths = list(all_paths(algorithm, horizon))
+    deadline = None if budget_seconds is None else began + budget_seconds
+    if any(ball_noiseless.is_noiseless(path) for path in paths):
+        raise Unsupported(
+            "Without noise the loss is 0 or infinite: look for two streams that differ."
+        )
+    if _eliminates(paths):
+        return _elimination(paths, streams, deadline, began)
     for path in paths:
         require_extremal(path)
     chains = [chain_of(path) for path in paths]
@@ -128,7 +147,6 @@ def worst_loss(
     if decided is None:
         raise Unsupported("No release enters a decision within the horizon.")
     search = ball_search.affine if isinstance(decided, Affine) else ball_search.grids
-    deadline = None if budget_seconds is None else began + budget_seconds
     found = search(chains, streams == "binary", deadline, width)
     return WorstLoss(
         found.loss,
@@ -141,4 +159,84 @@ def worst_loss(
         paths=len(paths),
         complete=found.complete,
         seconds=time.monotonic() - began,
+    )
+
+
+def _noiseless(algorithm: Algorithm, horizon: int, streams: Streams, began: float) -> WorstLoss:
+    """One reward that changes the actions makes the loss infinite; finding none proves nothing."""
+    found = ball_noiseless.differing(algorithm, horizon)
+    if found is None:
+        raise Unsupported("No single reward on an all-0 or all-1 stream changes the actions.")
+    total = Fraction(found.background * len(found.release.rows))
+    return WorstLoss(
+        Enclosure(math.inf, math.inf, certified=True),
+        found.path,
+        found.release,
+        own=total + 1 - 2 * found.background,
+        neighbour=total,
+        background=found.background,
+        streams=COVERS[streams],
+        paths=1,
+        complete=True,
+        seconds=time.monotonic() - began,
+    )
+
+
+def _eliminates(paths: list[Path]) -> bool:
+    events = (event for path in paths for event in path.events if isinstance(event, Decided))
+    return any(isinstance(event.request, Keep) for event in events)
+
+
+def _elimination(
+    paths: list[Path], streams: Streams, deadline: float | None, began: float
+) -> WorstLoss:
+    """Group the paths that show as the same actions: they differ in the last outcome alone."""
+    for path in paths:
+        require_single_use(path)
+    groups: dict[bytes, list[Path]] = {}
+    for path in paths:
+        groups.setdefault(path.actions.tobytes(), []).append(path)
+    candidates: list[tuple[ball_elimination.Step, Path]] = []
+    complete = True
+    for together in groups.values():
+        if candidates and deadline is not None and time.monotonic() > deadline:
+            complete = False
+            break
+        runs = [ball_elimination.epochs_of(path) for path in together]
+        if len({len(run) for run in runs}) > 1 or any(run[:-1] != runs[0][:-1] for run in runs):
+            raise Unsupported("Paths of the same actions differ before their last elimination.")
+        for number in range(len(runs[0])):
+            last = number == len(runs[0]) - 1
+            union = [run[number] for run in (runs if last else runs[:1])]
+            precision = FIRST_PRECISION
+            while True:
+                with ctx.workprec(precision):
+                    try:
+                        steps = ball_elimination.epoch_steps(union, streams == "binary")
+                    except Imprecise:
+                        steps = []
+                if steps and all(
+                    step.upper.is_finite() and step.upper.rad() < 1e-12 for step in steps
+                ):
+                    break
+                precision *= 2
+                if precision > LAST_PRECISION:
+                    raise Unsupported(f"The ball stays wide at {LAST_PRECISION} bits.")
+            candidates += [(step, together[0]) for step in steps]
+    if not candidates:
+        raise Unsupported("No release enters a decision within the horizon.")
+    best, path = max(candidates, key=lambda item: item[0].lower.mid())
+    lower = max(ball_search.below(best.lower), 0.0)
+    upper = max(max(ball_search.above(step.upper) for step, _ in candidates), lower)
+    return WorstLoss(
+        Enclosure(lower, upper if complete else math.inf, certified=True),
+        path,
+        best.release,
+        best.own,
+        best.other,
+        best.background,
+        COVERS[streams],
+        len(paths),
+        complete,
+        time.monotonic() - began,
     )
