@@ -14,20 +14,24 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+import numpy as np
 from flint import arb, ctx
 
-from dpaudit.core.algorithm import Algorithm, Release, Rows
+from dpaudit.core.algorithm import Accumulate, Algorithm, Keep, Release, Rows
+from dpaudit.core.arithmetic import BALL
+from dpaudit.core.scores import Affine
 from dpaudit.errors import InvalidArgument, Unsupported, require_integer
-from dpaudit.exact import ball_affine, ball_worst
-from dpaudit.exact.ball_chain import Chain, chain_of
-from dpaudit.exact.ball_conditions import require_extremal
+from dpaudit.exact import ball_affine, ball_elimination, ball_kl, ball_noiseless, ball_search
+from dpaudit.exact.ball_chain import chain_of
+from dpaudit.exact.ball_conditions import require_extremal, require_single_use
 from dpaudit.exact.ball_exponential import Imprecise
-from dpaudit.exact.paths import Path, all_paths
+from dpaudit.exact.paths import Decided, Path, all_paths
 from dpaudit.exact.rounding import above, below
 from dpaudit.verdict import Enclosure
 
 FIRST_PRECISION, LAST_PRECISION = 256, 1 << 15
 TARGET_BITS = 80
+GRID_WIDTH = 1e-8
 
 
 def tighten(
@@ -50,16 +54,32 @@ def tighten(
 def path_log_likelihood(path: Path, sums: Mapping[Rows, Fraction]) -> arb:
     """Return a ball around the log-probability of a decision path; -inf where it is impossible.
 
-    `sums[rows]` is the exact sum of the rewards of each released `Rows`. The radius is relative
-    to the log-likelihood's precision, however small the probability is.
+    `sums[rows]` is the exact sum of the rewards of each released `Rows`. Affine scores give about
+    80 correct bits, however small the probability is; KL scores are enclosed on grids, refined
+    until the ball is 1e-8 wide or the grid is at its finest.
     """
+    if any(isinstance(event, Decided) and isinstance(event.request, Keep) for event in path.events):
+        epochs = ball_elimination.epochs_of(path)
+        probability = tighten(lambda: ball_elimination.likelihood(epochs, sums))
+        with ctx.workprec(2 * TARGET_BITS):
+            return probability.log()
+    if ball_noiseless.is_noiseless(path):
+        return arb(0) if ball_noiseless.happens(path, sums) else arb("-inf")
     chain = chain_of(path)
     if not chain.stages:
         return arb(0)
     totals = {number: sums[release.rows] for number, release in enumerate(chain.releases)}
-    probability = tighten(lambda: ball_affine.likelihood(chain, totals))
-    with ctx.workprec(2 * TARGET_BITS):
-        return probability.log()
+    if isinstance(chain.stages[0].rule(BALL), Affine):
+        probability = tighten(lambda: ball_affine.likelihood(chain, totals))
+        with ctx.workprec(2 * TARGET_BITS):
+            return probability.log()
+    for cells in (300, 1200, 4800, 19200):
+        log = ball_kl.likelihood(chain, totals, cells).log()
+        if log.hi - log.lo < GRID_WIDTH:
+            break
+    if not np.isfinite(log.lo):
+        raise Unsupported("The likelihood is too small for the grid engine.")
+    return arb(float(log.lo)).union(arb(float(log.hi)))
 
 
 @dataclass(frozen=True)
@@ -67,13 +87,14 @@ class WorstLoss:
     """A certified enclosure of epsilon*(T) and the place where its lower end is attained.
 
     The likelihood of `path` with the rewards of `release` summing to `neighbour` is the larger one,
-    with `own` the smaller one, every other reward being `background`. Where `complete` is false the
-    budget ended the search: the upper end is infinite, the lower end still stands.
+    with `own` the smaller one, every other reward being `background`. (Without noise a reward may
+    enter many releases; `release` is the first that holds the changed one.) Where `complete` is
+    false the budget ended the search: the upper end is infinite, the lower end still stands.
     """
 
     loss: Enclosure
     path: Path
-    release: Release
+    release: Release | Accumulate
     own: Fraction
     neighbour: Fraction
     background: int
@@ -84,7 +105,7 @@ class WorstLoss:
 
 
 Streams = Literal["real", "binary"]
-COVERS = {
+COVERS: dict[str, str] = {
     "real": "all pairs of neighbouring streams in [0, 1]^T",
     "binary": "all pairs of neighbouring streams in {0, 1}^T",
 }
@@ -95,86 +116,128 @@ def worst_loss(
     horizon: int,
     streams: Streams = "real",
     budget_seconds: float | None = None,
-    width: float = 1e-9,
+    width: float = 1e-6,
 ) -> WorstLoss:
     """Enclose the largest loss over all action sequences and all neighbouring streams.
 
     Uses the extremal-streams corollary, after checking its conditions on every path; a declaration
-    that fails them is `Unsupported`. No bound from the structure of the noise enters.
+    that fails them is `Unsupported`. No bound from the structure of the noise enters. Affine scores
+    give nearly all digits; KL scores refine their grids until the enclosure is at most `width`
+    wide or the budget is spent. Where not even one pass fits the budget, the result is incomplete:
+    the upper end is infinite, the lower end still stands.
     """
     if streams not in COVERS:
         raise InvalidArgument("streams", streams, "must be real or binary.")
     require_integer("horizon", horizon, algorithm.arms)
     began = time.monotonic()
+    first = next(all_paths(algorithm, horizon))
+    if ball_noiseless.is_noiseless(first):
+        return _noiseless(algorithm, horizon, streams, began)
     paths = list(all_paths(algorithm, horizon))
+    deadline = None if budget_seconds is None else began + budget_seconds
+    if any(ball_noiseless.is_noiseless(path) for path in paths):
+        raise Unsupported(
+            "Without noise the loss is 0 or infinite: look for two streams that differ."
+        )
+    if _eliminates(paths):
+        return _elimination(paths, streams, deadline, began)
     for path in paths:
         require_extremal(path)
     chains = [chain_of(path) for path in paths]
-    precision = 128 + 2 * horizon.bit_length() * 8
-    while precision <= LAST_PRECISION:
-        with ctx.workprec(precision):
-            try:
-                return _affine_worst(paths, chains, streams, began, budget_seconds, width)
-            except Imprecise:
-                precision *= 2
-    raise Unsupported(f"The balls stay wide at {LAST_PRECISION} bits.")
-
-
-def _affine_worst(
-    paths: list[Path],
-    chains: list[Chain],
-    streams: Streams,
-    began: float,
-    budget_seconds: float | None,
-    width: float,
-) -> WorstLoss:
-    rates = [chain.rate(release) for chain in chains for release in range(len(chain.releases))]
-    unit = ball_affine.unit_of(rates)
-    measure = ball_worst.full_step if streams == "binary" else ball_worst.any_step
-    found: list[tuple[ball_worst.Bounds, int, int, int]] = []
-    open_curves: dict[int, ball_worst.Curve] = {}
-    best, complete = arb(0), True
-    for background in (1, 0):
-        shared = ball_worst.Sharing(unit, background)
-        for number, chain in enumerate(chains):
-            if budget_seconds is not None and time.monotonic() - began > budget_seconds:
-                complete = False
-                break
-            for release, curve in shared.curves(chain) if chain.stages else ():
-                start, direction = _start(chain, release, background)
-                bounds = measure(curve, start, direction)
-                if not (bounds.lower.is_finite() and bounds.upper.rad() < width):
-                    raise Imprecise("a likelihood's ball reaches zero.")
-                best = arb.max(best, bounds.lower)
-                if not bounds.upper - bounds.lower < width and bounds.upper > best:
-                    open_curves[len(found)] = curve
-                found.append((bounds, number, release, background))
-    for index, curve in open_curves.items():
-        bounds, number, release, background = found[index]
-        if bounds.upper > best:
-            start, direction = _start(chains[number], release, background)
-            bounds = ball_worst.narrowed(curve, start, direction, width)
-            best = arb.max(best, bounds.lower)
-            found[index] = bounds, number, release, background
-    if not found:
-        raise Unsupported("No release enters a decision within the horizon or the budget.")
-    bounds, number, release, background = max(found, key=lambda item: item[0].lower.mid())
-    upper = math.inf if not complete else max(above(item[0].upper) for item in found)
-    start, direction = _start(chains[number], release, background)
+    decided = next((chain.stages[0].rule(BALL) for chain in chains if chain.stages), None)
+    if decided is None:
+        raise Unsupported("No release enters a decision within the horizon.")
+    search = ball_search.affine if isinstance(decided, Affine) else ball_search.grids
+    found = search(chains, streams == "binary", deadline, width)
     return WorstLoss(
-        Enclosure(below(bounds.lower), max(upper, 0.0), certified=True),
-        paths[number],
-        chains[number].releases[release],
-        own=start,
-        neighbour=start + direction * bounds.step,
-        background=background,
+        found.loss,
+        paths[found.chain],
+        chains[found.chain].releases[found.release],
+        own=found.own,
+        neighbour=found.neighbour,
+        background=found.background,
         streams=COVERS[streams],
         paths=len(paths),
-        complete=complete,
+        complete=found.complete,
         seconds=time.monotonic() - began,
     )
 
 
-def _start(chain: Chain, release: int, background: int) -> tuple[Fraction, int]:
-    """The own sum that a concave curve's steepest step leaves, and its direction."""
-    return (Fraction(0), 1) if background else (Fraction(len(chain.releases[release].rows)), -1)
+def _noiseless(algorithm: Algorithm, horizon: int, streams: Streams, began: float) -> WorstLoss:
+    """One reward that changes the actions makes the loss infinite; finding none proves nothing."""
+    found = ball_noiseless.differing(algorithm, horizon)
+    if found is None:
+        raise Unsupported("No single reward on an all-0 or all-1 stream changes the actions.")
+    total = Fraction(found.background * len(found.release.rows))
+    return WorstLoss(
+        Enclosure(math.inf, math.inf, certified=True),
+        found.path,
+        found.release,
+        own=total + 1 - 2 * found.background,
+        neighbour=total,
+        background=found.background,
+        streams=COVERS[streams],
+        paths=1,
+        complete=True,
+        seconds=time.monotonic() - began,
+    )
+
+
+def _eliminates(paths: list[Path]) -> bool:
+    events = (event for path in paths for event in path.events if isinstance(event, Decided))
+    return any(isinstance(event.request, Keep) for event in events)
+
+
+def _elimination(
+    paths: list[Path], streams: Streams, deadline: float | None, began: float
+) -> WorstLoss:
+    """Group the paths that show as the same actions: they differ in the last outcome alone."""
+    for path in paths:
+        require_single_use(path)
+    groups: dict[bytes, list[Path]] = {}
+    for path in paths:
+        groups.setdefault(path.actions.tobytes(), []).append(path)
+    candidates: list[tuple[ball_elimination.Step, Path]] = []
+    complete = True
+    for together in groups.values():
+        if candidates and deadline is not None and time.monotonic() > deadline:
+            complete = False
+            break
+        runs = [ball_elimination.epochs_of(path) for path in together]
+        if len({len(run) for run in runs}) > 1 or any(run[:-1] != runs[0][:-1] for run in runs):
+            raise Unsupported("Paths of the same actions differ before their last elimination.")
+        for number in range(len(runs[0])):
+            last = number == len(runs[0]) - 1
+            union = [run[number] for run in (runs if last else runs[:1])]
+            precision = FIRST_PRECISION
+            while True:
+                with ctx.workprec(precision):
+                    try:
+                        steps = ball_elimination.epoch_steps(union, streams == "binary")
+                    except Imprecise:
+                        steps = []
+                if steps and all(
+                    step.upper.is_finite() and step.upper.rad() < 1e-12 for step in steps
+                ):
+                    break
+                precision *= 2
+                if precision > LAST_PRECISION:
+                    raise Unsupported(f"The ball stays wide at {LAST_PRECISION} bits.")
+            candidates += [(step, together[0]) for step in steps]
+    if not candidates:
+        raise Unsupported("No release enters a decision within the horizon.")
+    best, path = max(candidates, key=lambda item: item[0].lower.mid())
+    lower = max(ball_search.below(best.lower), 0.0)
+    upper = max(max(ball_search.above(step.upper) for step, _ in candidates), lower)
+    return WorstLoss(
+        Enclosure(lower, upper if complete else math.inf, certified=True),
+        path,
+        best.release,
+        best.own,
+        best.other,
+        best.background,
+        COVERS[streams],
+        len(paths),
+        complete,
+        time.monotonic() - began,
+    )

@@ -17,15 +17,10 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact.paths import Decided, Path, Played
 
 
-def require_extremal(path: Path) -> None:
-    """Raise `Unsupported` unless the extremal-streams corollary covers this path."""
+def require_single_use(path: Path) -> None:
+    """Raise `Unsupported` unless each reward enters at most one release, of log-concave noise."""
     seen: dict[int, list[tuple[int, int]]] = {}
-    decided: object = None
     for event in path.events:
-        if isinstance(event, Played):
-            if decided is not None and event.rows.arm != decided:
-                raise Unsupported("A decision does not show in the actions.")
-            decided = None
         if isinstance(event, Accumulate):
             raise Unsupported("A register adds several releases: extremal streams do not apply.")
         if isinstance(event, Release):
@@ -41,6 +36,17 @@ def require_extremal(path: Path) -> None:
                         "A reward enters two releases: extremal streams do not apply."
                     )
             seen[rows.arm].append((rows.first, rows.stop))
+
+
+def require_extremal(path: Path) -> None:
+    """Raise `Unsupported` unless the extremal-streams corollary covers this path."""
+    require_single_use(path)
+    decided: object = None
+    for event in path.events:
+        if isinstance(event, Played):
+            if decided is not None and event.rows.arm != decided:
+                raise Unsupported("A decision does not show in the actions.")
+            decided = None
         if isinstance(event, Decided):
             request = event.request
             if not isinstance(request, Choose):

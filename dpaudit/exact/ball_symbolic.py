@@ -95,3 +95,26 @@ class TreeArithmetic:
 
 
 TREE = TreeArithmetic()
+
+
+def rational(value: Any) -> Fraction | None:
+    """Return the rational that an expression of the four operations is, or None."""
+    tree = _leaf(value)
+    if tree.operation == "number":
+        number: Fraction = tree.operands[0]
+        return number
+    parts = [rational(operand) for operand in tree.operands]
+    if any(part is None for part in parts):
+        return None
+    match tree.operation, parts:
+        case "+", [a, b]:
+            return a + b  # type: ignore[operator]
+        case "-", [a, b]:
+            return a - b  # type: ignore[operator]
+        case "*", [a, b]:
+            return a * b  # type: ignore[operator]
+        case "/", [a, b] if b != 0:
+            return a / b  # type: ignore[operator]
+        case "neg", [a]:
+            return -a  # type: ignore[operator]
+    return None
