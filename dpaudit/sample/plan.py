@@ -26,6 +26,7 @@ from dpaudit.sample.scores import scored_histories
 from dpaudit.sample.streams import Pair
 
 TRAINING_SHARE = 4  # one run in four trains
+MOST_TRAINING = 10_000  # rounds; keeps the memory of training flat in the number of runs
 FINALISTS = 2  # pairs that are judged, and events judged for each
 LARGEST_BLOCK = 1000
 SCORED_RUNS = 20_000  # from here on exact scores are worth their time
@@ -90,7 +91,8 @@ class AuditPlan:
     @property
     def training_rounds(self) -> int:
         """Rounds (one run on each stream) per pair and half of the training."""
-        return max(2, self.runs // TRAINING_SHARE // (4 * len(self.pairs)))
+        wanted = self.runs // TRAINING_SHARE // (4 * len(self.pairs))
+        return max(2, min(wanted, MOST_TRAINING))
 
     @property
     def training_runs(self) -> int:
