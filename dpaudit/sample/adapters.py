@@ -27,40 +27,40 @@ from dpaudit.sample.guard import PolicyError, lent_global_randomness
 Choice = Iterator[Any]
 
 
-def _river(policy: Any, rewards: NDArray[np.float64], arms: int) -> Choice:
+def _river(policy: Any, rewards: list[Any], arms: int) -> Choice:
     labels = list(range(arms))
-    for reward in rewards.tolist():
+    for reward in rewards:
         arm = policy.pull(labels)
         yield arm
         policy.update(arm, reward)
 
 
-def _mabwiser(policy: Any, rewards: NDArray[np.float64], arms: int) -> Choice:
+def _mabwiser(policy: Any, rewards: list[Any], arms: int) -> Choice:
     first = min(arms, len(rewards))
     yield from range(first)
-    policy.fit(list(range(first)), rewards[:first].tolist())
-    for reward in rewards[first:].tolist():
+    policy.fit(list(range(first)), rewards[:first])
+    for reward in rewards[first:]:
         arm = policy.predict()
         yield arm
         policy.partial_fit([arm], [reward])
 
 
-def _smpybandits(policy: Any, rewards: NDArray[np.float64], arms: int) -> Choice:
+def _smpybandits(policy: Any, rewards: list[Any], arms: int) -> Choice:
     policy.startGame()
-    for reward in rewards.tolist():
+    for reward in rewards:
         arm = policy.choice()
         yield arm
         policy.getReward(arm, reward)
 
 
-def _plain(policy: Any, rewards: NDArray[np.float64], arms: int) -> Choice:
-    for reward in rewards.tolist():
+def _plain(policy: Any, rewards: list[Any], arms: int) -> Choice:
+    for reward in rewards:
         arm = policy.select()
         yield arm
         policy.update(arm, reward)
 
 
-STYLES: tuple[tuple[tuple[str, ...], Callable[[Any, NDArray[np.float64], int], Choice]], ...] = (
+STYLES: tuple[tuple[tuple[str, ...], Callable[[Any, list[Any], int], Choice]], ...] = (
     (("pull", "update"), _river),
     (("fit", "partial_fit", "predict"), _mabwiser),
     (("startGame", "choice", "getReward"), _smpybandits),
@@ -69,15 +69,27 @@ STYLES: tuple[tuple[tuple[str, ...], Callable[[Any, NDArray[np.float64], int], C
 
 
 def drive(
-    policy: Any, rewards: NDArray[np.float64], arms: int, rng: np.random.Generator, name: str
+    policy: Any,
+    rewards: NDArray[Any],
+    arms: int,
+    rng: np.random.Generator,
+    name: str,
+    chosen: Callable[[], None] = lambda: None,
 ) -> NDArray[np.int64]:
-    """Run a policy of any known style on a stream and return its actions, checked."""
+    """Run a policy of any known style on a stream and return its actions, checked.
+
+    `chosen()` is called after each choice, before the policy sees the reward.
+    """
     for methods, driver in STYLES:
         if all(callable(getattr(policy, method, None)) for method in methods):
             lend = lent_global_randomness(rng) if driver is _smpybandits else nullcontext()
             with lend:
-                choices = driver(policy, rewards, arms)
-                actions = [_arm(arm, arms, step, name) for step, arm in enumerate(choices)]
+                # lists give plain floats, and leave wrapped rewards as they are
+                choices = driver(policy, rewards.tolist(), arms)
+                actions = []
+                for step, arm in enumerate(choices):
+                    actions.append(_arm(arm, arms, step, name))
+                    chosen()
             return np.array(actions, dtype=np.int64)
     if callable(policy):
         return _whole(policy(rewards, rng), len(rewards), arms, name)

@@ -127,11 +127,10 @@ class Course:
         ]
         results = iter(run(missing))
         trained: list[list[Candidate]] = []
-        for index, name in enumerate(names):
+        for name in names:
             if name not in self.log.done:
                 self.log.record(name, [candidate_data(found) for found in next(results)])
-            pair = act.pairs[index]
-            trained.append([candidate_of(data, act.box, pair) for data in self.log.done[name]])
+            trained.append([candidate_of(data) for data in self.log.done[name]])
             self._tell(4 * act.training_rounds)
             if self.late:
                 break

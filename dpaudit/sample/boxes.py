@@ -114,11 +114,11 @@ class PolicyBox:
                 actions[index] = self.run_once(rewards, np.random.default_rng(child))
         return Runs.of_actions(actions)
 
-    def run_once(self, rewards: Any, rng: Any) -> Any:
+    def run_once(self, rewards: Any, rng: Any, chosen: Callable[[], None] = lambda: None) -> Any:
         """Return the actions of one run, or raise a `PolicyError` that names what went wrong."""
         try:
             with no_global_randomness(self.name), time_limit(self.limit, self.name):
-                return drive(self.build(rng), rewards, self.arms, rng, self.name)
+                return drive(self.build(rng), rewards, self.arms, rng, self.name, chosen)
         except (DpauditError, KeyboardInterrupt, MemoryError):
             raise
         except (Exception, SystemExit) as error:

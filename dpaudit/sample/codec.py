@@ -7,10 +7,9 @@ from typing import Any
 from dpaudit.errors import InvalidArgument
 from dpaudit.sample.events import AtLeast, AtMost, Candidate, Event, OneOf
 from dpaudit.sample.runs import History, PullCounts, Pulls
-from dpaudit.sample.scores import LikelihoodRatio
 from dpaudit.sample.streams import Pair, Stream
 
-_STATISTICS = {kind.__name__: kind for kind in (History, PullCounts, Pulls, LikelihoodRatio)}
+_STATISTICS = {kind.__name__: kind for kind in (History, PullCounts, Pulls)}
 _CONDITIONS = {kind.__name__: kind for kind in (AtLeast, AtMost, OneOf)}
 
 
@@ -64,15 +63,10 @@ def event_data(event: Event) -> dict[str, Any]:
     return {**fields, "bound": event.bound}
 
 
-def event_of(data: dict[str, Any], box: Any, pair: Pair) -> Event:
-    """Return an event from plain data; a likelihood ratio is rebuilt from the box and the pair."""
+def event_of(data: dict[str, Any]) -> Event:
+    """Return an event from plain data."""
     try:
-        kind, of = _STATISTICS[data["statistic"]], data["of"]
-        statistic: Any = (
-            LikelihoodRatio(algorithm=box.algorithm, pair=pair, **of)
-            if kind is LikelihoodRatio
-            else kind(**of)
-        )
+        statistic: Any = _STATISTICS[data["statistic"]](**data["of"])
         condition = _CONDITIONS[data["condition"]]
         if condition is OneOf:
             return OneOf(statistic, tuple(data["keys"]))
@@ -82,7 +76,7 @@ def event_of(data: dict[str, Any], box: Any, pair: Pair) -> Event:
             else AtMost(statistic, data["bound"])
         )
     except (KeyError, TypeError, AttributeError):
-        raise InvalidArgument("event", "(data)", "is not an event of this target.") from None
+        raise InvalidArgument("event", "(data)", "is not an event.") from None
 
 
 def candidate_data(candidate: Candidate) -> dict[str, Any]:
@@ -97,6 +91,6 @@ def candidate_data(candidate: Candidate) -> dict[str, Any]:
     }
 
 
-def candidate_of(data: dict[str, Any], box: Any, pair: Pair) -> Candidate:
+def candidate_of(data: dict[str, Any]) -> Candidate:
     """Return a candidate from plain data."""
-    return Candidate(**{**data, "event": event_of(data["event"], box, pair)})
+    return Candidate(**{**data, "event": event_of(data["event"])})

@@ -7,7 +7,7 @@ part in finding it, ranks the sets. What is returned is judged on fresh runs alo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,15 +16,14 @@ from numpy.typing import NDArray
 
 from dpaudit.sample.lower import promised
 from dpaudit.sample.runs import History, Keys, PullCounts, Pulls, Runs
-
-Categorical = History | PullCounts
+from dpaudit.sample.scores import ScoredHistory
 
 
 @dataclass(frozen=True)
 class OneOf:
     """The statistic's key is one of these."""
 
-    statistic: Categorical
+    statistic: History | PullCounts
     keys: tuple[int, ...]
 
     def __call__(self, runs: Runs) -> NDArray[np.bool_]:
@@ -128,13 +127,23 @@ def statistics(arms: int, horizon: int, position: int) -> Iterator[Any]:
             yield Pulls(arm, stop)
 
 
-def best_set(values: Keys, other: Keys, plan: Plan) -> tuple[int, ...]:
-    """Return the keys that are likelier among `values`, up to the most promising cut."""
+def best_set(
+    values: Keys, other: Keys, plan: Plan, scores: Mapping[int, float] | None = None
+) -> tuple[int, ...]:
+    """Return the keys that are likelier among `values`, up to the most promising cut.
+
+    Keys are ordered by their exact scores where these are known, else by their frequencies.
+    """
     keys, inverse = np.unique(np.concatenate((values, other)), return_inverse=True)
     counts = np.bincount(inverse[: len(values)], minlength=len(keys))
     against = np.bincount(inverse[len(values) :], minlength=len(keys))
-    order = np.argsort(-(counts + 0.5) / (against + 0.5), kind="stable")
-    order = order[counts[order] > against[order]][:4096]
+    if scores is None:
+        ratio = np.log((counts + 0.5) / (against + 0.5))
+        ratio[counts <= against] = 0.0
+    else:
+        ratio = np.array([scores[key] for key in keys.tolist()])
+    order = np.argsort(-ratio, kind="stable")
+    order = order[ratio[order] > 0][:4096]
     if not len(order):
         return ()
     promise = plan.promise(np.cumsum(counts[order]), np.cumsum(against[order]), len(values))
@@ -169,7 +178,7 @@ def choose(
     for statistic, learn, rank in zip(tried, finding, ranking, strict=True):
         for swapped in (0, 1):
             likely, other = learn[swapped], learn[1 - swapped]
-            for event in _events(statistic, likely, other, plan):
+            for event in _events(statistic, likely, other, plan, swapped):
                 hits = int(event.holds(rank[swapped]).sum())
                 hits_other = int(event.holds(rank[1 - swapped]).sum())
                 rounds = len(rank[0])
@@ -182,8 +191,13 @@ def choose(
     return list(distinct.values())[:keep]
 
 
-def _events(statistic: Any, likely: Any, other: Any, plan: Plan) -> Iterator[Event]:
-    if isinstance(statistic, Categorical):
+def _events(statistic: Any, likely: Any, other: Any, plan: Plan, swapped: int) -> Iterator[Event]:
+    if isinstance(statistic, ScoredHistory):
+        sign = -1.0 if swapped else 1.0
+        keys = best_set(likely, other, plan, {k: sign * v for k, v in statistic.known.items()})
+        if keys:
+            yield OneOf(statistic.history, keys)
+    elif isinstance(statistic, History | PullCounts):
         keys = best_set(likely, other, plan)
         if keys:
             yield OneOf(statistic, keys)

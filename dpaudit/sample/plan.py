@@ -21,18 +21,24 @@ from dpaudit.sample.budget import ErrorBudget
 from dpaudit.sample.codec import pair_data
 from dpaudit.sample.events import Candidate, choose, statistics
 from dpaudit.sample.events import Plan as Aim
-from dpaudit.sample.runs import Runs
+from dpaudit.sample.runs import History, Runs
+from dpaudit.sample.scores import scored_histories
 from dpaudit.sample.streams import Pair
 
 TRAINING_SHARE = 4  # one run in four trains
+MOST_TRAINING = 10_000  # rounds; keeps the memory of training flat in the number of runs
 FINALISTS = 2  # pairs that are judged, and events judged for each
 LARGEST_BLOCK = 1000
+SCORED_RUNS = 20_000  # from here on exact scores are worth their time
 BLOCK_CELLS = 2**23  # steps held in memory at once
 
 
 @dataclass(frozen=True)
 class AuditPlan:
-    """A target, a claim, the pairs to try, the runs to spend and the error to spend them at."""
+    """A target, a claim, the pairs to try, the runs to spend and the error to spend them at.
+
+    `prefixes` are numbers of first actions that events should also look at; `act` numbers the part.
+    """
 
     box: Box
     epsilon: float
@@ -42,6 +48,7 @@ class AuditPlan:
     pairs: tuple[Pair, ...]
     delta: float = 0.0
     act: int = 0
+    prefixes: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         require_positive("epsilon", self.epsilon)
@@ -68,6 +75,7 @@ class AuditPlan:
             "runs": self.runs,
             "seed": self.seed,
             "pairs": [pair_data(pair) for pair in self.pairs],
+            "prefixes": list(self.prefixes),
         }
 
     def acts(self) -> list[AuditPlan]:
@@ -83,7 +91,8 @@ class AuditPlan:
     @property
     def training_rounds(self) -> int:
         """Rounds (one run on each stream) per pair and half of the training."""
-        return max(2, self.runs // TRAINING_SHARE // (4 * len(self.pairs)))
+        wanted = self.runs // TRAINING_SHARE // (4 * len(self.pairs))
+        return max(2, min(wanted, MOST_TRAINING))
 
     @property
     def training_runs(self) -> int:
@@ -150,11 +159,10 @@ def train(plan: AuditPlan, index: int) -> list[Candidate]:
                 ),
             )
 
-    from dpaudit.sample.scores import likelihood_ratios
-
     tried = list(statistics(plan.box.arms, plan.box.horizon, pair.position))
-    if isinstance(plan.box, DeclaredBox):
-        tried += likelihood_ratios(plan.box.algorithm, pair)
+    tried += [History(0, min(stop, plan.box.horizon)) for stop in plan.prefixes]
+    if isinstance(plan.box, DeclaredBox) and plan.runs >= SCORED_RUNS:
+        tried += scored_histories(plan.box.algorithm, pair)
     aim = Aim(plan.test_rounds(FINALISTS), plan.error / (2 * FINALISTS) ** 2, plan.delta)
     return choose(tried, draw, aim, keep=FINALISTS)
 

@@ -32,6 +32,8 @@ def box_of(arguments: argparse.Namespace) -> Box:
     require_positive("time-limit", arguments.time_limit)
     arms = 2 if arguments.arms is None else arguments.arms
     horizon = 100 if arguments.horizon is None else arguments.horizon
+    if arguments.horizon is None and getattr(arguments, "pair", None):
+        horizon = pair_of(read_json("pair", arguments.pair[0])).stream.horizon
     return file_box(arguments.target, arms, horizon, arguments.epsilon, arguments.time_limit)
 
 
@@ -82,8 +84,16 @@ def plan_of(arguments: argparse.Namespace) -> AuditPlan:
     box = box_of(arguments)
     pairs = pairs_of(arguments, box)
     runs = default_runs(box) if arguments.runs is None else arguments.runs
+    prefixes = tuple(stop for path in arguments.pair for stop in _prefixes(path))
     plan = AuditPlan(
-        box, arguments.epsilon, arguments.error, runs, arguments.seed, pairs, arguments.delta
+        box,
+        arguments.epsilon,
+        arguments.error,
+        runs,
+        arguments.seed,
+        pairs,
+        arguments.delta,
+        prefixes=prefixes,
     )
     if isinstance(box, PolicyBox):
         import numpy as np
@@ -91,6 +101,14 @@ def plan_of(arguments: argparse.Namespace) -> AuditPlan:
         # a policy that cannot run at all should say so before workers are started
         box.run(pairs[0].stream, 1, np.random.SeedSequence(arguments.seed, spawn_key=(3,)))
     return plan
+
+
+def _prefixes(path: str) -> list[int]:
+    """Return the event that a trace offers with a pair: how many first actions to look at."""
+    stops = read_json("pair", path).get("prefixes", [])
+    for stop in stops if isinstance(stops, list) else [stops]:
+        require_integer("prefixes", stop, 1)
+    return list(stops)
 
 
 def read_json(name: str, path: str) -> Any:
@@ -116,7 +134,7 @@ def replayed(arguments: argparse.Namespace) -> tuple[list[str], bool]:
     box = box_of(arguments)
     if box.identity() != witness["target"]:
         raise InvalidArgument("replay", arguments.replay, "is a witness against another target.")
-    event = event_of(witness["event"], box, pair)
+    event = event_of(witness["event"])
     rounds = max(int(witness["rounds"]), 100) if arguments.runs is None else arguments.runs // 2
     require_integer("runs", rounds, 1)
     # the first element of the key keeps replays apart from every run of an audit

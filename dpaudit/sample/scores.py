@@ -1,15 +1,14 @@
-"""Exact scores: the log-likelihood ratio of a run's actions between two neighbouring streams.
+"""Exact scores: the log-likelihood ratio of a run's first actions between neighbouring streams.
 
-The sets {ratio >= c} are the best events there are (Neyman & Pearson). The ratio is computed by the
-exact engine from the run's plays: a stream enters only through the sums of the run's episodes, so
-ten million steps cost as much as their few dozen decisions. Scores only choose events: an error in
-them costs power, never soundness.
+The sets {ratio >= c} are the best events there are (Neyman & Pearson). The ratio comes from the
+exact engine, once per decision path. Scores only order the keys that an event is made of: an error
+in them costs power, never soundness.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +16,13 @@ from numpy.typing import NDArray
 from dpaudit.core.algorithm import Algorithm, Choose, Play, Release, Rows
 from dpaudit.core.perstep import PerStep
 from dpaudit.errors import Unsupported
+from dpaudit.exact.likelihood import log_likelihood
 from dpaudit.exact.paths import Decided, Path, Played
-from dpaudit.sample.runs import History, Runs
+from dpaudit.exact.region import Region, region_of
+from dpaudit.sample.runs import History, Keys, Runs
 from dpaudit.sample.streams import Pair, Stream
 
-PREFIX = 16  # steps whose decision paths are few enough to be scored once and remembered
+PREFIX = 8  # steps whose decision paths are few and cheap enough to be scored one by one
 
 
 def path_of_plays(
@@ -54,7 +55,7 @@ def path_of_plays(
         state = step.then(answer)
 
 
-def episode_means(region: Any, stream: Stream) -> NDArray[np.float64]:
+def episode_means(region: Region, stream: Stream) -> NDArray[np.float64]:
     """Return the centre of every release of a region on a stream given in pieces."""
     totals = [
         sum(
@@ -67,62 +68,48 @@ def episode_means(region: Any, stream: Stream) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
-class LikelihoodRatio:
-    """Number: log P(first `stop` actions | stream) - log P(the same | neighbour), exactly."""
+class ScoredHistory:
+    """Key: the first `stop` actions; every key it has met is scored exactly and remembered."""
 
     algorithm: Algorithm
     pair: Pair
     stop: int
     known: dict[int, float] = field(default_factory=dict, compare=False, repr=False)
-    plain_fields: ClassVar[tuple[str, ...]] = ("stop",)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "known": {}}
+    @property
+    def history(self) -> History:
+        """The statistic that an event is made of: the scores only choose its keys."""
+        return History(0, self.stop)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-
-    def __call__(self, runs: Runs) -> NDArray[np.float64]:
-        """Return one score per run; equal prefixes are scored once."""
-        keys, first, inverse = np.unique(
-            History(0, self.stop)(runs), return_index=True, return_inverse=True
-        )
+    def __call__(self, runs: Runs) -> Keys:
+        """Return one key per run; equal prefixes are scored once."""
+        values = self.history(runs)
+        keys, first = np.unique(values, return_index=True)
         for key, index in zip(keys.tolist(), first.tolist(), strict=True):
             if key not in self.known:
                 self.known[key] = self.score(*runs.plays(index))
-        return np.array([self.known[key] for key in keys.tolist()])[inverse]
+        return values
 
     def score(self, arms: NDArray[Any], starts: NDArray[Any]) -> float:
-        """Return the log-likelihood ratio of one run."""
-        from dpaudit.exact.chain import (  # type: ignore[import-not-found,unused-ignore]
-            chain_of,
-            log_likelihood,
-        )
-        from dpaudit.exact.region import region_of  # type: ignore[import-not-found,unused-ignore]
-
+        """Return log P(actions | stream) - log P(actions | neighbour) of one run's prefix."""
         region = region_of(path_of_plays(self.algorithm, arms, starts, self.stop))
         if not region.decisions:
             return 0.0
-        chain = chain_of(region)
         sides = (self.pair.stream, self.pair.neighbour)
-        left, right = (log_likelihood(chain, episode_means(region, side)) for side in sides)
+        left, right = (log_likelihood(region, episode_means(region, side)) for side in sides)
         return float(left - right)
 
-    def __str__(self) -> str:
-        return f"exact log-likelihood ratio of steps 1..{self.stop}"
 
-
-def likelihood_ratios(algorithm: Algorithm, pair: Pair) -> list[LikelihoodRatio]:
+def scored_histories(algorithm: Algorithm, pair: Pair) -> list[ScoredHistory]:
     """Return the exact scores that are cheap for this algorithm: two arms, one register each."""
     if algorithm.arms != 2 or isinstance(algorithm, PerStep):
         return []
     stop = min(PREFIX, pair.stream.horizon)
-    if pair.position >= stop:
+    if pair.position >= stop - 1:
         return []
-    ratio = LikelihoodRatio(algorithm, pair, stop)
+    scored = ScoredHistory(algorithm, pair, stop)
     try:
-        arms = np.arange(2, dtype=np.int16)
-        ratio.score(arms, np.arange(2, dtype=np.int64))
-    except (Unsupported, ImportError):
+        scored.score(np.arange(2, dtype=np.int16), np.arange(2, dtype=np.int64))
+    except Unsupported:
         return []
-    return [ratio]
+    return [scored]

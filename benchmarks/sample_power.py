@@ -1,0 +1,71 @@
+"""How small a flaw is found: noise scaled by 0.5 to 0.99, sequential against fixed-size audits.
+
+Sequential: the audit, which stops when the evidence suffices. Fixed-size: the same training, then
+all fresh runs and one Clopper-Pearson bound at the whole error. Runs are medians over audits.
+
+    python benchmarks/sample_power.py [audits] [runs]
+"""
+
+from __future__ import annotations
+
+import statistics as stats
+import sys
+import time
+from typing import Any
+
+from sample_boxes import LessNoise, RandomisedResponse
+
+from dpaudit.sample.audit import audit, select
+from dpaudit.sample.boxes import DeclaredBox
+from dpaudit.sample.lower import epsilon_lower
+from dpaudit.sample.plan import AuditPlan, judge, train
+from dpaudit.sample.streams import Pair, Stream
+from dpaudit.verdict import Status
+
+RATIOS, ERROR, EPSILON = (0.5, 0.8, 0.9, 0.95, 0.99), 0.05, 1.0
+
+
+def fixed_size(plan: AuditPlan) -> bool:
+    """Train, spend all fresh runs on the best pair, and judge once."""
+    trained = [train(plan, index) for index in range(len(plan.pairs))]
+    (index, best), *_ = select(plan, trained)
+    rounds = plan.test_rounds(1)
+    [[hits, other]] = judge(plan.box, plan.pairs[index], (best.event,), rounds, (5,), plan.seed)
+    if best.swapped:
+        hits, other = other, hits
+    return epsilon_lower(hits, other, rounds, ERROR) > EPSILON
+
+
+def targets(ratio: float) -> list[tuple[str, Any, tuple[Pair, ...]]]:
+    """Return mechanisms that would be tight with full noise."""
+    response = RandomisedResponse(EPSILON / ratio)
+    box = DeclaredBox(LessNoise(arms=2, epsilon=EPSILON, ratio=ratio), 6)
+    pair = Pair("all 1", Stream.constant(1.0, 6), 1, 0.0)
+    return [("randomised response", response, response.pairs[:1]), ("adap_klucb", box, (pair,))]
+
+
+def main(audits: int, runs: int) -> None:
+    """Print the table."""
+    print(f"{audits} audits of at most {runs} runs, error {ERROR}, epsilon {EPSILON}")
+    print(f"{'mechanism':22}{'noise':>7}{'sequential':>12}{'median runs':>13}{'fixed-size':>12}")
+    for ratio in RATIOS:
+        for name, box, pairs in targets(ratio):
+            used, found, fixed = [], 0, 0
+            for seed in range(audits):
+                plan = AuditPlan(box, EPSILON, ERROR, runs, seed, pairs)
+                report = audit(plan)
+                found += report.status is Status.REFUTED
+                used.append(report.runs)
+                fixed += fixed_size(plan)
+            print(
+                f"{name:22}{ratio:7}{found / audits:12.2f}{stats.median(used):13.0f}"
+                f"{fixed / audits:12.2f}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    start = time.perf_counter()
+    given = [int(value) for value in sys.argv[1:]]
+    main(*(given + [20, 40_000][len(given) :]))
+    print(f"{time.perf_counter() - start:.0f} s")

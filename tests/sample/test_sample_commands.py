@@ -1,0 +1,113 @@
+"""The commands: exit codes, one-line errors, replayable witnesses, resumable kills."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from dpaudit.cli import run
+
+FILE = str(Path(__file__).parent / "policies.py")
+SMALL = ["--arms", "2", "--horizon", "30", "--runs", "3000"]
+
+
+def test_refuted_exits_1_and_the_witness_replays(tmp_path, capsys):
+    report = tmp_path / "report.json"
+    assert run(["audit", f"{FILE}:FirstRewardPlain", *SMALL, "--json", str(report)]) == 1
+    assert "REFUTED" in capsys.readouterr().out
+    data = msgspec.json.decode(report.read_bytes())
+    assert data["status"] == "REFUTED" and data["witness"]["pair"]["position"] in (0, 1)
+    replay = ["audit", f"{FILE}:FirstRewardPlain", "--replay", str(report), "--seed", "9"]
+    assert run(replay) == 1
+    assert "REFUTED again" in capsys.readouterr().out
+    assert run(["audit", f"{FILE}:Private", "--replay", str(report)]) == 2
+    assert "witness against another target" in capsys.readouterr().err
+
+
+def test_silent_exits_0_in_words(capsys):
+    assert run(["audit", f"{FILE}:Private", *SMALL]) == 0
+    out = capsys.readouterr().out
+    assert "SILENT" in out and "which is not a proof" in out and "error budget 0.001" in out
+
+
+def test_declared_algorithms(capsys):
+    arms = ["--arms", "2", "--horizon", "300", "--runs", "2000"]
+    assert run(["audit", "ucb", *arms]) == 1
+    assert run(["audit", "adap_klucb", *arms, "--set", "alpha=2"]) == 0
+    assert run(["audit", "dp_se", *arms]) == 0
+
+
+def test_trace_offers_a_pair_that_the_audit_refutes(tmp_path, capsys):
+    offer = tmp_path / "pair.json"
+    target = f"{FILE}:FirstRewardPlain"
+    assert run(["trace", target, "--horizon", "30", "--offer", str(offer)]) == 3
+    out = capsys.readouterr().out
+    assert "used without noise" in out and "self.means[arm] = (self.total" in out
+    assert run(["audit", target, "--pair", str(offer), "--runs", "2000"]) == 1
+    assert run(["trace", f"{FILE}:Private", "--horizon", "30"]) == 0
+    assert "not a proof" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["audit", "ucbb"], "Did you mean 'ucb'"),
+        (["audit", "ucb", "--error", "0"], "error=0.0 must lie strictly between 0 and 1."),
+        (["audit", "ucb", "--error", "1"], "error=1.0 must lie strictly between 0 and 1."),
+        (["audit", "ucb", "--epsilon", "-1"], "epsilon=-1.0 must be positive."),
+        (["audit", "ucb", "--runs", "5"], "runs=5 must be at least"),
+        (["audit", "ucb", "--jobs", "0"], "jobs=0 must be at least 1."),
+        (["audit", "ucb", "--set", "alpha"], "set=alpha must be NAME=NUMBER."),
+        (["audit", "ucb", "--set", "alpha=1"], "alpha=1.0 is not a parameter of ucb"),
+        (["audit", "ucb", "--resume", "/nowhere/log"], "resume=/nowhere/log cannot be read"),
+        (["audit", f"{FILE}:hang", "--time-limit", "0.2"], "did not finish a run within"),
+        (["audit", f"{FILE}:Missing"], "No object in"),
+        (["audit", f"{FILE}:Private", "--pair", "/nowhere.json"], "pair=/nowhere.json cannot be"),
+        (["trace", "ucb"], "is a declared algorithm"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(argv, message, capsys):
+    assert run(argv) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+
+
+def test_a_pair_that_is_not_neighbouring_is_refused(tmp_path, capsys):
+    path = tmp_path / "pair.json"
+    path.write_text('{"stream": [0, 0, 1], "neighbour": [1, 1, 1]}')
+    assert run(["audit", f"{FILE}:Private", "--pair", str(path)]) == 2
+    assert "differing positions=2 must be 1" in capsys.readouterr().err
+
+
+def kill_and_resume(tmp_path: Path, kills: int) -> None:
+    """Kill an audit at growing moments; what is resumed ends with the uninterrupted bytes."""
+    base = [sys.executable, "-m", "dpaudit", "audit", f"{FILE}:Private", *SMALL]
+    whole, cut = tmp_path / "whole.json", tmp_path / "cut.json"
+    assert subprocess.run([*base, "--json", str(whole)], capture_output=True).returncode == 0
+    log = tmp_path / "audit.log"
+    done = False
+    for attempt in range(kills):
+        option = "--resume" if log.exists() else "--log"
+        child = subprocess.Popen(
+            [*base, option, str(log), "--json", str(cut)], stdout=subprocess.DEVNULL
+        )
+        time.sleep(1.2 + 0.3 * (attempt * 7 % 5))
+        done = child.poll() is not None
+        if done:
+            break
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+    option = "--resume" if log.exists() else "--log"
+    finish = [*base, option, str(log), "--json", str(cut), "--jobs", "2"]
+    assert subprocess.run(finish, capture_output=True).returncode == 0
+    assert cut.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.slow
+def test_ten_kills_resume_to_the_same_bytes(tmp_path):
+    kill_and_resume(tmp_path, 10)
