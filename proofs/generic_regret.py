@@ -146,8 +146,13 @@ CLAIMS = (
     Claim("gr.combined", f"{AT}, Step 4, l. 1498", "1 + 3/(alpha-3) = alpha/(alpha-3).",
           1 + 3 / (alpha - 3), "==", alpha / (alpha - 3), Domain({alpha: above(3)})),
     Claim("gr.sizes", "Remark l. 515: alpha > 3", "The union needs only 1 + log2(phi) sample "
-          "sizes, not phi, so Term 2 is summable for alpha > 2 already.", models=_sizes,
-          expect=HELD, role="sharper"),
+          "sizes, not phi;", models=_sizes, expect=HELD, role="sharper"),
+    Claim("gr.sizes-sum", "Remark l. 515: alpha > 3", "so Term 2 is of order "
+          "sum t^{1-alpha} log t, whose primitive -t^{2-alpha} ((alpha-2) log t + 1)/(alpha-2)^2 "
+          "tends to 0 for every alpha > 2.",
+          diff(-exp((2 - alpha) * log(x)) * ((alpha - 2) * log(x) + 1) / (alpha - 2) ** 2, x),
+          "==", exp((1 - alpha) * log(x)) * log(x), Domain({alpha: above(2), x: at_least(1)}),
+          role="sharper"),
 )
 
 RESULT = Result(

@@ -42,7 +42,12 @@ d, h, m, s, x, y, k = symbols("delta h m s x y k", real=True)
 up, down = 1 - p + p * exp(e), 1 - p + p * exp(-e)
 curve = exp(e) + exp(-e) - 2
 K = Symbol("K", nonnegative=True)
+N = Symbol("N", nonnegative=True)
 box = Domain({e: POSITIVE, p: UNIT})
+# x, y, m stand for the averages F, C, G of the event over the three parts of the coupling.
+averages = {**box.box, x: UNIT, y: UNIT, m: UNIT, d: UNIT}
+low = Domain(averages, (exp(e) * m + d - x, y - m))
+high = Domain(averages, (exp(e) * y + d - x, m - y))
 
 
 def _instances(rng, count):
@@ -67,7 +72,7 @@ def _parts(one, two):
 
 def _marginals(rng):
     count = 0
-    for event, one, two, _, _ in _instances(rng, 400):
+    for event, one, two, _, _ in _instances(rng, 250):
         _, excess, lack, shared = _parts(one, two)
         for law, hit in ((one, excess), (two, lack)):
             total = sum(conditional_average(event, hit, shared, n)[1] for n in range(len(one) + 1))
@@ -82,7 +87,7 @@ def _marginals(rng):
 
 def _fact_one(rng):
     count = 0
-    for event, one, two, growth, slack in _instances(rng, 500):
+    for event, one, two, growth, slack in _instances(rng, 300):
         _, excess, lack, shared = _parts(one, two)
         for hit in (excess, lack):
             levels = [conditional_average(event, hit, shared, n) for n in range(len(one) + 1)]
@@ -145,7 +150,7 @@ def _lower_bound_as_printed(rng):
 
 def _lower_bound(rng):
     count = 0
-    for event, one, two, growth, slack in _instances(rng, 500):
+    for event, one, two, growth, slack in _instances(rng, 300):
         chances, excess, lack, shared = _parts(one, two)
         for law, hit in ((one, excess), (two, lack)):
             chance, joint = conditional_average(event, hit, shared, 0)
@@ -173,7 +178,7 @@ def _combined_as_printed(rng):
 
 def _combined(rng):
     count = 0
-    for event, one, two, growth, slack in _instances(rng, 500):
+    for event, one, two, growth, slack in _instances(rng, 300):
         chances = _parts(one, two)[0]
         high = prod(1 - c + c * growth for c in chances)
         low = prod(1 - c + c / growth for c in chances)
@@ -316,6 +321,26 @@ CLAIMS = (
     Claim(
         "kv.sharp-growth", "proof of the corrected lemma", "A = 1 - p + p e^eps >= 1.",
         1, "<=", up, box, by=(Rewrite(p * (exp(e) - 1)),), role="sharper",
+    ),
+    Claim(
+        "kv.sharp-step-low", "proof of the corrected lemma, one input, G <= C",
+        "pF + (1-p)C <= A(pG + (1-p)C) + p delta when F <= e^eps G + delta and G <= C.",
+        p * x + (1 - p) * y, "<=", up * (p * m + (1 - p) * y) + p * d, low,
+        by=(Rewrite(p * K + (1 - p) * p * (exp(e) - 1) * N,
+                    {K: low.constraints[0], N: low.constraints[1]}),), role="sharper",
+    ),
+    Claim(
+        "kv.sharp-step-high", "proof of the corrected lemma, one input, C <= G",
+        "The same when F <= e^eps C + delta and C <= G.",
+        p * x + (1 - p) * y, "<=", up * (p * m + (1 - p) * y) + p * d, high,
+        by=(Rewrite(p * K + p * (1 + p * (exp(e) - 1)) * N,
+                    {K: high.constraints[0], N: high.constraints[1]}),), role="sharper",
+    ),
+    Claim(
+        "kv.sharp-induction", "proof of the corrected lemma, many inputs",
+        "A(B M + q delta) + p delta = AB M + delta(p + A q).",
+        x * (y * m + s * d) + p * d, "==", x * y * m + d * (p + x * s),
+        Domain({x: UNIT, y: UNIT, m: UNIT, s: UNIT, d: UNIT, p: UNIT}), role="sharper",
     ),
     Claim(
         "kv.sharp", "corrected lemma",

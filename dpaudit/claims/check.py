@@ -91,5 +91,5 @@ def _on_models(claim: Claim) -> Outcome:
     if tally.models < 1:
         raise Contradiction(f"{claim.label}: the model check looked at no model.")
     if tally.counterexample:
-        return Outcome(REFUTED, f"model {tally.models}, exact arithmetic", tally.counterexample)
-    return Outcome(HELD, f"held on {tally.models} small models, exact arithmetic")
+        return Outcome(REFUTED, f"broken by model {tally.models}", tally.counterexample)
+    return Outcome(HELD, f"held on {tally.models} small models")

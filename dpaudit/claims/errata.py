@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpaudit.claims.claim import REFUTED, RESTRICTED, UNRESOLVED, Result
+from dpaudit.claims.claim import OUTCOMES, REFUTED, RESTRICTED, UNRESOLVED, Result
 from dpaudit.claims.ledger import Entry, counts
 
 HEADER = """# Errata
@@ -19,8 +19,9 @@ reproduced by the command beside it.
 def errata(entries: Sequence[Entry]) -> str:
     """Return the text of ERRATA.md; it depends on the claims and their outcomes alone."""
     entries = [entry for entry in entries if entry.result.in_paper]
-    lines = [HEADER, "| outcome | steps |", "|---|---|"]
-    lines += [f"| {kind} | {number} |" for kind, number in counts(entries).items()]
+    lines = [HEADER, "| outcome | steps | meaning |", "|---|---|---|"]
+    for kind, number in counts(entries).items():
+        lines.append(f"| {kind} | {number} | {OUTCOMES[kind]} |")
     results: dict[str, Result] = {entry.result.name: entry.result for entry in entries}
     for name, result in results.items():
         faults = [

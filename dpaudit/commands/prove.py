@@ -126,7 +126,7 @@ def _print(entries: list[Entry]) -> None:
             entry.claim.label,
             entry.claim.place,
             f"[{style}]{kind}[/{style}]",
-            ledger.domain_of(entry.claim),
+            ledger.domain_of(entry.claim) if entry.claim.models is None else entry.outcome.how,
         )
     console.print(table)
     seconds = sum(entry.seconds for entry in entries)

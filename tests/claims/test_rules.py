@@ -1,4 +1,4 @@
-"""The sign rules, the balls and the boundaries say nothing that sampling can contradict."""
+"""Sign rules, balls, boundaries and methods say nothing that sampling can contradict."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from dpaudit.claims.claim import REFUTED, UNRESOLVED, Claim, Tally
 from dpaudit.claims.domain import POSITIVE, UNIT, Domain, Interval, above, between, closed
 from dpaudit.claims.goal import Goal
 from dpaudit.claims.identity import is_zero, sample
+from dpaudit.claims.limits import Series
+from dpaudit.claims.linear import PiecewiseLinear
 from dpaudit.claims.methods import Concave, Monotone, Rewrite, regularity
 from dpaudit.claims.sign import sign_of
 from dpaudit.errors import Contradiction, InvalidArgument
@@ -147,3 +149,37 @@ def test_a_claim_that_should_fail_needs_a_correction():
         Claim("c", "", "", x, "<=", x, expect=REFUTED)
     with pytest.raises(InvalidArgument, match="either two sides"):
         Claim("c", "", "")
+
+
+@settings(max_examples=10, deadline=None)
+@given(expressions, st.integers(0, 10**6))
+def test_a_claim_that_fails_at_a_sampled_point_is_never_proved(expression, seed):
+    """Lower the bound to just above the smallest sampled value: false there by 1/1000."""
+    source = random.Random(seed)
+    points = [sample(BOX, source) for _ in range(12)]
+    values = [evaluate(sympy.sympify(expression), point) for point in points]
+    smallest = min(float(value.mid()) for value in values)
+    if abs(smallest) > 1e6:
+        return
+    bound = Rational(str(round(smallest + 0.001 * (1 + abs(smallest)), 9)))
+    by = (Monotone(x, "low"), Monotone(y, "high"), Concave(x), Concave(y), Series(x, 0, 2))
+    outcome = check(Claim("fuzz", "", "", bound, "<=", sympy.sympify(expression), BOX, by=by))
+    assert outcome.kind in (REFUTED, UNRESOLVED), (expression, bound, outcome)
+
+
+coefficients = st.integers(-3, 3)
+kinks = st.sampled_from([sympy.Abs, lambda v: sympy.Max(v, 0), lambda v: sympy.Min(v, 1)])
+terms = st.tuples(coefficients, kinks, coefficients, coefficients, coefficients)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(terms, min_size=1, max_size=3), coefficients)
+def test_piecewise_linear_proofs_survive_a_grid(parts, constant):
+    gap = constant + sum(k * kink(a * x + b * y + c) for k, kink, a, b, c in parts)
+    domain = Domain({x: closed(-2, 2), y: closed(-2, 2)})
+    claim = Claim("pl", "", "", 0, "<=", gap, domain, by=(PiecewiseLinear(),))
+    outcome = check(claim)
+    grid = [Rational(i, 2) for i in range(-4, 5)]
+    low = min(sympy.sympify(gap).subs({x: i, y: j}) for i in grid for j in grid)
+    if low < 0:
+        assert outcome.kind in (REFUTED, UNRESOLVED)
