@@ -62,9 +62,14 @@ CLAIMS = (
           correction="take n from the exact root or the repaired condition.",
           survives="as ucb.gamma-min."),
     Claim("ucb.as-printed", f"{AT}, following the printed proof", "2 (1 + sqrt(1+4u))^2 <= "
-          "(12 + 4 sqrt 5) max(1, u), on u <= 1 (beyond, the quotient by u decreases).",
+          "(12 + 4 sqrt 5) max(1, u), on u <= 1.",
           2 * (1 + sqrt(1 + 4 * v)) ** 2, "<=", 12 + 4 * sqrt(5), Domain({v: UNIT}),
           by=(Monotone(v, "high", (Rewrite(8 + 8 / sqrt(1 + 4 * v)),)),), role="sharper"),
+    Claim("ucb.as-printed-large", f"{AT}, following the printed proof", "The same on u >= 1: with "
+          "s = u^{-1/2}, 2 (s + sqrt(s^2 + 4))^2 <= 12 + 4 sqrt 5.",
+          2 * (v + sqrt(v**2 + 4)) ** 2, "<=", 12 + 4 * sqrt(5), Domain({v: UNIT}),
+          by=(Monotone(v, "high", (
+              Rewrite(4 * (v + sqrt(v**2 + 4)) * (1 + v / sqrt(v**2 + 4))),)),), role="sharper"),
     Claim("ucb.rounding", f"{AT}, l. 1564, 1577", "2^{l+1} <= 4 X for l = ceil(log2 X): at most "
           "one doubling by the ceiling, one by the episode.",
           2 * (2 * x), "==", 4 * x, Domain({x: POSITIVE}), role="constant"),

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from sympy import Abs, Max, Min, Rational, Symbol, exp, log, symbols
+from sympy import Abs, Max, Min, Rational, Symbol, diff, exp, log, symbols
 
 from dpaudit.claims.claim import REFUTED, Claim, Result, Tally
-from dpaudit.claims.domain import POSITIVE, UNIT, Domain, above, at_least, between
+from dpaudit.claims.domain import POSITIVE, UNIT, Domain, Interval, above, at_least, between
 from dpaudit.claims.linear import PiecewiseLinear
 from dpaudit.claims.methods import Rewrite
 
@@ -22,6 +22,8 @@ K = Symbol("K", nonnegative=True)
 AT = "Theorem thm:nogap"
 gap = top - mu
 kl = mu * log(mu / top) + (1 - mu) * log((1 - mu) / (1 - top))
+s = Symbol("s", real=True)
+moved = kl.subs(top, mu + s * (1 - mu))
 
 
 def _event(rng):
@@ -89,6 +91,10 @@ CLAIMS = (
           "TV of Bernoulli(p), Bernoulli(q) is |p - q|, so t_inf = Delta_a (an infimum).",
           (Abs(p - q) + Abs((1 - p) - (1 - q))) / 2, "==", Abs(p - q),
           Domain({p: UNIT, q: UNIT}), role="remark"),
+    Claim("pd.bernoulli-d-inf", "Consequence 2, l. 303", "d(mu_a, .) increases beyond mu_a, so the "
+          "infimum over means above mu* is d(mu_a, mu*), here at mu* = mu_a + s(1 - mu_a).",
+          0, "<=", diff(moved, s), Domain({mu: between(0, 1), s: Interval(0, 1, False, True)}),
+          by=(Rewrite(s * (1 - mu) / ((mu + s * (1 - mu)) * (1 - s))),), role="remark"),
     Claim("pd.bernoulli-order", "Consequence 2, l. 303", "The bound is Omega(log T / min(Delta, "
           "eps)), here with the constant 1/6 that d >= 2 Delta^2 suggests.",
           Rational(1, 6) / Min(gap, e), "<=", gap / Min(kl, 6 * e * gap),
@@ -125,6 +131,9 @@ RESULT = Result(
     verdict="Survives for every eps. Sharper: 6 eps t_a becomes eps t_a, so the bound is "
     "sum Delta_a / min(d_a, eps t_a) and the low-privacy regime starts at eps = d_a/t_a.",
     misprints=(
+        "l. 291: d_inf and t_inf are taken from the law of arm a, not of the optimal arm.",
+        "l. 303, 975: t_inf = Delta_a and d_inf = d(mu_a, mu*) need mu* < 1; for mu* = 1 no "
+        "Bernoulli law has a larger mean, both infima are infinite and the bound is 0.",
         "l. 936: R'_T should be R_T(pi, nu'), not R_T(pi, nu).",
         "l. 960: the two equalities after liminf are inequalities (>=); consistency bounds the "
         "limsup from above only.",

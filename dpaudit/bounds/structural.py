@@ -172,7 +172,7 @@ class _Search:
         self._visit(1.0 / costs, least=np.inf)
 
     def _visit(self, alpha: Array, least: float) -> None:
-        """Cut where alpha tells an alternative apart at a rate below `least`; keep alpha if best."""
+        """Cut where alpha tells alternatives apart at a rate below `least`; keep a better alpha."""
         worst = np.inf
         for constraint in self.constraints:
             z = constraint.hardest(self.vectors, alpha)

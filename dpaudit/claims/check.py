@@ -22,9 +22,9 @@ from dpaudit.claims.claim import (
 )
 from dpaudit.claims.domain import Domain, Interval
 from dpaudit.claims.goal import Goal, Proof
+from dpaudit.claims.identity import is_zero
 from dpaudit.claims.methods import first_proof
 from dpaudit.claims.search import Counterexample, search
-from dpaudit.claims.sign import is_zero
 from dpaudit.errors import Contradiction
 
 

@@ -17,7 +17,8 @@ from sympy import oo
 from dpaudit.claims.branch import BranchAndBound
 from dpaudit.claims.domain import Domain, Expression, Interval
 from dpaudit.claims.goal import Goal, Method, Proof
-from dpaudit.claims.sign import NEGATIVE, POSITIVE, at_least_zero, is_zero, sign_of
+from dpaudit.claims.identity import is_zero
+from dpaudit.claims.sign import NEGATIVE, POSITIVE, at_least_zero, sign_of
 
 
 def _reached(sign: str | None, strict: bool) -> bool:
@@ -89,6 +90,8 @@ class Rewrite:
     def prove(self, goal: Goal) -> Proof | None:
         """Check the identity and read the sign."""
         if any(atom not in goal.domain.constraints for atom in self.using.values()):
+            return None
+        if any(name in goal.domain.box for name in self.using):
             return None
         plain = sympy.sympify(self.form).subs(dict(self.using))
         if not is_zero(goal.gap - plain, goal.domain):

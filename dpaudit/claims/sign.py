@@ -1,18 +1,15 @@
-"""Signs that can be read off an expression, and identities that sympy can confirm.
+"""Signs that can be read off an expression.
 
 `sign_of` is a small calculus of honest rules (sums of terms of one sign, products, even powers,
 exp(u) - 1 has the sign of u, a polynomial with one sign of coefficients after shifting each symbol
 to its end, a multi-affine polynomial on a box attains its extremes at the vertices). It answers
 `positive`, `nonnegative`, `zero`, `nonpositive`, `negative` or None, and None means only that no
-rule applies. `is_zero` accepts an identity when sympy reduces it to 0 and no ball at random exact
-points excludes 0.
+rule applies.
 """
 
 from __future__ import annotations
 
 import itertools
-import random
-from collections.abc import Callable
 from typing import Any
 
 import sympy
@@ -20,7 +17,7 @@ from sympy import oo
 
 from dpaudit.claims.balls import evaluate
 from dpaudit.claims.domain import Domain, Expression, Interval
-from dpaudit.errors import Contradiction, DpauditError
+from dpaudit.errors import DpauditError
 
 POSITIVE, NONNEGATIVE, ZERO, NONPOSITIVE, NEGATIVE = (
     "positive",
@@ -52,7 +49,10 @@ def at_least_zero(sign: str | None) -> bool:
 def _of_number(number: Expression) -> str | None:
     if number.is_Rational:
         return POSITIVE if number > 0 else NEGATIVE if number < 0 else ZERO
-    enclosure = evaluate(number, {})
+    try:
+        enclosure = evaluate(number, {})
+    except DpauditError:
+        return None
     return POSITIVE if enclosure > 0 else NEGATIVE if enclosure < 0 else None
 
 
@@ -235,73 +235,3 @@ def sign_of(expression: Expression, domain: Domain, depth: int = 0) -> str | Non
         if factored != expression:
             sign = sign_of(factored, domain, depth=1) or sign
     return sign
-
-
-def sample(domain: Domain, source: random.Random) -> dict[Expression, Any]:
-    """Return one exact random point of the box (constraints ignored)."""
-    point = {}
-    for symbol, side in domain.box.items():
-        share = sympy.Rational(source.randint(1, 9999), 10000)
-        if side.compact:
-            point[symbol] = side.low + (side.high - side.low) * share
-        elif side.low != -oo:
-            point[symbol] = side.low + share / (1 - share)
-        elif side.high != oo:
-            point[symbol] = side.high - share / (1 - share)
-        else:
-            point[symbol] = (2 * share - 1) / (share * (1 - share))
-    return point
-
-
-def _split_logarithms(expression: Expression) -> Expression:
-    """Write every log of a product as a sum of logs of its factors, each up to its sign.
-
-    The real part of the result is the expression itself (log|ab| = log|a| + log|b|), so a result
-    of 0 shows that a real expression is 0.
-    """
-
-    def split(argument: Expression) -> Expression:
-        total = sympy.Integer(0)
-        for factor in sympy.Mul.make_args(sympy.factor(sympy.together(argument))):
-            base, exponent = factor.as_base_exp()
-            if base is sympy.E:
-                total += exponent
-                continue
-            base = -base if base.could_extract_minus_sign() else base
-            total += exponent * sympy.log(base)
-        return total
-
-    return expression.replace(sympy.log, split)
-
-
-def is_zero(expression: Expression, domain: Domain) -> bool:
-    """True when sympy reduces `expression` to 0 and no random exact point contradicts it."""
-    expression = sympy.sympify(expression)
-    source = random.Random(20220914)
-    for _ in range(5):
-        point = sample(domain, source) if domain.box else {}
-        try:
-            value = evaluate(expression, point)
-        except DpauditError:
-            break
-        if value > 0 or value < 0:
-            return False
-    attempts: tuple[Callable[[Expression], Expression], ...] = (
-        lambda e: sympy.expand(e),
-        lambda e: sympy.expand(sympy.together(sympy.expand(e.rewrite(sympy.exp)))),
-        lambda e: sympy.expand(sympy.together(sympy.expand(_split_logarithms(e)))),
-        lambda e: sympy.simplify(e.rewrite(sympy.exp)),
-        lambda e: sympy.simplify(sympy.expand_log(e, force=False)),
-        lambda e: sympy.simplify(e),
-    )
-    reduced = any(attempt(expression) == 0 for attempt in attempts)
-    if reduced:
-        for _ in range(20):
-            point = sample(domain, source) if domain.box else {}
-            try:
-                value = evaluate(expression, point)
-            except DpauditError:
-                break
-            if value > 0 or value < 0:
-                raise Contradiction(f"{expression} reduces to 0 but is not 0 at {point}.")
-    return reduced

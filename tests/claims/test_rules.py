@@ -17,8 +17,9 @@ from dpaudit.claims.check import check
 from dpaudit.claims.claim import REFUTED, UNRESOLVED, Claim, Tally
 from dpaudit.claims.domain import POSITIVE, UNIT, Domain, Interval, above, between, closed
 from dpaudit.claims.goal import Goal
+from dpaudit.claims.identity import is_zero, sample
 from dpaudit.claims.methods import Concave, Monotone, Rewrite, regularity
-from dpaudit.claims.sign import is_zero, sample, sign_of
+from dpaudit.claims.sign import sign_of
 from dpaudit.errors import Contradiction, InvalidArgument
 
 x, y = symbols("x y", real=True)
