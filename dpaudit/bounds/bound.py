@@ -23,6 +23,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
+from dpaudit.bounds.finite import Finite
 from dpaudit.bounds.laws import Bernoulli, Law
 from dpaudit.errors import InvalidArgument
 
@@ -103,6 +104,20 @@ class Instance:
     def arms(self) -> int:
         """The number of arms."""
         return len(self.laws)
+
+    @cached_property
+    def bounded(self) -> bool:
+        """Whether all rewards lie in [0, 1], as the algorithms and their upper bounds need."""
+        return all(
+            isinstance(law, Bernoulli)
+            or (isinstance(law, Finite) and min(law.support) >= 0 and max(law.support) <= 1)
+            for law in self.laws
+        )
+
+    @cached_property
+    def simulable(self) -> bool:
+        """Whether the simulator has this environment."""
+        return all(isinstance(law, Bernoulli) for law in self.laws)
 
     def replaced(self, arm: int, law: Law) -> Instance:
         """Return the instance with another law for one arm."""

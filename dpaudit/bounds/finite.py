@@ -78,7 +78,7 @@ class Finite(Law):
             return point(0.0)
         dual = Dual(points - best, weights, epsilon)
         w = dual.maximiser()
-        values = sorted((dual.value(w), dual.primal(w)))
+        values = sorted((float(dual.value(w)), float(dual.primal(w))))
         return Enclosure(max(values[0], 0.0), max(values[1], 0.0), certified=False)
 
     def tv_gap(self, best: float) -> Enclosure:
@@ -98,7 +98,8 @@ class Finite(Law):
                 break
             moved, need = moved + mass, need - mass * gain
         dual = price * missing - float(weights @ np.maximum(price * rise - 1.0, 0.0))
-        return Enclosure(min(dual, moved), max(dual, moved), certified=False)
+        values = sorted((float(dual), float(moved)))
+        return Enclosure(values[0], values[1], certified=False)
 
     def free_epsilon(self, best: float) -> float:
         """Return the range of g on the law's own points and B at the KL gap's maximiser."""
@@ -130,7 +131,8 @@ class Dual:
         return np.asarray((1 - share) + math.exp(w) * share)
 
     def _limit(self, w: float) -> float:
-        return math.inf if math.isinf(self.epsilon) else math.exp(w + self.epsilon)
+        """Return g(B) + epsilon as a factor; infinite where nothing can exceed it."""
+        return math.exp(w + self.epsilon) if w + self.epsilon < 700 else math.inf
 
     def _slope(self, w: float) -> float:
         """Return e^w times the derivative in u: positive left of the maximum."""
@@ -166,8 +168,8 @@ class Dual:
     def primal(self, w: float) -> float:
         """Return epsilon TV(P, Q) + KL(Q, P') for the pair that w gives back, made feasible."""
         factors, law, cost = self.factors(w), self.weights.copy(), 0.0
-        if not math.isinf(self.epsilon):
-            limit = self._limit(w)
+        limit = self._limit(w)
+        if math.isfinite(limit):
             edge = (law > 0) & (np.abs(factors - limit) <= 1e-9 * limit)
             gone = (law > 0) & (factors > limit) & ~edge
             moved = float(law[gone].sum())

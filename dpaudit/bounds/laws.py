@@ -29,6 +29,8 @@ from dpaudit.bounds import entropy
 from dpaudit.errors import InvalidArgument, require_positive
 from dpaudit.verdict import Enclosure
 
+MOST_EPSILON = 600.0
+
 
 def point(value: float) -> Enclosure:
     """Return the enclosure of a closed form, exact up to rounding."""
@@ -158,14 +160,27 @@ class OneParameter(Law):
         require_positive("epsilon", epsilon)
         if best <= self.mean:
             return point(0.0)
+        if epsilon > MOST_EPSILON:  # exponentials overflow; the gap grows with epsilon up to KL
+            below = self.private_gap(best, MOST_EPSILON).lower
+            return self._enclosure(below, math.inf, best, epsilon)
         from scipy.optimize import brentq
 
         clip = _Clip(self, self.member(best), *self.log_ratio(best), epsilon / 2)
         shift = brentq(
-            lambda t: clip.mass(t) - 1.0, -clip.half, clip.half, xtol=1e-15, rtol=1e-14, maxiter=500
+            lambda t: clip.mass(t) - 1.0,
+            -clip.half,
+            clip.half,
+            xtol=1e-15 * min(epsilon, 1.0),
+            rtol=1e-14,
+            maxiter=500,
         )
-        values = (clip.dual(shift), clip.primal(shift))
-        return Enclosure(max(min(values), 0.0), max(*values, 0.0), certified=False)
+        values = sorted((clip.dual(shift), clip.primal(shift)))
+        return self._enclosure(values[0], values[1], best, epsilon)
+
+    def _enclosure(self, lower: float, upper: float, best: float, epsilon: float) -> Enclosure:
+        """Close with what holds for every law: d_epsilon <= min(KL, epsilon TV)."""
+        upper = min(upper, self.kl_gap(best).upper, epsilon * self.tv_gap(best).upper)
+        return Enclosure(min(max(lower, 0.0), upper), upper, certified=False)
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,9 @@ def linear_bounds(instance: LinearInstance, setting: Setting) -> tuple[list[Boun
         standing: Standing = Standing.ESTABLISHED,
         note: str = "",
     ) -> Bound:
-        details = {
-            "coefficient": certificate.lower,
-            "upper": certificate.upper,
-            "duality_gap": certificate.gap,
-        }
+        details = {"coefficient": certificate.lower}
+        if math.isfinite(certificate.upper):
+            details |= {"upper": certificate.upper, "duality_gap": certificate.gap}
         return Bound(
             name,
             Side.LOWER,
@@ -42,7 +40,7 @@ def linear_bounds(instance: LinearInstance, setting: Setting) -> tuple[list[Boun
             details=details,
         )
 
-    refined = Certificate(found.refined, found.refined, (), (), ())
+    refined = Certificate(found.refined, math.inf, (), (), ())
     rows = [
         row("without privacy (Graves-Lai)", Form.PAPER, found.without_privacy, ("lpd.constraint",)),
         row(

@@ -172,6 +172,7 @@ def _dots(
                 capsize=3,
                 color=colour,
                 zorder=5,
+                clip_on=False,
                 label=f"{algorithm}: simulated",
             )
 

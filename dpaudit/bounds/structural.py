@@ -17,10 +17,12 @@ violated z. Two certificates, whatever the accuracy of either solver:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dpaudit.errors import Unsupported
 
 Array = NDArray[np.float64]
 
@@ -58,7 +60,7 @@ class Constraint:
         if start is not None:
             z = z + free @ (free.T @ start)
         rows = vectors @ free
-        ridge = 1e-12 * (1.0 + float(alpha @ (rows**2).sum(axis=1)))
+        ridge = 1e-12 * self.weight * float(alpha @ (rows**2).sum(axis=1)) + 1e-300
 
         def value(point: Array) -> float:
             return float(alpha @ self.rate(vectors @ point))
@@ -106,18 +108,28 @@ def complement(rows: Array) -> Array:
 
 
 def bound_below(costs: Array, rates: Array) -> tuple[float, Array]:
-    """Return a certified value of the relaxation with the given cuts, and its multipliers."""
+    """Return a certified value of the relaxation with the given cuts, and its multipliers.
+
+    The dual: maximise sum y subject to rates^T y <= costs. Rows and columns are scaled for the
+    solver; the multipliers are then shrunk until every constraint holds as computed.
+    """
+    shares = rates / costs
+    sizes = shares.max(axis=1)
+    worth = 1.0 / sizes
+    found = _programme(-worth / worth.max(), (shares / sizes[:, None]).T, np.ones(shares.shape[1]))
+    y = np.maximum(found, 0.0) / sizes
+    y = y / max(1.0, float((shares.T @ y).max()))
+    return float(y.sum()), y
+
+
+def _programme(objective: Array, matrix: Array, limits: Array) -> Array:
+    """Minimise over x >= 0 with matrix x <= limits."""
     from scipy.optimize import linprog
 
-    # dual: maximise sum y subject to rates^T y <= costs; columns scaled to comparable size
-    scale = rates.max(axis=1)
-    found = linprog(
-        -1.0 / scale, A_ub=(rates / scale[:, None]).T, b_ub=costs, bounds=(0, None), method="highs"
-    )
-    y = np.maximum(found.x, 0.0) / scale
-    used = rates.T @ y
-    y = y / max(1.0, float(np.max(used / costs)))
-    return float(y.sum()), y
+    found = linprog(objective, A_ub=matrix, b_ub=limits, bounds=(0, None), method="highs")
+    if found.status != 0:
+        raise Unsupported(f"The linear programme was not solved: {found.message}")
+    return np.asarray(found.x)
 
 
 def solve(
@@ -127,43 +139,62 @@ def solve(
     tolerance: float = 1e-6,
     rounds: int = 400,
 ) -> Certificate:
-    """Return both certificates; stops at a relative gap of `tolerance` or after `rounds` cuts."""
-    from scipy.optimize import linprog
-
+    """Return both certificates; stops at a relative gap of `tolerance` or after `rounds`."""
     if not constraints:
         return Certificate(0.0, 0.0, (0.0,) * len(costs), (), ())
-    cuts = [
-        (k, constraint.hardest(vectors, costs * 0 + 1)) for k, constraint in enumerate(constraints)
-    ]
-    rates = [constraints[k].rate(vectors @ z) for k, z in cuts]
-    best, upper = np.zeros_like(costs), np.inf
+    size = float(np.abs(vectors).max())
+    search = _Search(
+        costs, vectors / size, [replace(c, direction=c.direction / size) for c in constraints]
+    )
     for _ in range(rounds):
-        matrix = np.array(rates)
-        lower, multipliers = bound_below(costs, matrix)
-        master = linprog(costs, A_ub=-matrix, b_ub=-np.ones(len(matrix)), method="highs")
-        # a point between the master's corner and the best feasible one cuts deeper
-        for mix in (0.0, 0.5):
-            alpha = master.x if np.isinf(upper) else (1 - mix) * master.x + mix * best
-            hardest = [c.hardest(vectors, alpha) for c in constraints]
-            values = [
-                float(alpha @ c.rate(vectors @ z))
-                for c, z in zip(constraints, hardest, strict=True)
-            ]
-            least = min(values)
-            if least > 0 and float(costs @ alpha) / least < upper:
-                best, upper = alpha / least, float(costs @ alpha) / least
-            for k, (z, value) in enumerate(zip(hardest, values, strict=True)):
-                if value < 1 - 1e-12:
-                    cuts.append((k, z))
-                    rates.append(constraints[k].rate(vectors @ z))
-        if upper - lower <= tolerance * upper:
+        lower = search.tighten()
+        if search.upper - lower <= tolerance * search.upper:
             break
-    lower, multipliers = bound_below(costs, np.array(rates))
+    lower, multipliers = bound_below(costs, np.array(search.rates))
     kept = [i for i, y in enumerate(multipliers) if y > 0]
     return Certificate(
         lower,
-        max(upper, lower),
-        tuple(best.tolist()),
-        tuple(tuple(cuts[i][1].tolist()) for i in kept),
-        tuple(multipliers[i] for i in kept),
+        max(search.upper, lower),
+        tuple(search.best.tolist()),
+        tuple(tuple((search.cuts[i] / size).tolist()) for i in kept),
+        tuple(float(multipliers[i]) for i in kept),
     )
+
+
+class _Search:
+    """The cuts found so far and the best feasible allocation."""
+
+    def __init__(self, costs: Array, vectors: Array, constraints: Sequence[Constraint]) -> None:
+        self.costs, self.vectors, self.constraints = costs, vectors, constraints
+        self.cuts: list[Array] = []
+        self.rates: list[Array] = []
+        self.best, self.upper = np.zeros_like(costs), np.inf
+        self._visit(1.0 / costs, least=np.inf)
+
+    def _visit(self, alpha: Array, least: float) -> None:
+        """Cut where alpha tells alternatives apart at a rate below `least`; keep a better alpha."""
+        worst = np.inf
+        for constraint in self.constraints:
+            z = constraint.hardest(self.vectors, alpha)
+            rate = constraint.rate(self.vectors @ z)
+            value = float(alpha @ rate)
+            worst = min(worst, value)
+            if value < least:
+                self.cuts.append(z)
+                self.rates.append(rate)
+        price = float(self.costs @ alpha) / worst if worst > 0 else np.inf
+        if price < self.upper:
+            self.best, self.upper = alpha / worst, price
+
+    def tighten(self) -> float:
+        """Solve the master, cut at its corner and half-way to the best point; return the bound."""
+        matrix = np.array(self.rates) / self.costs
+        lower, _ = bound_below(self.costs, np.array(self.rates))
+        sizes = matrix.max(axis=1)
+        middle = float(np.median(sizes))
+        shares = _programme(np.ones(len(self.costs)), -(matrix / sizes[:, None]), -middle / sizes)
+        corner = shares / middle / self.costs
+        self._visit(corner, least=1 - 1e-12)
+        if np.isfinite(self.upper):
+            self._visit(0.5 * (corner + self.best), least=1 - 1e-12)
+        return lower

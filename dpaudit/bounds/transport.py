@@ -7,8 +7,9 @@ Bretagnolle-Huber with KL <= E[N_a] d_epsilon(P_a, P'_a) gives
 
     E[N_a] >= log( T gap g / (2 (gap + g) (U + U')) ) / d_epsilon(P_a, P'_a)      for every g.
 
+The upper bounds depend on the means alone, so P'_a may be any law of the class with mean best + g.
 This is the comparison that is meaningful at finite T: an epsilon-DP policy that meets its upper
-bounds on every Bernoulli instance cannot have less expected regret than the sum of gap E[N_a].
+bounds on every instance of the class cannot have less expected regret than the sum of gap E[N_a].
 """
 
 from __future__ import annotations

@@ -91,15 +91,14 @@ def _settings(arguments: argparse.Namespace) -> list[Setting]:
 
 def _stochastic(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     from dpaudit.bounds import document, picture
-    from dpaudit.bounds.laws import Bernoulli
 
     settings, runs, seed, jobs = _settings(arguments), *_simulation(arguments)
     instances = _instances(arguments)
     algorithms = _algorithms(arguments, instances)
+    if runs and not all(instance.simulable for instance in instances.values()):
+        _refuse("runs", runs, "needs Bernoulli rewards: only their environment can be simulated.")
     if arguments.plot:
         instance = next(iter(instances.values()))
-        if not isinstance(instance.laws[0], Bernoulli):
-            _refuse("law", arguments.law, "cannot be simulated; a picture needs bernoulli.")
         picture.draw(
             instance, settings[0], algorithms, runs, seed, jobs, arguments.plot, *_axis(arguments)
         )
@@ -135,11 +134,10 @@ def _simulation(arguments: argparse.Namespace) -> tuple[int, int, int]:
 
 
 def _algorithms(arguments: argparse.Namespace, instances: dict[str, Instance]) -> list[str]:
-    from dpaudit.bounds.laws import Bernoulli
     from dpaudit.bounds.measured import build
     from dpaudit.bounds.table import Setting
 
-    bounded = all(isinstance(i.laws[0], Bernoulli) for i in instances.values())
+    bounded = all(instance.bounded for instance in instances.values())
     if arguments.algorithms is None:
         chosen = ["adap_ucb", "adap_klucb"] if arguments.plot else list(_default())
         return chosen if bounded else []

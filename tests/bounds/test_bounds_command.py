@@ -63,7 +63,12 @@ def test_other_families_have_lower_bounds_only(law, capsys):
 def test_finite_support(capsys):
     command = ["bounds", "--support", "0,0.5,1", "--probabilities", "0.2,0.3,0.5;0.5,0.3,0.2"]
     assert run(command) == 0
-    assert "finite support" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "finite support" in out
+    assert "episode by episode" in out  # rewards in [0, 1]: the upper bounds hold
+    command = ["bounds", "--support", "0,2", "--probabilities", "0.2,0.8;0.5,0.5"]
+    assert run(command) == 0
+    assert "episode by episode" not in capsys.readouterr().out
 
 
 def test_linear(capsys):
@@ -115,7 +120,8 @@ def test_pictures_are_written(against, tmp_path, monkeypatch, capsys):
         (["--json", "/nowhere/x.json"], "does not exist"),
         (["--plot", "x.png", "--against", "time"], "No axis 'time'."),
         (["--plot", "x.png", "--range", "3,1"], "must be two positive numbers"),
-        (["--plot", "x.png", "--law", "gaussian", "--means", "1,2"], "cannot be simulated"),
+        (["--plot", "x.png", "--law", "gaussian", "--means", "1,2"], "needs Bernoulli rewards"),
+        (["--law", "gaussian", "--means", "1,2", "--runs", "3"], "needs Bernoulli rewards"),
     ],
 )
 def test_bad_input_costs_one_line(arguments, message, capsys, tmp_path, monkeypatch):

@@ -288,6 +288,22 @@ def test_the_right_limits_at_the_ends():
     assert finite((0, 1), (0.5, 0.5)).kl_gap(1.0).upper == math.inf
 
 
+@pytest.mark.parametrize(
+    "law",
+    [Gaussian(0.0), Gaussian(100.0, 0.01), Exponential(0.3), Poisson(3.0), Poisson(1e-9),
+     Bernoulli(0.3), finite((0, 0.5, 1, 40), (0.3, 0.3, 0.4, 0.0))],
+)  # fmt: skip
+def test_extreme_budgets_and_gaps_neither_overflow_nor_lose_order(law):
+    for gap in (1e-6, 0.5, 30.0):
+        before = 0.0
+        for epsilon in (1e-12, 1e-6, 1.0, 50.0, 599.0, 1e6):
+            found = law.private_gap(law.mean + gap, epsilon)
+            both = law.kl_gap(law.mean + gap).upper, epsilon * law.tv_gap(law.mean + gap).upper
+            assert found.upper <= min(both) * (1 + 1e-6) + 1e-13
+            assert found.upper >= before * (1 - 1e-6) - 1e-13
+            before = found.lower
+
+
 def test_minimisation_over_larger_means_does_not_help_one_parameter_families():
     rng = np.random.default_rng(68)
     for law in (Gaussian(0.1), Exponential(0.7), Poisson(1.3)):

@@ -208,6 +208,28 @@ def test_clipped_moments_against_sampling():
     assert np.array_equal(order, np.argsort(SKEW.environment.means))
 
 
+@pytest.mark.parametrize("size", [1e-3, 1e3])
+def test_units_of_the_features_do_not_matter(size):
+    scaled = LinearInstance(
+        tuple(tuple(size * x for x in feature) for feature in SPATIAL.features),
+        tuple(x / size for x in SPATIAL.theta),
+    )
+    left, right = linear.structural(scaled, 0.3), linear.structural(SPATIAL, 0.3)
+    assert left.sharp.lower == pytest.approx(right.sharp.lower, rel=1e-6)
+    assert left.corrected.lower == pytest.approx(right.corrected.lower, rel=1e-6)
+    assert left.rho_valid == pytest.approx(right.rho_valid)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e3])
+@pytest.mark.parametrize("epsilon", [1e-4, 100.0])
+def test_extreme_gaps_are_solved(size, epsilon):
+    extreme = LinearInstance(SPATIAL.features, tuple(size * x for x in SPATIAL.theta))
+    found = linear.structural(extreme, epsilon)
+    for certificate in (found.without_privacy, found.paper, found.corrected, found.sharp):
+        assert certificate.gap <= 2e-6 * certificate.upper
+    assert found.refined >= found.sharp.lower
+
+
 def test_no_constraints_cost_nothing():
     assert solve(np.ones(2), np.eye(2), []).upper == 0.0
 
