@@ -28,6 +28,7 @@ from dpaudit.exact.likelihood import (
     MEASURED_ERROR,
     Engine,
     log_likelihood,
+    measured_error,
     require_engine,
 )
 from dpaudit.exact.pairs import Step, Streams, polish, steps
@@ -141,6 +142,7 @@ class _Search:
         self.best: tuple[Step, Path, Region] | None = None
         self.above_floor = 0.0
         self.unresolved = 0
+        self.error = MEASURED_ERROR
 
     def run(self) -> WorstLoss:
         try:
@@ -219,6 +221,7 @@ class _Search:
         return self.budget is not None and time.perf_counter() - self.began > self.budget
 
     def _visit(self, path: Path, region: Region, found: checks.Conditions) -> None:
+        self.error = max(self.error, measured_error(region))
         for step in steps(region, found, self.streams, log_likelihood):
             self.proved = self.proved and step.proved
             if self.best is None or step.loss > self.best[0].loss:
@@ -239,9 +242,9 @@ class _Search:
             return self._result(none, None, EXTREMAL, covers)
         step, path, region = self.best
         loss = max(step.loss, 0.0)
-        low = max(0.0, loss - 2 * MEASURED_ERROR)
+        low = max(0.0, loss - 2 * self.error)
         whole = self.complete and not self.unresolved
-        high = loss + 2 * MEASURED_ERROR if whole else math.inf
+        high = loss + 2 * self.error if whole else math.inf
         witness = witness_of_step(self.algorithm, path, region, step)
         return self._result(Enclosure(low, high, False), witness, EXTREMAL, covers)
 
@@ -254,7 +257,7 @@ class _Search:
         self.paths, self.complete = found.paths, found.complete
         self.above_floor = found.above(self.floor)
         exact_zero_one = noiseless.applies(region)
-        slack = 0.0 if exact_zero_one else 2 * MEASURED_ERROR
+        slack = 0.0 if exact_zero_one else 2 * measured_error(region)
         low = max(0.0, found.loss - slack)
         covered = self.streams == "binary" and found.complete
         high = found.loss + slack if covered or found.loss == math.inf else math.inf
@@ -269,7 +272,7 @@ class _Search:
             stream, neighbour, actions = found.pair
             logs = found.logs
             witness = make_witness(
-                self.algorithm, actions, stream, neighbour, logs[0], logs[1], exact_zero_one
+                self.algorithm, actions, stream, neighbour, logs[0], logs[1], slack / 2
             )
         enclosure = Enclosure(low, high, exact_zero_one)
         return self._result(enclosure, witness, f"enumeration over {names}^T", covers)
@@ -329,7 +332,8 @@ def witness_of_step(algorithm: Algorithm, path: Path, region: Region, step: Step
     """Return the witness behind a step."""
     stream, neighbour = pair_of_step(path, region, step)
     actions = tuple(int(arm) for arm in path.actions)
-    return make_witness(algorithm, actions, stream, neighbour, step.high, step.low, False)
+    error = measured_error(region)
+    return make_witness(algorithm, actions, stream, neighbour, step.high, step.low, error)
 
 
 def make_witness(
@@ -339,10 +343,10 @@ def make_witness(
     neighbour: Sequence[float],
     high: float,
     low: float,
-    certified: bool,
+    slack: float,
 ) -> Witness:
-    """Return a witness from log-likelihoods; `stream` is the likelier of the two."""
-    slack = 0.0 if certified else MEASURED_ERROR
+    """Return a witness from log-likelihoods with an error of `slack`; `stream` is the likelier."""
+    certified = slack == 0.0
     position = next(t for t, (a, b) in enumerate(zip(stream, neighbour, strict=True)) if a != b)
     difference = high - low if low > -math.inf else math.inf
     spread = 2 * slack if math.isfinite(difference) else 0.0
