@@ -260,7 +260,7 @@ def test_interrupted_work_is_shown(capsys, monkeypatch):
     code, out, _ = command(capsys, "check", "adap_ucb", "--horizon", "100")
     assert code == 130
     words = " ".join(out.split())
-    assert "Interrupted during T = 4" in words
+    assert "Interrupted before the next horizon." in words
     assert "epsilon*(3)" in words
     assert "Interrupted: the checks above are all that was finished." in words
 
