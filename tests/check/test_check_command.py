@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
 from dpaudit import horizons
 from dpaudit.cli import run
+from dpaudit.core.algorithms import load
 from dpaudit.errors import Contradiction
+from dpaudit.hunt import against_the_odds, hunt
 from dpaudit.verdict import Finding, Status, combine
 
 RIGHT = '''"""A private algorithm of one's own."""
@@ -218,13 +221,23 @@ def test_right_until_long_episodes(capsys, here):
     assert data["epsilon_upper"] == 2.0
 
 
-@pytest.mark.slow
 def test_long_episodes_are_refuted_where_they_are_reached(capsys, here):
-    words = ("variants.py:long_ucb", "--exact-horizon", "300", "--budget", "300")
+    words = ("variants.py:long_ucb", "--method", "exact", "--budget", "200")
     code, data = report(capsys, *words, "--witness", "w.json")
     assert (code, data["verdict"]) == (1, "REFUTED")
-    assert len(data["findings"][1]["witness"]["actions"]) > 257
+    witness = json.loads((here / "w.json").read_text())
+    assert len(witness["actions"]) == 513  # two arms with 256 pulls each, and the choice after
+    assert witness["loss"]["lower"] > 1.99
     assert command(capsys, "replay", "w.json")[0] == 0
+
+
+def test_the_hunt_refutes_nothing_that_is_right():
+    algorithm = load("adap_ucb", arms=2)
+    assert against_the_odds(algorithm, 1, 600) == [0, 1, 0, 1, 0]
+    assert against_the_odds(algorithm, 512, 600) is None
+    assert hunt(algorithm, 600, 1.0, math.inf) is None
+    assert hunt(algorithm, 100, 0.9, math.inf) is not None
+    assert hunt(load("dp_se", arms=2, horizon=600), 600, 1.0, math.inf) is None
 
 
 def test_other_instances_do_not_contradict(capsys, here, monkeypatch):

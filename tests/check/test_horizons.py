@@ -34,6 +34,11 @@ def answering(monkeypatch, answers):
     return asked
 
 
+@pytest.fixture(autouse=True)
+def no_hunt(monkeypatch):
+    monkeypatch.setattr(horizons, "hunt", lambda *_: None)
+
+
 def only(build_horizons, epsilon=1.0):
     findings = judge(lambda horizon: ADAP, epsilon, build_horizons, 60.0)
     assert len(findings) == 1
@@ -55,17 +60,18 @@ def test_the_last_horizon_is_what_counts(monkeypatch):
 
 
 def test_a_loss_that_falls_with_the_horizon_is_discarded(monkeypatch):
-    answering(monkeypatch, {3: (0.3, 0.4), 4: (0.1, 0.2)})
-    finding = only([3, 4])
-    assert (finding.horizon, finding.epsilon_upper) == (3, 0.4)
-    assert "T = 4 was discarded" in finding.reason
+    answering(monkeypatch, {3: (0.3, 0.4), 4: (0.1, 0.2), 5: (0.5, 0.6)})
+    finding = only([3, 4, 5])
+    assert finding.status is Status.SILENT
+    assert (finding.horizon, finding.epsilon_lower, finding.epsilon_upper) == (5, 0.5, math.inf)
+    assert "T = 4 fell below shorter horizons" in finding.reason
 
 
 def test_an_asked_horizon_is_compared_with_a_short_one(monkeypatch):
     answering(monkeypatch, {8: (0.3, 0.4), 100: (0.0, 1e-9)})
     finding = only([100])
     assert finding.status is Status.SILENT
-    assert "discarded" in finding.reason
+    assert "T = 100 fell below" in finding.reason
 
 
 def test_an_engine_that_breaks_is_silent(monkeypatch):
