@@ -164,7 +164,7 @@ def grids(chains: Sequence[Chain], binary: bool, deadline: float | None, width: 
                     kappa = ball(chain.rate(release) / Fraction(chain.releases[release].divisor))
                     steps = mesh_steps(scan, engine.mesh, above(kappa), rising=background == 1)
                     item = _Candidate(
-                        steps.lower,
+                        -math.inf if math.isnan(steps.lower) else steps.lower,
                         math.inf if math.isnan(steps.upper) else steps.upper,
                         number,
                         release,
