@@ -38,7 +38,8 @@ def line(name: str, horizon: int, streams: str) -> str:
 def main() -> None:
     """Print the table."""
     print(
-        "algorithm  streams   T  paths  epsilon* (epsilon = 1)            width   cpu s   wall s  peak MB"
+        "algorithm  streams   T  paths  epsilon* (epsilon = 1)"
+        "                   width    cpu s   wall s  peak MB"
     )
     given = sys.argv[1:]
     rows = [(given[0], int(given[1]), given[2])] if given else TABLE

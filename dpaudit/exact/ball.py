@@ -21,9 +21,17 @@ from dpaudit.core.algorithm import Accumulate, Algorithm, Keep, Release, Rows
 from dpaudit.core.arithmetic import BALL
 from dpaudit.core.scores import Affine
 from dpaudit.errors import InvalidArgument, Unsupported, require_integer
-from dpaudit.exact import ball_affine, ball_elimination, ball_kl, ball_noiseless, ball_search
+from dpaudit.exact import (
+    ball_affine,
+    ball_direct,
+    ball_elimination,
+    ball_kl,
+    ball_noiseless,
+    ball_order,
+    ball_search,
+)
 from dpaudit.exact.ball_chain import chain_of
-from dpaudit.exact.ball_conditions import require_extremal, require_single_use
+from dpaudit.exact.ball_conditions import require_extremal
 from dpaudit.exact.ball_exponential import Imprecise
 from dpaudit.exact.paths import Decided, Path, all_paths
 from dpaudit.exact.rounding import above, below
@@ -65,6 +73,11 @@ def path_log_likelihood(path: Path, sums: Mapping[Rows, Fraction]) -> arb:
             return probability.log()
     if ball_noiseless.is_noiseless(path):
         return arb(0) if ball_noiseless.happens(path, sums) else arb("-inf")
+    if ball_direct.widest(path) > 2:
+        order = ball_order.order_of(path)
+        probability = tighten(lambda: ball_order.likelihood(order, sums))
+        with ctx.workprec(2 * TARGET_BITS):
+            return probability.log()
     chain = chain_of(path)
     if not chain.stages:
         return arb(0)
@@ -139,8 +152,20 @@ def worst_loss(
         raise Unsupported(
             "Without noise the loss is 0 or infinite: look for two streams that differ."
         )
-    if _eliminates(paths):
-        return _elimination(paths, streams, deadline, began)
+    if ball_direct.applies(paths):
+        direct = ball_direct.search(paths, streams == "binary", deadline)
+        return WorstLoss(
+            direct.loss,
+            direct.path,
+            direct.step.release,
+            direct.step.own,
+            direct.step.other,
+            direct.step.background,
+            COVERS[streams],
+            len(paths),
+            direct.complete,
+            time.monotonic() - began,
+        )
     for path in paths:
         require_extremal(path)
     chains = [chain_of(path) for path in paths]
@@ -180,64 +205,4 @@ def _noiseless(algorithm: Algorithm, horizon: int, streams: Streams, began: floa
         paths=1,
         complete=True,
         seconds=time.monotonic() - began,
-    )
-
-
-def _eliminates(paths: list[Path]) -> bool:
-    events = (event for path in paths for event in path.events if isinstance(event, Decided))
-    return any(isinstance(event.request, Keep) for event in events)
-
-
-def _elimination(
-    paths: list[Path], streams: Streams, deadline: float | None, began: float
-) -> WorstLoss:
-    """Group the paths that show as the same actions: they differ in the last outcome alone."""
-    for path in paths:
-        require_single_use(path)
-    groups: dict[bytes, list[Path]] = {}
-    for path in paths:
-        groups.setdefault(path.actions.tobytes(), []).append(path)
-    candidates: list[tuple[ball_elimination.Step, Path]] = []
-    complete = True
-    for together in groups.values():
-        if candidates and deadline is not None and time.monotonic() > deadline:
-            complete = False
-            break
-        runs = [ball_elimination.epochs_of(path) for path in together]
-        if len({len(run) for run in runs}) > 1 or any(run[:-1] != runs[0][:-1] for run in runs):
-            raise Unsupported("Paths of the same actions differ before their last elimination.")
-        for number in range(len(runs[0])):
-            last = number == len(runs[0]) - 1
-            union = [run[number] for run in (runs if last else runs[:1])]
-            precision = FIRST_PRECISION
-            while True:
-                with ctx.workprec(precision):
-                    try:
-                        steps = ball_elimination.epoch_steps(union, streams == "binary")
-                    except Imprecise:
-                        steps = []
-                if steps and all(
-                    step.upper.is_finite() and step.upper.rad() < 1e-12 for step in steps
-                ):
-                    break
-                precision *= 2
-                if precision > LAST_PRECISION:
-                    raise Unsupported(f"The ball stays wide at {LAST_PRECISION} bits.")
-            candidates += [(step, together[0]) for step in steps]
-    if not candidates:
-        raise Unsupported("No release enters a decision within the horizon.")
-    best, path = max(candidates, key=lambda item: item[0].lower.mid())
-    lower = max(ball_search.below(best.lower), 0.0)
-    upper = max(max(ball_search.above(step.upper) for step, _ in candidates), lower)
-    return WorstLoss(
-        Enclosure(lower, upper if complete else math.inf, certified=True),
-        path,
-        best.release,
-        best.own,
-        best.other,
-        best.background,
-        COVERS[streams],
-        len(paths),
-        complete,
-        time.monotonic() - began,
     )

@@ -8,9 +8,8 @@ tails, which are piecewise exponential polynomials: exact in balls, whatever can
 The worst loss is enclosed for two arms. Then an outcome, or a union of outcomes that show as the
 same actions, is x_0 - x_1 in an interval: a convex sublattice, so extremal streams apply and the
 log-likelihood is concave in each centre. Epochs share no reward, so each is looked at alone. A step
-is largest from 0 (the other arm at 1) or from n (the other arm at 0); if the next step still gains,
-shorter ones lose, otherwise concavity bounds what they can gain. For three or more arms an outcome
-with two survivors and a dropped arm is no lattice: `Unsupported`.
+is largest from 0 (the other arm at 1) or from n (the other arm at 0). For three or more arms an
+outcome with two survivors and a dropped arm is no lattice: `Unsupported`.
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ from dpaudit.core.arithmetic import BALL, ball, exact
 from dpaudit.core.noise import Laplace as LaplaceNoise
 from dpaudit.errors import Unsupported
 from dpaudit.exact.ball_affine import unit_of
+from dpaudit.exact.ball_concave import Step, concave_step
 from dpaudit.exact.ball_exponential import Laplace, Piecewise
 from dpaudit.exact.paths import Decided, Path
 
@@ -98,18 +98,6 @@ def likelihood(epochs: Sequence[Epoch], sums: Mapping[Rows, Fraction]) -> arb:
     return total
 
 
-@dataclass(frozen=True)
-class Step:
-    """The largest loss of one epoch's release, from own sum `own` to `other`."""
-
-    lower: arb
-    upper: arb
-    release: Release
-    own: Fraction
-    other: Fraction
-    background: int
-
-
 def epoch_steps(union: Sequence[Epoch], binary: bool) -> list[Step]:
     """Enclose the largest loss of each of two releases over the union of outcomes."""
     releases = union[0].releases
@@ -120,9 +108,7 @@ def epoch_steps(union: Sequence[Epoch], binary: bool) -> list[Step]:
         raise Unsupported("The outcomes of the same actions are not an interval.")
     found = []
     for own, background in product((0, 1), (1, 0)):
-        release, other = releases[own], releases[1 - own]
-        rows = Fraction(len(release.rows))
-        start, direction = (Fraction(0), 1) if background else (rows, -1)
+        other = releases[1 - own]
         fixed = Fraction(background * len(other.rows)) / exact(other.divisor)
 
         def log(total: Fraction, own: int = own, fixed: Fraction = fixed) -> arb:
@@ -130,12 +116,5 @@ def epoch_steps(union: Sequence[Epoch], binary: bool) -> list[Step]:
             centres = (centre, fixed) if own == 0 else (fixed, centre)
             return sum((outcome(epoch, centres) for epoch in union), arb(0)).log()
 
-        base, end = log(start), log(start + direction)
-        upper = end - base
-        if not binary:
-            if rows < 2:
-                raise Unsupported("An epoch of a single reward is not in this engine.")
-            # concave: between 0 and 1 the line through the next two points lies above
-            upper += arb.max(arb(0), end - log(start + 2 * direction))
-        found.append(Step(end - base, upper, release, start, start + direction, background))
+        found.append(concave_step(log, releases[own], background, whole=binary))
     return found

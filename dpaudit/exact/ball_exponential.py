@@ -85,7 +85,8 @@ class Point:
         return power
 
 
-def _evaluate(terms: Terms, point: Point) -> arb:
+def evaluate(terms: Terms, point: Point) -> arb:
+    """Return the value of one piece at a point."""
     total = arb(0)
     for k, coefficients in terms.items():
         value = coefficients[-1]
@@ -117,7 +118,7 @@ def _antiderivative(terms: Terms, unit: Unit) -> Terms:
     return found
 
 
-def _definite(terms: Terms, by: int, unit: Unit, low: Point | None, high: Point | None) -> arb:
+def definite(terms: Terms, by: int, unit: Unit, low: Point | None, high: Point | None) -> arb:
     """Return the integral of terms(x) exp(by u x) from low to high; None is infinity."""
     total = arb(0)
     for k, coefficients in terms.items():
@@ -222,7 +223,7 @@ class Piecewise:
         """Return the constant 1."""
         return Piecewise(unit, (), ({0: [arb(1)]},))
 
-    def _place(self, x: arb) -> tuple[int, arb | None]:
+    def place(self, x: arb) -> tuple[int, arb | None]:
         """Return the index of the piece that holds x, or of the point it overlaps and how far."""
         middle = x.mid()
         index = bisect_left(self.points, middle, key=lambda point: point.x.mid())
@@ -237,7 +238,7 @@ class Piecewise:
 
     def times(self, kink: Kink) -> Piecewise:
         """Return the product with a factor of one kink."""
-        index, gap = self._place(kink.x)
+        index, gap = self.place(kink.x)
         left, right = kink.left, kink.right
         if gap is not None:
             reach = ball(kink.rate) * gap
@@ -282,7 +283,7 @@ class Piecewise:
                 j += 1
             else:
                 here = Point.at(a.x.union(b.x), self.unit)
-                ratio = _evaluate(other.pieces[j], here) / _evaluate(other.pieces[j + 1], here)
+                ratio = evaluate(other.pieces[j], here) / evaluate(other.pieces[j + 1], here)
                 inverse = 1 / ratio
                 if not (ratio.is_finite() and inverse.is_finite()):
                     raise Imprecise("breakpoints are not separated at this precision.")
@@ -299,8 +300,8 @@ class Piecewise:
         primitives = [_antiderivative(piece, self.unit) for piece in self.pieces]
         masses = []
         for i, primitive in enumerate(primitives):
-            high = _evaluate(primitive, self.points[i]) if i < len(self.points) else arb(0)
-            low = _evaluate(primitive, self.points[i - 1]) if i > 0 else arb(0)
+            high = evaluate(primitive, self.points[i]) if i < len(self.points) else arb(0)
+            low = evaluate(primitive, self.points[i - 1]) if i > 0 else arb(0)
             masses.append(high - low)
         return primitives, masses, sum(masses, arb(0))
 
@@ -321,7 +322,7 @@ class Piecewise:
         for i, primitive in enumerate(primitives):
             if i:
                 primitive = _add_constant(
-                    primitive, before - _evaluate(primitive, self.points[i - 1])
+                    primitive, before - evaluate(primitive, self.points[i - 1])
                 )
             pieces.append(primitive)
             before += masses[i]
@@ -336,7 +337,7 @@ class Piecewise:
         for i in range(len(primitives) - 1, -1, -1):
             negative = {k: [-c for c in terms] for k, terms in primitives[i].items()}
             if i < len(self.points):
-                negative = _add_constant(negative, after + _evaluate(primitives[i], self.points[i]))
+                negative = _add_constant(negative, after + evaluate(primitives[i], self.points[i]))
             pieces.append(negative)
             after += masses[i]
         return self._moved(pieces[::-1], shift)
@@ -349,79 +350,7 @@ class Piecewise:
 
     def __call__(self, x: Any) -> arb:
         """Return the value at `x`."""
-        index, gap = self._place(ball(x))
+        index, gap = self.place(ball(x))
         here = Point.at(ball(x), self.unit)
-        value = _evaluate(self.pieces[index], here)
-        return value if gap is None else value.union(_evaluate(self.pieces[index + 1], here))
-
-
-class Moments:
-    """The integrals of one function against exponential tails on either side of any point.
-
-    With r = k u: below(x) is the integral over t < x of w(t) e^(r (t - x)), above(x) the one over
-    t > x of w(t) e^(-r (t - x)). Integrals between breakpoints are computed once.
-    """
-
-    def __init__(self, function: Piecewise, k: int) -> None:
-        self.function, self.k = function, k
-        self._sums: dict[tuple[int, int], arb] = {}
-
-    def _piece(self, index: int, by: int) -> arb:
-        points = self.function.points
-        low = points[index - 1] if index > 0 else None
-        high = points[index] if index < len(points) else None
-        return _definite(self.function.pieces[index], by, self.function.unit, low, high)
-
-    def _up_to(self, index: int, by: int) -> arb:
-        """Return the integral left of point number `index`."""
-        known = self._sums.get((index, by))
-        if known is None:
-            known = self._piece(index, by) + (self._up_to(index - 1, by) if index else arb(0))
-            self._sums[index, by] = known
-        return known
-
-    def _from(self, index: int, by: int) -> arb:
-        """Return the integral right of point number `index`."""
-        known = self._sums.get((~index, by))
-        if known is None:
-            last = index + 1 == len(self.function.points)
-            known = self._piece(index + 1, by) + (arb(0) if last else self._from(index + 1, by))
-            self._sums[~index, by] = known
-        return known
-
-    def _sliver(self, index: int, here: Point, by: int) -> arb:
-        """Return the integral from point number `index` to an overlapping point."""
-        point = self.function.points[index]
-        both = Point.at(point.x.union(here.x), self.function.unit)
-        left, right = self.function.pieces[index], self.function.pieces[index + 1]
-        value = _evaluate(left, both).union(_evaluate(right, both))
-        return (here.x - point.x) * value * both.exp(by)
-
-    def _left(self, here: Point, by: int) -> arb:
-        points, pieces = self.function.points, self.function.pieces
-        index, gap = self.function._place(here.x)
-        if gap is not None:
-            return self._up_to(index, by) + self._sliver(index, here, by)
-        low = points[index - 1] if index else None
-        inner = _definite(pieces[index], by, self.function.unit, low, here)
-        return inner + (self._up_to(index - 1, by) if index else arb(0))
-
-    def _right(self, here: Point, by: int) -> arb:
-        points, pieces = self.function.points, self.function.pieces
-        index, gap = self.function._place(here.x)
-        if gap is not None:
-            return self._from(index, by) - self._sliver(index, here, by)
-        high = points[index] if index < len(points) else None
-        inner = _definite(pieces[index], by, self.function.unit, here, high)
-        return inner + (arb(0) if high is None else self._from(index, by))
-
-    def at(self, x: arb) -> tuple[arb, arb]:
-        """Return below(x) and above(x)."""
-        here = Point.at(x, self.function.unit)
-        below = self._left(here, self.k) * here.exp(-self.k)
-        return below, self._right(here, -self.k) * here.exp(self.k)
-
-    def masses(self, x: arb) -> tuple[arb, arb]:
-        """Return the integrals left and right of x."""
-        here = Point.at(x, self.function.unit)
-        return self._left(here, 0), self._right(here, 0)
+        value = evaluate(self.pieces[index], here)
+        return value if gap is None else value.union(evaluate(self.pieces[index + 1], here))

@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.errors import Unsupported
+
 Array = NDArray[np.float64]
 Numbers = Any  # an array or a scalar of doubles
 
@@ -120,7 +122,7 @@ def where(condition: Any, a: Interval, b: Interval) -> Interval:
 def _exp(x: Array) -> tuple[Array, Array]:
     x = np.asarray(x, dtype=float)
     if np.any(x > 700):
-        raise OverflowError("exp of more than 700")
+        raise Unsupported("A likelihood ratio beyond exp(700) leaves the range of doubles.")
     small = x < -700
     safe = np.where(small, 0.0, x)
     k = np.rint(safe / math.log(2))

@@ -22,9 +22,10 @@ from dpaudit.core.scores import KLBound
 from dpaudit.errors import Unsupported
 from dpaudit.exact.ball_chain import Chain, Drop, Stage
 from dpaudit.exact.ball_interval import Array, Interval
+from dpaudit.exact.ball_scan import Scan, scan
 from dpaudit.exact.ball_scores import Bound, Order, Threshold, threshold
 from dpaudit.exact.ball_symbolic import TREE
-from dpaudit.exact.ball_weight import Beyond, Grid, Law, Scan, Weight, outward, scan, tail
+from dpaudit.exact.ball_weight import Beyond, Grid, Law, Weight, outward, tail
 
 Kind = tuple[Fraction, Fraction, int]  # a release's rate, divisor and number of rows
 

@@ -25,7 +25,7 @@ from dpaudit.verdict import Enclosure
 
 LAST_PRECISION = 1 << 15
 # cells of a grid's smooth stretches, and mesh points per unit of own sum, pass by pass
-PASSES = ((300, 8), (800, 32), (1600, 128), (3200, 512))
+PASSES = ((300, 16), (900, 64), (1800, 256), (3600, 1024))
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def grids(chains: Sequence[Chain], binary: bool, deadline: float | None, width: 
                     kappa = ball(chain.rate(release) / Fraction(chain.releases[release].divisor))
                     steps = mesh_steps(scan, engine.mesh, above(kappa), rising=background == 1)
                     item = _Candidate(
-                        steps.lower,
+                        -math.inf if math.isnan(steps.lower) else steps.lower,
                         math.inf if math.isnan(steps.upper) else steps.upper,
                         number,
                         release,

@@ -19,7 +19,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpaudit.exact.ball_interval import Array, Interval, up
-from dpaudit.exact.ball_weight import Scan
+from dpaudit.exact.ball_scan import Scan
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from dpaudit.exact.ball_scores import Threshold
 Indices = NDArray[np.intp]
 _SLIVER = Interval(np.float64(0.0), np.float64(0.0100001))
 _ONE = Interval(np.float64(1.0), np.float64(1.0))
-_ROUND = 1e-14  # covers the few roundings of one formula on non-negative doubles
+ROUND = 1e-14  # covers the few roundings of one formula on non-negative doubles
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Weight:
         return Weight(
             self.at.times(other.at),
             self.range.times(other.range),
-            first * (1 + _ROUND),
-            second * (1 + _ROUND),
+            first * (1 + ROUND),
+            second * (1 + ROUND),
         )
 
 
@@ -83,20 +83,18 @@ class Grid:
 
     def slack(self, weight: Weight) -> Array:
         """Bound the distance of a weight from its chord, cell by cell."""
-        bent = _product(self.length.hi**2 / 8, weight.second) * (1 + _ROUND)
+        bent = _product(self.length.hi**2 / 8, weight.second) * (1 + ROUND)
         return np.asarray(np.minimum(bent, up(weight.range.hi - weight.range.lo)))
 
     def means(self, weight: Weight, rate: float) -> Interval:
         """Enclose the mean of a weight on every cell under any Laplace law of at most this rate."""
-        lean = np.minimum(rate * self.length.hi / 12 * (1 + _ROUND), 0.5)
+        lean = np.minimum(rate * self.length.hi / 12 * (1 + ROUND), 0.5)
         slack = self.slack(weight)
         low, high = weight.at.lo, weight.at.hi
         least = 0.5 * (low[:-1] + low[1:]) - np.abs(np.diff(low)) * lean - slack
         most = 0.5 * (high[:-1] + high[1:]) + np.abs(np.diff(high)) * lean + slack
-        least = np.maximum(
-            least - _ROUND * np.abs(least) - _ROUND * weight.range.hi, weight.range.lo
-        )
-        most = np.minimum(most * (1 + _ROUND), weight.range.hi)
+        least = np.maximum(least - ROUND * np.abs(least) - ROUND * weight.range.hi, weight.range.lo)
+        most = np.minimum(most * (1 + ROUND), weight.range.hi)
         return Interval(np.minimum(least, weight.range.hi), np.maximum(most, weight.range.lo))
 
 
@@ -155,7 +153,7 @@ class Law:
         density = (-(self.rate.lo * Interval.of(near))).exp().times(self.spread)
         self.peak = up(0.5 * self.rate.hi) * density.hi
 
-    def _sums(self, weight: Weight) -> tuple[Interval, Interval, Interval]:
+    def sums(self, weight: Weight) -> tuple[Interval, Interval, Interval]:
         """Masses of the cells under a weight, of all left of each node, of all right of it."""
         mass = self.cells.times(self.grid.means(weight, float(self.rate.hi)))
         left = self.left.times(weight.at[0])
@@ -216,7 +214,7 @@ class Beyond:
 
     def __call__(self, weight: Weight) -> Weight:
         """Return the mass beyond the threshold at every node of the other register."""
-        _, below, above = self.law._sums(weight)
+        _, below, above = self.law.sums(weight)
         slack = self.law.grid.slack(weight)
         sums = below if self.below else above
         order = (0, 1) if self.below else (1, 0)
@@ -226,12 +224,12 @@ class Beyond:
         reach = np.append(_product(self.law.peak, weight.range.hi), 0.0)
         steep = weight.range.hi * self.law.rate.hi + weight.first
         change = np.append(_product(self.law.peak, steep), 0.0)
-        reach = np.maximum.reduceat(reach, self._spans)[::2] * (1 + _ROUND)
-        change = np.maximum.reduceat(change, self._spans)[::2] * (1 + _ROUND)
+        reach = np.maximum.reduceat(reach, self._spans)[::2] * (1 + ROUND)
+        change = np.maximum.reduceat(change, self._spans)[::2] * (1 + ROUND)
         slope = self.theta.slope
         first = _product(reach, slope)
         second = _product(_product(change, slope), slope) + _product(reach, self.theta.bend)
-        return from_monotone(at, self.below, first * (1 + _ROUND), second * (1 + _ROUND))
+        return from_monotone(at, self.below, first * (1 + ROUND), second * (1 + ROUND))
 
     def _bound(
         self,
@@ -250,13 +248,13 @@ class Beyond:
         nothing = np.isneginf(s) if self.below else np.isposinf(s)
         everything = np.isposinf(s) if self.below else np.isneginf(s)
         if upper:
-            mean = np.maximum(one, two) * (1 + _ROUND) + slack[index]
-            mean = np.minimum(mean * (1 + _ROUND), weight.range.hi[index])
-            value = (base + mass.hi * mean) * (1 + _ROUND)
+            mean = np.maximum(one, two) * (1 + ROUND) + slack[index]
+            mean = np.minimum(mean * (1 + ROUND), weight.range.hi[index])
+            value = (base + mass.hi * mean) * (1 + ROUND)
         else:
-            mean = np.minimum(one, two) - slack[index] - _ROUND * weight.range.hi[index]
+            mean = np.minimum(one, two) - slack[index] - ROUND * weight.range.hi[index]
             mean = np.maximum(mean, weight.range.lo[index])
-            value = (base + mass.lo * mean) * (1 - _ROUND)
+            value = (base + mass.lo * mean) * (1 - ROUND)
         total = self.law.total(weight)
         whole = total.hi if upper else total.lo
         value = np.where(everything, whole, np.where(nothing, 0.0, value))
@@ -287,49 +285,8 @@ def tail(theta: Threshold, law: Law, below: bool) -> Weight:
     far = np.where(np.isinf(near), 1e6, near)
     density = (-(rate.lo * Interval.of(far))).exp().times(law.spread)
     peak = up(0.5 * rate.hi) * density.hi
-    first = _product(peak, theta.slope) * (1 + _ROUND)
+    first = _product(peak, theta.slope) * (1 + ROUND)
     second = _product(_product(rate.hi * peak, theta.slope), theta.slope)
-    second = (second + _product(peak, theta.bend)) * (1 + _ROUND)
+    second = (second + _product(peak, theta.bend)) * (1 + ROUND)
     values = (cumulative(scaled) if below else cumulative(-scaled)).times(law.spread)
     return from_monotone(values.clip(0.0, 1.0), below, first, second)
-
-
-@dataclass(frozen=True)
-class Scan:
-    """Likelihoods and their derivative in the centre, at nodes; on the intervals the weight's top.
-
-    `mass` encloses the integral L of the weight against a Laplace law centred at each node, and
-    `change` encloses L' / (rate L).
-    """
-
-    mass: Interval
-    change: Interval
-    top: Array
-
-
-def scan(first: Law, last: Law, weight: Weight, nodes: Indices) -> Scan:
-    """Move a Laplace law over nodes between two centres: L = A + B, L' = rate (B - A).
-
-    Left of mu the density is a multiple of the one centred at `last`, right of mu of the one at
-    `first`, so two running sums serve all centres.
-    """
-    x = first.grid.x[nodes]
-    below = last._sums(weight)[1][nodes]
-    above = first._sums(weight)[2][nodes]
-    rate = first.rate
-    left = below.times((rate * (Interval.of(last.centre) - Interval.of(x))).exp())
-    right = above.times((rate * (Interval.of(x) - Interval.of(first.centre))).exp())
-    mass = left + right
-    # (B - A) / (B + A) rises in B and falls in A, whatever their ends
-    low = (Interval.of(right.lo) - Interval.of(left.hi)).over(
-        Interval.of(np.maximum(right.lo + left.hi, 1e-300))
-    )
-    high = (Interval.of(right.hi) - Interval.of(left.lo)).over(
-        Interval.of(np.maximum(right.hi + left.lo, 1e-300))
-    )
-    change = Interval(np.maximum(low.lo - _ROUND, -1.0), np.minimum(high.hi + _ROUND, 1.0))
-    top = np.maximum.reduceat(weight.range.hi, nodes[:-1]) if len(nodes) > 1 else np.zeros(0)
-    # reduceat's last span runs to the end of the grid: cut it at the last node
-    if len(nodes) > 1:
-        top[-1] = weight.range.hi[nodes[-2] : nodes[-1]].max()
-    return Scan(mass, change, top)

@@ -25,7 +25,8 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact import ball_affine
 from dpaudit.exact.ball_affine import Step
 from dpaudit.exact.ball_chain import Chain, Drop
-from dpaudit.exact.ball_exponential import Laplace, Moments, Piecewise, Unit
+from dpaudit.exact.ball_exponential import Laplace, Piecewise, Unit
+from dpaudit.exact.ball_moments import Moments
 
 
 @dataclass(frozen=True)

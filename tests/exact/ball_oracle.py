@@ -44,15 +44,20 @@ def quadrature(path: Path, stream: list[Fraction]) -> float:
         """Cuts at kinks and clip points, and often enough for twelve nodes each."""
         centre, scale = law[0], float(law[1].scale)
         found = {centre + k * scale for k in (*range(-40, 41, 2), -0.5, 0.5, 1, -1)}
-        for rule, _, _ in decisions[number:]:
+        for rule, _, known in decisions[number:]:
             one = rule.at(arm)
             if hasattr(one, "level"):
                 window = np.array([0, 1e-6, 1e-3, 0.03, 0.2, 0.5, 0.8, 0.97, 0.999, 1 - 1e-6, 1])
                 found |= set((window - float(one.shift)).tolist())
             else:
-                for other in (0, 1):
-                    gap = float(rule.at(1 - arm).shift) - float(one.shift)
-                    found |= {other + gap}
+                gap = float(rule.at(1 - arm).shift) - float(one.shift)
+                # where the other register's own kinks pass through the cut
+                later = decisions[number + 1 :] if arm == 0 and number == 0 else ()
+                inner = {
+                    then[arm][0] + float(rule2.at(arm).shift) - float(rule2.at(1 - arm).shift)
+                    for rule2, _, then in later
+                }
+                found |= {kink + gap for kink in (known[1 - arm][0], *inner)}
         return sorted(found)
 
     def integrate(cuts, top, function):
