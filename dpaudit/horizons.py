@@ -3,6 +3,9 @@
 Each horizon is judged whole before the next one begins. The certified engine speaks first; floating
 point then goes on to horizons that certainty does not reach in time. A violation ends the search:
 its witness is shrunk and computed again from scratch, certified where that is possible.
+
+The loss of an anytime algorithm does not fall with the horizon, because a run contains every
+shorter one. A result that says otherwise is discarded, and the reason says so.
 """
 
 from __future__ import annotations
@@ -10,19 +13,21 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from itertools import dropwhile
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.arithmetic import exact
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import WorstLoss, recompute, shrink, worst_loss
+from dpaudit.exact.pairs import Streams
 from dpaudit.verdict import Enclosure, Finding, Status, Witness
 
 Build = Callable[[int], Algorithm]
 Engine = Literal["ball", "float"]
 CERTIFIED_SHARE = 0.5
+QUICK = 8
+REFERENCE_SECONDS = 2.0
 
 
 class Interrupted(KeyboardInterrupt):
@@ -33,20 +38,16 @@ class Interrupted(KeyboardInterrupt):
         self.findings = findings
 
 
-@dataclass(frozen=True)
-class Reached:
-    """How far one engine came: the last horizon that it covered, and why it went no further."""
-
-    loss: WorstLoss | None
-    stopped: str
-    interrupted: bool = False
+class Stopped(Exception):
+    """A search goes no further; the message says why."""
 
 
 def sizes(arms: int, limit: int) -> Iterator[int]:
-    """Yield the horizons 3, 4, 6, 8, 12, 16, 24, ... that have a decision, up to a limit."""
-    power = 1
-    while 2 * power <= limit:
-        yield from (size for size in (2 * power, 3 * power) if arms < size <= limit)
+    """Yield the horizons up to 8 that have a decision, then 12, 16, 24, 32, ..., up to a limit."""
+    yield from range(arms + 1, min(QUICK, limit) + 1)
+    power = QUICK // 2
+    while 3 * power <= limit:
+        yield from (size for size in (3 * power, 4 * power) if max(arms, QUICK) < size <= limit)
         power *= 2
 
 
@@ -55,47 +56,136 @@ def judge(build: Build, epsilon: float, horizons: list[int], budget: float) -> l
 
     Raises `Interrupted` with the findings so far on Ctrl-C.
     """
-    start = time.monotonic()
-    first = _search(build, epsilon, horizons, "ball", budget)
-    findings = [_finding(build, epsilon, first, horizons, time.monotonic() - start)]
-    interrupted, reached = first.interrupted, first.loss
-    certain = reached is not None and reached.loss.certified
-    if reached and certain and not interrupted and findings[0].status is not Status.REFUTED:
-        rest = list(dropwhile(lambda size: size <= reached.horizon, horizons))
-        again = time.monotonic()
-        second = _search(build, epsilon, rest, "float", budget - (again - start))
+    deadline = time.monotonic() + budget
+    first = Search(build, epsilon, "ball", horizons)
+    if len(horizons) == 1 and horizons[0] > QUICK and build(horizons[0]).anytime:
+        short = Search(build, epsilon, "float", [QUICK])
+        short.run(min(deadline, time.monotonic() + REFERENCE_SECONDS))
+        first.known = short.known
+    first.run(deadline)
+    findings, interrupted = [first.finding()], first.interrupted
+    if first.certified and not interrupted and findings[0].status is not Status.REFUTED:
+        second = Search(build, epsilon, "float", first.unjudged, known=first.known)
+        second.run(deadline)
         interrupted = second.interrupted
-        if second.loss is not None and (second.loss.complete or violates(second.loss, epsilon)):
-            findings.append(_finding(build, epsilon, second, rest, time.monotonic() - again))
+        if second.best is not None:
+            findings.append(second.finding())
     if interrupted:
         raise Interrupted(findings)
     return findings
 
 
-def _search(
-    build: Build, epsilon: float, horizons: list[int], engine: Engine, budget: float
-) -> Reached:
+@dataclass
+class Search:
+    """One engine over growing horizons: the last result that stands, and why it is the last."""
+
+    build: Build
+    epsilon: float
+    engine: Engine
+    horizons: list[int]
+    known: dict[Streams, float] = field(default_factory=lambda: {"binary": 0.0, "real": 0.0})
     best: WorstLoss | None = None
-    start, seconds = time.monotonic(), 0.0
-    for horizon in horizons:
-        shared = best is not None and best.loss.certified and engine == "ball"
-        left = start + budget * (CERTIFIED_SHARE if shared else 1.0) - time.monotonic()
-        if best is not None and left <= seconds:
-            return Reached(best, f"The budget ended before T = {horizon}.")
+    stopped: str = ""
+    interrupted: bool = False
+    every_reward: bool = True
+    seconds: float = 0.0
+
+    @property
+    def certified(self) -> bool:
+        """Whether the result is certified."""
+        return self.best is not None and self.best.loss.certified
+
+    @property
+    def unjudged(self) -> list[int]:
+        """The horizons beyond the last result."""
+        return [size for size in self.horizons if self.best and size > self.best.horizon]
+
+    def run(self, deadline: float) -> None:
+        """Judge horizon after horizon until one violates epsilon or something ends the search."""
+        start = time.monotonic()
+        # Half of the time is for floating point, once it is known that certainty is to be had.
+        half = start + CERTIFIED_SHARE * (deadline - start)
         try:
-            found = worst_loss(build(horizon), horizon, engine=engine, budget=left)
-        except (InvalidArgument, Unsupported) as error:
-            return Reached(best, str(error))
+            for horizon in self.horizons:
+                for streams in self._kinds(horizon):
+                    shared = self.certified and self.engine == "ball" and len(self.horizons) > 1
+                    self._try(horizon, streams, half if shared else deadline)
+        except Stopped as stop:
+            self.stopped = str(stop)
         except KeyboardInterrupt:
-            return Reached(best, f"Interrupted during T = {horizon}.", interrupted=True)
-        if found.complete or best is None or found.loss.lower > epsilon:
-            best = found
-        if violates(best, epsilon):
-            return Reached(best, "")
+            self.stopped, self.interrupted = "Interrupted before the next horizon.", True
+        self.seconds = time.monotonic() - start
+
+    def _kinds(self, horizon: int) -> tuple[Streams, ...]:
+        """Binary streams are a small part of [0, 1]^T that shows most violations sooner."""
+        if not self.every_reward:
+            return ("binary",)
+        return ("binary", "real") if horizon <= QUICK or len(self.horizons) == 1 else ("real",)
+
+    def _try(self, horizon: int, streams: Streams, deadline: float) -> None:
+        left = deadline - time.monotonic()
+        if self.best is not None and left <= self.best.seconds:
+            raise Stopped(f"The budget ended before T = {horizon}.")
+        algorithm = self.build(horizon)
+        try:
+            found = worst_loss(
+                algorithm, horizon, streams=streams, engine=self.engine, budget=max(left, 0.0)
+            )
+        except (InvalidArgument, Unsupported) as error:
+            raise Stopped(str(error)) from None
+        except Exception as error:
+            # One engine that breaks must not take the other checks down with it.
+            said = f"{type(error).__name__}: {error}".rstrip(": ")
+            raise Stopped(f"A bug in dpaudit ended it at T = {horizon} ({said}).") from None
+        self._compare(found, algorithm.anytime)
+        if violates(found, self.epsilon):
+            self.best = found
+            raise Stopped("")
         if not found.complete:
-            return Reached(best, f"The budget ended during T = {horizon}.")
-        seconds = found.seconds
-    return Reached(best, "")
+            self.best = self.best or found
+            raise Stopped(f"The budget ended during T = {horizon}.")
+        if streams == "real" and found.loss.upper == math.inf:
+            self.every_reward = False  # no theorem covers [0, 1]^T; binary streams reach further
+        if streams == "real" or not self.every_reward or self.best is None:
+            self.best = found
+
+    def _compare(self, found: WorstLoss, anytime: bool) -> None:
+        """Discard a result below what is known of shorter horizons, or of fewer streams."""
+        if not anytime:
+            self.known = {"binary": 0.0, "real": 0.0}
+        known, lower = self.known, found.loss.lower
+        least = known["binary"] if found.streams == "binary" else max(known.values())
+        if found.loss.upper < least:
+            raise Stopped(f"T = {found.horizon} was discarded: its loss is below a shorter one's.")
+        self.known = {**known, found.streams: max(known[found.streams], lower)}
+
+    def finding(self) -> Finding:
+        """Return what the search concludes."""
+        found = self.best
+        if found is None:
+            size = self.horizons[0] if self.horizons else 0
+            arms = self.build(size).arms if self.horizons else 0
+            reason = self.stopped or "No horizon to judge."
+            return Finding("exact", Status.SILENT, reason, arms=arms, seconds=self.seconds)
+        algorithm = self.build(found.horizon)
+        upper = upper_bound(found)
+        plain = Finding(
+            check="exact",
+            status=Status.SILENT,
+            reason=_reason(found, self.epsilon, self.stopped),
+            epsilon_lower=found.loss.lower,
+            epsilon_upper=upper,
+            certified=found.loss.certified,
+            arms=algorithm.arms,
+            horizon=found.horizon,
+            streams=found.covers,
+            seconds=self.seconds,
+        )
+        if found.witness is not None and violates(found, self.epsilon):
+            return _refuted(plain, replace(found.witness, epsilon=self.epsilon), algorithm)
+        if upper < math.inf and exact(upper) <= exact(self.epsilon):
+            return replace(plain, status=Status.HOLDS)
+        return plain
 
 
 def violates(found: WorstLoss, epsilon: float) -> bool:
@@ -103,49 +193,13 @@ def violates(found: WorstLoss, epsilon: float) -> bool:
     return found.witness is not None and found.loss.lower > epsilon
 
 
-def _finding(
-    build: Build, epsilon: float, reached: Reached, horizons: list[int], seconds: float
-) -> Finding:
-    found = reached.loss
-    if found is None:
-        size = horizons[0] if horizons else 0
-        arms = build(size).arms if horizons else 0
-        reason = reached.stopped or "No horizon to judge."
-        return Finding("exact", Status.SILENT, reason, arms=arms, horizon=size, seconds=seconds)
-    algorithm = build(found.horizon)
-    witness, loss, status = None, found.loss, Status.SILENT
-    if violates(found, epsilon):
-        assert found.witness is not None
-        witness = fresh(shrink(replace(found.witness, epsilon=epsilon), algorithm), algorithm)
-        status = Status.REFUTED if witness.loss.lower > epsilon else Status.SILENT
-    elif found.complete and math.isfinite(loss.upper) and exact(loss.upper) <= exact(epsilon):
-        status = Status.HOLDS
-    return Finding(
-        check="exact",
-        status=status,
-        reason=_reason(reached, found, witness, epsilon),
-        epsilon_lower=loss.lower,
-        epsilon_upper=loss.upper,
-        certified=loss.certified if witness is None else witness.loss.certified,
-        arms=algorithm.arms,
-        horizon=found.horizon if witness is None else len(witness.actions),
-        streams=found.covers,
-        witness=witness,
-        seconds=seconds,
-    )
+def upper_bound(found: WorstLoss) -> float:
+    """Return the upper end for rewards in [0, 1], infinite where not every pair is covered.
 
-
-def _reason(reached: Reached, found: WorstLoss, witness: Witness | None, epsilon: float) -> str:
-    certified = found.loss.certified if witness is None else witness.loss.certified
-    engine = "certified" if certified else "floating point"
-    if witness is not None:
-        length = len(witness.actions)
-        return f"T = {length}, {engine}: a pair of streams and an action sequence are given below."
-    covers = found.covers.rstrip(".")
-    reason = f"T = {found.horizon}, {engine}: {covers} ({found.method}, {found.paths:,} paths)."
-    if found.loss.lower <= epsilon < found.loss.upper < math.inf:
-        reason += " The interval contains epsilon and decides nothing."
-    return f"{reason} {reached.stopped}".strip()
+    Binary streams, an unfinished search and a scan that is measured but not proved cover less.
+    """
+    whole = found.complete and found.streams == "real" and "not proved" not in found.covers
+    return found.loss.upper if whole or found.loss.lower == math.inf else math.inf
 
 
 def fresh(witness: Witness, algorithm: Algorithm) -> Witness:
@@ -158,3 +212,33 @@ def fresh(witness: Witness, algorithm: Algorithm) -> Witness:
         likelihood_neighbour=Enclosure(after.lower, after.upper, after.certified),
         loss=check.loss,
     )
+
+
+def _refuted(plain: Finding, witness: Witness, algorithm: Algorithm) -> Finding:
+    """Return the refutation by a shrunk witness, or silence if it does not stand recomputing."""
+    again = fresh(shrink(witness, algorithm), algorithm)
+    if not again.loss.lower > witness.epsilon:
+        reason = f"A loss of {plain.epsilon_lower:.9g} was seen and not confirmed. {plain.reason}"
+        return replace(plain, reason=reason, epsilon_lower=again.loss.lower)
+    engine = "certified" if again.loss.certified else "floating point"
+    return replace(
+        plain,
+        status=Status.REFUTED,
+        reason=f"A pair of streams and an action sequence that violate it follow ({engine}). "
+        f"The largest loss found at T = {plain.horizon} is {plain.epsilon_lower:.9g}.",
+        epsilon_lower=again.loss.lower,
+        epsilon_upper=math.inf,
+        certified=again.loss.certified,
+        horizon=len(again.actions),
+        witness=again,
+    )
+
+
+def _reason(found: WorstLoss, epsilon: float, stopped: str) -> str:
+    covers = found.covers.rstrip(".")
+    paths = f"{found.paths:,} path{'s' * (found.paths != 1)}"
+    engine = "certified" if found.loss.certified else "floating point"
+    reason = f"{covers[:1].upper()}{covers[1:]} ({engine}, {found.method}, {paths})."
+    if found.loss.lower <= epsilon < upper_bound(found) < math.inf:
+        reason += " The loss is too close to epsilon for this arithmetic to decide."
+    return f"{reason} {stopped}".strip()

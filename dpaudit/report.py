@@ -6,7 +6,9 @@ Every sentence says what was concluded and about which size; what no check cover
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -29,6 +31,7 @@ NOT_COVERED = (
     "declaration"
 )
 LONGEST_ROW = 40
+MARGIN = 22
 
 
 def console(quiet: bool) -> Console:
@@ -56,17 +59,12 @@ def show_claim(out: Console, claim: Claim) -> None:
 
 def show_finding(out: Console, finding: Finding) -> None:
     """Print one check: what it concludes, the interval it leaves, and why."""
-    from rich.table import Table
-
-    line = Table.grid(padding=(0, 2))
-    line.add_column(width=11)
-    line.add_column(width=7)
-    line.add_column(ratio=1)
-    line.add_column(justify="right")
-    status = f"[{COLOURS[finding.status]}]{finding.status}[/]"
-    seconds = f"{finding.seconds:.1f} s" if finding.seconds else ""
-    line.add_row(f"  {finding.check}", status, _plain(_conclusion(finding)), seconds)
-    out.print(line)
+    seconds = f" [{finding.seconds:.1f} s]" if finding.seconds else ""
+    text = textwrap.wrap(
+        _conclusion(finding) + seconds, min(out.width, 100) - MARGIN, break_long_words=False
+    )
+    head = f"  {finding.check:<11}[{COLOURS[finding.status]}]{finding.status:<9}[/]"
+    out.print(head + _plain(f"\n{' ' * MARGIN}".join(text)), soft_wrap=True)
 
 
 def show_verdict(out: Console, report: Report, command: str, saved: str | None) -> None:
@@ -95,13 +93,11 @@ def meaning(report: Report) -> str:
     claim = report.claim
     epsilon = f"epsilon = {claim.epsilon:g}"
     if report.verdict is Status.PROVED:
-        proved = next(f for f in report.findings if f.status is Status.PROVED)
-        text = (
-            f"no action sequence of up to {proved.horizon:,} rounds changes its likelihood by more "
-            f"than a factor e^{claim.epsilon:g} when one reward changes. "
+        size = next(f.horizon for f in report.findings if f.status is Status.PROVED)
+        return (
+            f"no action sequence of up to {size:,} rounds changes its likelihood by more than a "
+            f"factor e^epsilon when one reward changes. {bounds(report.lower, report.upper, size)}"
         )
-        lower = report.lower
-        return text + f"{number(lower)} <= epsilon* <= {number(report.upper)} at this horizon."
     if report.verdict is Status.REFUTED:
         refuted = next(f for f in report.findings if f.status is Status.REFUTED)
         return f"{claim.algorithm} does not have {epsilon}. {_reach(refuted, claim)}"
@@ -171,29 +167,44 @@ def runs(cells: Sequence[str]) -> str:
     return ", ".join(value if count == 1 else f"{value} x{count}" for value, count in grouped)
 
 
-def number(value: float) -> str:
-    """Return a number with as many digits as a person reads."""
-    return f"{value:.12g}"
+def at_least(value: float) -> str:
+    """Return a decimal of 12 digits that is at most `value`: a lower end that stays one."""
+    return _rounded(value, ROUND_FLOOR)
+
+
+def at_most(value: float) -> str:
+    """Return a decimal of 12 digits that is at least `value`: an upper end that stays one."""
+    return _rounded(value, ROUND_CEILING)
+
+
+def _rounded(value: float, direction: str) -> str:
+    if not math.isfinite(value):
+        return str(value)
+    short = Decimal(repr(value)).normalize(Context(prec=12, rounding=direction))
+    return f"{short:f}" if -7 < short.adjusted() < 13 else f"{short:e}"
 
 
 def interval(enclosure: Enclosure) -> str:
     """Return an enclosure as one number where both ends print alike, else as an interval."""
-    low, high = number(enclosure.lower), number(enclosure.upper)
-    return low if low == high else f"[{enclosure.lower:.16g}, {enclosure.upper:.16g}]"
+    low, high = at_least(enclosure.lower), at_most(enclosure.upper)
+    return low if low == high else f"[{low}, {high}]"
+
+
+def bounds(low: float, high: float, horizon: int) -> str:
+    """Return what is known of the largest loss at a horizon, as a sentence; empty for nothing."""
+    name = f"epsilon*({horizon:,})"
+    if low == math.inf:
+        return f"{name} is infinite."
+    if low <= 0 and high == math.inf:
+        return ""
+    left = f"{at_least(low)} <= " if low > 0 else ""
+    right = f" <= {at_most(high)}" if high < math.inf else ""
+    return f"{left}{name}{right}."
 
 
 def _conclusion(finding: Finding) -> str:
-    low, high = finding.epsilon_lower, finding.epsilon_upper
-    bounds = ""
-    if low == math.inf:
-        bounds = "epsilon* is infinite. "
-    elif low > 0 and high < math.inf:
-        bounds = f"{number(low)} <= epsilon* <= {number(high)}. "
-    elif low > 0:
-        bounds = f"epsilon* >= {number(low)}. "
-    elif high < math.inf:
-        bounds = f"epsilon* <= {number(high)}. "
-    return bounds + finding.reason
+    known = bounds(finding.epsilon_lower, finding.epsilon_upper, finding.horizon)
+    return f"{known} {finding.reason}".strip()
 
 
 def _plain(text: str) -> str:

@@ -67,19 +67,20 @@ def execute(arguments: argparse.Namespace) -> int:
     }
     typed = {name: getattr(arguments, name) for name in readers}
     values = {name: readers[name](name, text) for name, text in typed.items() if text is not None}
-    given = {name: values.pop(name) for name in ("arms", "alpha") if name in values}
-    given |= dict(assignment(text) for text in arguments.param)
+    given: dict[str, Any] = dict(assignment(text) for text in arguments.param)
+    given |= {name: values.pop(name) for name in ("arms", "alpha") if name in values}
     target = resolve(arguments.target)
     out = report.console(quiet=arguments.json == "-")
-    found = engine.check(
-        target,
-        given,
-        methods=methods,
-        seed=integer("seed", arguments.seed),
-        begun=partial(report.show_claim, out),
-        heard=partial(report.show_finding, out),
-        **values,
-    )
+    with out.status(f"checking, for up to {values.get('budget', engine.BUDGET):g} s"):
+        found = engine.check(
+            target,
+            given,
+            methods=methods,
+            seed=integer("seed", arguments.seed),
+            begun=partial(report.show_claim, out),
+            heard=partial(report.show_finding, out),
+            **values,
+        )
     saved = save(found, arguments.witness)
     report.show_verdict(out, found, command(arguments), saved)
     if arguments.json is not None:

@@ -43,7 +43,7 @@ class Machine:
             noise = algorithm.release(Rows(0, 0, 1)).noise
             # at N = t = 1 nothing but Gamma is left of the bonus
             bonus = algorithm.rule(np.ones(1), 1.0, FLOAT).value(np.zeros(1))[0]
-            shape = (algorithm.arms, algorithm.horizon.bit_length())
+            shape = (algorithm.arms, algorithm.horizon.bit_length() + 1)
             self.unit = noise.unit()
             self._rest = (np.zeros(shape), np.zeros(shape), noise.spread(), float(bonus))
 

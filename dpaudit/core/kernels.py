@@ -29,10 +29,10 @@ def ucb(rewards: Table, noise: Table, time: int, pulls: Counts, shown: Table, ou
         if time + t < arms:
             arm = time + t
         else:
-            log_time = math.log(time + t + 1.0)
+            twice = 2.0 * math.log(time + t + 1.0)
             best = -math.inf
             for a in range(arms):
-                value = (1.0 / pulls[a]) * shown[a] + math.sqrt(2.0 * log_time / pulls[a])
+                value = (1.0 / pulls[a]) * shown[a] + math.sqrt(twice / pulls[a])
                 if value > best:
                     best, arm = value, a
         pulls[arm] += 1
@@ -67,26 +67,49 @@ def upper_bound(p: float, level: float) -> float:
 
 
 @njit(cache=True)
+def clearly_below(p: float, level: float, v: float) -> bool:
+    """Whether the bound of (p, level) is below v beyond rounding: one evaluation, no iteration."""
+    if p >= 1.0:
+        return False
+    if p <= 0.0 or v == math.inf:
+        return level < v
+    w = v + math.log1p(-p)
+    if w <= 0.0:
+        return False
+    rest = 1.0 - p
+    odds = min(rest / p, 1e307)
+    excess = rest * w - p * math.log1p(-odds * math.expm1(-w)) - level
+    return excess > 1e-9 * (level + rest * w)
+
+
+@njit(cache=True)
 def kl_ucb(
     rewards: Table, noise: Table, time: int, pulls: Counts, shown: Table, out: Counts
 ) -> None:
-    """Index: max{q : N d(mean, q) <= log t}, compared as -log(1 - q)."""
+    """Index: max{q : N d(mean, q) <= log t}, compared as -log(1 - q).
+
+    The last winner's index is computed; an arm clearly below it is passed over.
+    """
     arms = len(pulls)
+    last = 0
     for t in range(len(rewards)):
-        arm = 0
+        arm = last
         if time + t < arms:
             arm = time + t
         else:
             log_time = math.log(time + t + 1.0)
-            best = -math.inf
+            best = upper_bound((1.0 / pulls[arm]) * shown[arm], log_time / pulls[arm])
             for a in range(arms):
-                mean = (1.0 / pulls[a]) * shown[a]
-                value = upper_bound(mean, log_time / pulls[a])
-                if value > best:
+                mean, level = (1.0 / pulls[a]) * shown[a], log_time / pulls[a]
+                if a == last or clearly_below(mean, level, best):
+                    continue
+                value = upper_bound(mean, level)
+                if value > best or (value == best and a < arm):
                     best, arm = value, a
         pulls[arm] += 1
         shown[arm] += rewards[t, arm]
         out[t] = arm
+        last = arm
 
 
 @njit(cache=True)
@@ -98,26 +121,30 @@ def dp_ucb(
     shown: Table,
     out: Counts,
     sums: Table,
-    nodes: Table,
+    visible: Table,
     scale: float,
     bonus: float,
 ) -> None:
     """Index: noisy sum / N + sqrt(2 log t / N) + bonus / N on binary trees of noisy nodes.
 
-    sums[arm, level] and nodes[arm, level] are the exact and the noisy sum of the last node closed
-    at a level; every pull closes one node with fresh noise of the given scale.
+    sums[arm, level] is the exact sum of the last node closed at a level; visible[arm, level] is the
+    sum of the noisy nodes of that level and above, the largest first. Every pull closes one node
+    with fresh noise of the given scale.
     """
     arms = len(pulls)
+    centre, extra = np.empty(arms), np.empty(arms)
+    for a in range(arms):
+        if pulls[a]:
+            centre[a], extra[a] = (1.0 / pulls[a]) * shown[a], bonus / pulls[a]
     for t in range(len(rewards)):
         arm = 0
         if time + t < arms:
             arm = time + t
         else:
-            log_time = math.log(time + t + 1.0)
+            twice = 2.0 * math.log(time + t + 1.0)
             best = -math.inf
             for a in range(arms):
-                width = math.sqrt(2.0 * log_time / pulls[a]) + bonus / pulls[a]
-                value = (1.0 / pulls[a]) * shown[a] + width
+                value = centre[a] + (math.sqrt(twice / pulls[a]) + extra[a])
                 if value > best:
                     best, arm = value, a
         pulls[arm] += 1
@@ -128,12 +155,9 @@ def dp_ucb(
             total += sums[arm, level]
             level += 1
         sums[arm, level] = total
-        nodes[arm, level] = total + scale * noise[t]
-        visible = 0.0
-        for j in range(level, nodes.shape[1]):
-            if (pulls[arm] >> j) & 1:
-                visible += nodes[arm, j]
-        shown[arm] = visible
+        shown[arm] = visible[arm, level + 1] + (total + scale * noise[t])
+        visible[arm, : level + 1] = shown[arm]
+        centre[arm], extra[arm] = (1.0 / pulls[arm]) * shown[arm], bonus / pulls[arm]
 
 
 KERNELS: dict[str, Any] = {"ucb": ucb, "kl_ucb": kl_ucb, "dp_ucb": dp_ucb}

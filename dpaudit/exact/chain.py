@@ -18,6 +18,7 @@ from dpaudit.exact.pairwise import Duel, duel
 from dpaudit.exact.piecewise import Array, LogFunction, build
 from dpaudit.exact.region import Region, require_laplace
 
+_WIDEST = 8.0
 _TAIL = 45.0  # e^-45 of what remains beyond the last kink is below a double's resolution
 
 
@@ -116,7 +117,9 @@ def _breakpoints(chain: Chain, means: Array, index: int, place: int, images: Arr
 
 def _fresh(chain: Chain, means: Array, index: int, place: int) -> LogFunction | None:
     points = _breakpoints(chain, means, index, place, np.array([]))
-    return build(lambda x: _log_density(chain, means, index, x), points, 12 * chain.scales[index])
+    return build(
+        lambda x: _log_density(chain, means, index, x), points, _WIDEST * chain.scales[index]
+    )
 
 
 def _absorb(
@@ -128,14 +131,13 @@ def _absorb(
     position = meeting.shown.index(held)
     other = meeting.shown[1 - position]
     side = log_survival if meeting.winner == 1 - position else log_cumulative
-    old = message
 
-    def function(x: Array) -> Array:
+    def factor(x: Array) -> Array:
         threshold = meeting.duel.least_to_win(1 - position, x)
         with np.errstate(over="ignore", divide="ignore"):
-            return old.log_value(x) + side(threshold, means[other], chain.scales[other])
+            return side(threshold, means[other], chain.scales[other])
 
-    return build(function, old.breakpoints, 12 * chain.scales[held])
+    return message.times(factor, _WIDEST * chain.scales[held])
 
 
 def _hand_over(
@@ -147,7 +149,7 @@ def _hand_over(
     position = meeting.shown.index(held)
     other = meeting.shown[1 - position]
     wins = meeting.winner == position
-    images = meeting.duel.image(position, message.breakpoints)
+    images = meeting.duel.image(position, message.breakpoints[1:-1])
 
     def function(y: Array) -> Array:
         threshold = meeting.duel.least_to_win(position, y)
@@ -155,4 +157,4 @@ def _hand_over(
         return mass + _log_density(chain, means, other, y)
 
     points = _breakpoints(chain, means, other, place, np.array(images))
-    return build(function, points, 12 * chain.scales[other])
+    return build(function, points, _WIDEST * chain.scales[other])

@@ -11,15 +11,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.core.algorithm import Algorithm, Keep
+from dpaudit.core.algorithm import Accumulate, Algorithm, Keep, Release
+from dpaudit.core.arithmetic import exact
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import chain, epochs, noiseless
+from dpaudit.exact import chain, epochs, noiseless, plane
 from dpaudit.exact.paths import Path, paths_of
 from dpaudit.exact.region import Region, region_of, require_rewards
 
@@ -99,24 +102,40 @@ def path_likelihood(path: Path, stream: NDArray[np.float64], engine: Engine) -> 
         return Likelihood(log_value, log_value, True)
     sums = region.sums(stream)
     if engine == "ball":
-        found = _certified(path, sums)
+        found = _certified(path, stream)
         if found is not None:
             return found
-    value = log_likelihood(region, region.means(sums))
-    return Likelihood(value - MEASURED_ERROR, min(value + MEASURED_ERROR, 0.0), False)
+    value, error = log_likelihood(region, region.means(sums)), measured_error(region)
+    return Likelihood(value - error, min(value + error, 0.0), False)
 
 
-def _certified(path: Path, sums: NDArray[np.float64]) -> Likelihood | None:
-    """Ask the certified engine; None where it does not cover the path."""
+def certified_engine() -> Any:
+    """Return the certified engine, or None where it is not installed."""
     try:
-        from dpaudit.exact import ball  # type: ignore[attr-defined]
+        return import_module("dpaudit.exact.ball")
     except ImportError:
         return None
+
+
+def _certified(path: Path, stream: NDArray[np.float64]) -> Likelihood | None:
+    """Ask the certified engine; None where it does not cover the path."""
+    ball = certified_engine()
+    if ball is None:
+        return None
+    sums = {
+        event.rows: sum(
+            (exact(float(stream[t])) for part in path.steps(event.rows) for t in part), Fraction(0)
+        )
+        for event in path.events
+        if isinstance(event, Release | Accumulate)
+    }
     try:
-        lower, upper = ball.path_log_likelihood(path, sums)
+        found = ball.path_log_likelihood(path, sums)
     except Unsupported:
         return None
-    return Likelihood(float(lower), min(float(upper), 0.0), True)
+    lower = math.nextafter(float(found.lower()), -math.inf)
+    upper = math.nextafter(float(found.upper()), math.inf)
+    return Likelihood(lower, min(upper, 0.0), True)
 
 
 def log_likelihood(region: Region, means: NDArray[np.float64]) -> float:
@@ -125,7 +144,15 @@ def log_likelihood(region: Region, means: NDArray[np.float64]) -> float:
         return 0.0
     if all(isinstance(decision.request, Keep) for decision in region.decisions):
         return epochs.log_likelihood(region, means)
+    if len(region.decisions[0].shown) == 3:
+        return plane.log_likelihood(region, means)
     return chain.log_likelihood(_chain(region), means)
+
+
+def measured_error(region: Region) -> float:
+    """Return the error of a floating-point log-likelihood, as measured for the engine it takes."""
+    wide = any(len(d.shown) == 3 and not isinstance(d.request, Keep) for d in region.decisions)
+    return plane.PLANE_ERROR if wide else MEASURED_ERROR
 
 
 @lru_cache(maxsize=1024)

@@ -118,7 +118,7 @@ def _affine(one: Any, x: Fraction, two: Any, y: Fraction) -> bool | None:
 
 
 def _kl(one: Any, x: Fraction, two: Any, y: Fraction) -> bool | None:
-    """Compare two upper bounds q in the coordinate v = -log(1 - q), infinite where the mean is 1."""
+    """Compare two upper bounds q by v = -log(1 - q), infinite where the mean is 1."""
     means = [score.scale * _rational(value) + score.shift for score, value in ((one, x), (two, y))]
     tops = [_at_least_one(mean) for mean in means]
     if None in tops:

@@ -107,6 +107,58 @@ def _best(
     return Step(index, background, better, worse, phi(better), phi(worse), proved)
 
 
+def polish(
+    region: Region,
+    conditions: Conditions,
+    index: int,
+    background: int,
+    move: tuple[float, float],
+    log_likelihood: LogLikelihood,
+) -> Step:
+    """Evaluate a step (worse, better) accurately and improve it locally."""
+    base = np.array([float(len(episode)) for episode in region.episodes]) * background
+    length = len(region.episodes[index])
+    cache: dict[float, float] = {}
+
+    def phi(s: float) -> float:
+        if s not in cache:
+            sums = base.copy()
+            sums[index] = s
+            cache[s] = log_likelihood(region, region.means(sums))
+        return cache[s]
+
+    worse, better = move
+    if conditions.convex:
+        sign = 1.0 if background == 1 else -1.0
+        worse = 0.0 if background == 1 else float(length)
+        better = worse + sign * _longest(lambda h: phi(worse + sign * h))
+    elif (
+        length > 1
+        and abs(better - worse) == 1
+        and phi(better) - phi(worse) < _enough(region, index)
+    ):
+        low = max(0.0, min(move) - 0.5)
+        high = min(length - 1.0, min(move) + 0.5)
+        shift = better - worse
+        offset = 0.0 if shift > 0 else 1.0
+        found = minimize_scalar(
+            lambda s: phi(float(s) + offset) - phi(float(s) + offset + shift),
+            bounds=(low, high),
+            method="bounded",
+            options={"maxiter": 8},
+        )
+        start = float(found.x) + offset
+        if phi(start + shift) - phi(start) > phi(better) - phi(worse):
+            worse, better = start, start + shift
+    return Step(index, background, better, worse, phi(better), phi(worse), conditions.convex)
+
+
+def _enough(region: Region, index: int) -> float:
+    """Return the charge of a unit step, which no loss of this release can exceed, less a hair."""
+    episode = region.episodes[index]
+    return float(episode.noise.charge(1 / episode.divisor)) - 1e-10
+
+
 def _longest(rise: Callable[[float], float]) -> float:
     """Return the h in [0, 1] at which a concave function is largest."""
     if rise(1.0) >= rise(1.0 - 2.0**-20):

@@ -99,6 +99,32 @@ def paths_of(algorithm: Algorithm, actions: Sequence[int] | NDArray[Any]) -> lis
     return list(_walk(algorithm, len(sequence), sequence))
 
 
+def path_through(algorithm: Algorithm, horizon: int, decisions: Sequence[int]) -> Path:
+    """Return the path on which the choices come out as given, in order."""
+    state, pulls, time = algorithm.start(), [0] * algorithm.arms, 0
+    events: list[Event] = []
+    left = iter(decisions)
+    while True:
+        step = algorithm.step(state)
+        request = step.request
+        answer: Any = None
+        if isinstance(request, Play):
+            rounds = min(request.rounds, horizon - time)
+            rows = Rows(request.arm, pulls[request.arm], pulls[request.arm] + rounds)
+            events.append(Played(rows, time))
+            time += rounds
+            pulls[request.arm] += rounds
+            if time == horizon:
+                return Path(tuple(events), horizon)
+            answer = rows
+        elif isinstance(request, Release | Accumulate):
+            events.append(request)
+        else:
+            answer = next(left)
+            events.append(Decided(request, answer))
+        state = step.then(answer)
+
+
 def _walk(algorithm: Algorithm, horizon: int, actions: NDArray[Any] | None) -> Iterator[Path]:
     """Depth-first over the decisions, without recursion: paths may be millions of events long."""
     pending: list[tuple[State, tuple[int, ...], int, Any]] = [

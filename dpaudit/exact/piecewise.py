@@ -27,8 +27,23 @@ _BARYCENTRIC = np.array([1.0 / np.prod(x - np.delete(NODES, i)) for i, x in enum
 _AT_LEFT_END, _AT_RIGHT_END = legendre.legvander(np.array([-1.0, 1.0]), ORDER - 1) @ _COEFFICIENTS
 _SLOPE_RIGHT = np.array([k * (k + 1) / 2 for k in range(ORDER)]) @ _COEFFICIENTS
 _SLOPE_LEFT = np.array([(-1) ** (k + 1) * k * (k + 1) / 2 for k in range(ORDER)]) @ _COEFFICIENTS
-_STEEPEST = 12.0  # the most that a logarithm may vary on a panel, for the quadrature's sake
+_STEEPEST = 8.0  # the most that a logarithm may vary on a panel, for the quadrature's sake
 _DEEPEST = 30
+
+
+def _antiderivative() -> Array:
+    """The integral from -1 to each node, of the polynomial with given values at the nodes."""
+    rows = []
+    for degree in range(ORDER):
+        unit = np.zeros(ORDER)
+        unit[degree] = 1.0
+        primitive = legendre.legint(unit, lbnd=-1)
+        rows.append(legendre.legval(NODES, primitive))
+    return np.asarray(np.array(rows).T @ _COEFFICIENTS)
+
+
+_TO_LEFT = _antiderivative()
+_TO_RIGHT = WEIGHTS[None, :] - _TO_LEFT
 
 
 def log_sum(values: Array, axis: int = -1) -> Array:
@@ -98,14 +113,7 @@ class LogFunction:
 
     def log_at(self, panel: Any, x: Array) -> Array:
         """Return log g at points of given panels (barycentric interpolation)."""
-        left, right = self.left[panel], self.right[panel]
-        t = (2 * x - left - right) / (right - left)
-        gaps = t[..., None] - NODES
-        hit = gaps == 0
-        ratio = _BARYCENTRIC / np.where(hit, 1.0, gaps)
-        values = self.log_values[panel]
-        smooth = (ratio * values).sum(-1) / ratio.sum(-1)
-        return np.asarray(np.where(hit.any(-1), np.where(hit, values, 0.0).sum(-1), smooth))
+        return _interpolate(self.left[panel], self.right[panel], self.log_values[panel], x)
 
     def log_value(self, x: Array) -> Array:
         """Return log g between the outer ends, -inf where no panel is."""
@@ -114,20 +122,37 @@ class LogFunction:
         middle = 0.5 * (self.left[panel] + self.right[panel])
         return np.where(inside, self.log_at(panel, np.where(inside, x, middle)), -np.inf)
 
+    @cached_property
+    def _tails(self) -> Array:
+        """log of the integral from every node to the right, the outer part included."""
+        return self._cumulated(_TO_RIGHT, self._from_right[1:])
+
+    @cached_property
+    def _heads(self) -> Array:
+        """log of the integral from the left to every node, the outer part included."""
+        return self._cumulated(_TO_LEFT, self._from_left[:-1])
+
+    def _cumulated(self, matrix: Array, beyond: Array) -> Array:
+        top = self.log_values.max(-1, keepdims=True)
+        half = 0.5 * (self.right - self.left)[:, None]
+        inner = (np.exp(self.log_values - top) @ matrix.T) * half
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.logaddexp(np.log(np.maximum(inner, 0.0)) + top, beyond[:, None]))
+
     def log_tail(self, x: Array) -> Array:
         """Return the logarithm of the integral from x on."""
-        part = self._partial(x, self._from_right[1:], upper=True)
-        return self._beyond(x, part, self._from_right[0], side=0)
+        return self._beyond(x, self._partial(x, upper=True), self._from_right[0], side=0)
 
     def log_head(self, x: Array) -> Array:
         """Return the logarithm of the integral up to x."""
-        part = self._partial(x, self._from_left[:-1], upper=False)
-        return self._beyond(x, part, self._from_left[-1], side=1)
+        return self._beyond(x, self._partial(x, upper=False), self._from_left[-1], side=1)
 
     def _beyond(self, x: Array, part: Array, inner: float, side: int) -> Array:
         """Continue a partial integral over both ends; `side` is the end it reaches last."""
         ends = (self.left[0], self.right[-1])
         outside = (x < ends[0], x > ends[1])
+        if not (outside[0].any() or outside[1].any()):
+            return part
         with np.errstate(invalid="ignore"):
             far = self._outer(1 - side) + self.rates[1 - side] * (x - ends[1 - side])
             near = log_difference(
@@ -139,16 +164,50 @@ class LogFunction:
         part = np.where(outside[1 - side], far, part)
         return np.where(outside[side], np.logaddexp(inner, near), part)
 
-    def _partial(self, x: Array, beyond: Array, *, upper: bool) -> Array:
+    def _partial(self, x: Array, *, upper: bool) -> Array:
+        """Interpolate the logarithm of the cumulated integral, or integrate where that is steep.
+
+        Towards an end beyond which nothing is left the logarithm falls to -inf, and no polynomial
+        follows it there; these last panels are integrated afresh.
+        """
         panel = self.panel_of(x)
         inside = np.clip(x, self.left[panel], self.right[panel])
-        low, high = (inside, self.right[panel]) if upper else (self.left[panel], inside)
-        half = 0.5 * (high - low)
-        points = 0.5 * (low + high)[..., None] + half[..., None] * NODES
-        values = self.log_at(np.broadcast_to(panel[..., None], points.shape), points)
-        with np.errstate(divide="ignore"):
-            part = log_sum(values + np.log(WEIGHTS)) + np.log(half)
-        return np.asarray(np.logaddexp(part, beyond[panel]))
+        table = self._tails if upper else self._heads
+        result = _interpolate(self.left[panel], self.right[panel], table[panel], inside)
+        beyond = (self._from_right[1:] if upper else self._from_left[:-1])[panel]
+        steep = beyond < table[panel].max(-1) - _STEEPEST - 2
+        if steep.any():
+            chosen = panel[steep]
+            low, high = (
+                (inside[steep], self.right[chosen]) if upper else (self.left[chosen], inside[steep])
+            )
+            half = 0.5 * (high - low)
+            points = 0.5 * (low + high)[..., None] + half[..., None] * NODES
+            values = self.log_at(np.broadcast_to(chosen[..., None], points.shape), points)
+            with np.errstate(divide="ignore"):
+                part = log_sum(values + np.log(WEIGHTS)) + np.log(half)
+            result[steep] = np.logaddexp(part, beyond[steep])
+        return result
+
+    def times(self, log_factor: Callable[[Array], Array], widest: float) -> LogFunction | None:
+        """Return the function times a factor that is smooth between the breakpoints."""
+
+        def function(x: Array) -> Array:
+            return self.log_value(x) + log_factor(x)
+
+        return _refine(function, self.left, self.right, self.breakpoints, widest)
+
+
+def _interpolate(left: Array, right: Array, values: Array, x: Array) -> Array:
+    """Barycentric interpolation on panels; `values` has one row of nodes per point."""
+    t = (2 * x - left - right) / (right - left)
+    gaps = t[..., None] - NODES
+    hit = gaps == 0
+    ratio = _BARYCENTRIC / np.where(hit, 1.0, gaps)
+    smooth = np.einsum("...j,...j->...", ratio, values) / ratio.sum(-1)
+    if hit.any():
+        smooth = np.where(hit.any(-1), np.where(hit, values, 0.0).sum(-1), smooth)
+    return np.asarray(smooth)
 
 
 def build(
@@ -166,6 +225,14 @@ def build(
         [a + (b - a) * np.arange(n) / n for a, b, n in zip(ends, ends[1:], pieces, strict=False)]
     )
     right = np.append(left[1:], ends[-1])
+    return _refine(function, left, right, ends, widest)
+
+
+def _refine(
+    function: Callable[[Array], Array], left: Array, right: Array, ends: Array, widest: float
+) -> LogFunction | None:
+    """Halve panels until the function is resolved on all of them."""
+    scale = max(float(np.abs(ends).max()), float(ends[-1] - ends[0]))
     done: list[tuple[Array, Array, Array]] = []
     before = np.full(len(left), np.inf)
     for depth in range(_DEEPEST + 1):
@@ -177,7 +244,9 @@ def build(
         rest, span, level = _rest(values)
         # halving that no longer helps has met the rounding of the function itself
         stuck = (rest < 1e-9) & (rest > 0.5 * before)
-        good = (rest <= 1e-12 + 4e-15 * level) | stuck | (half <= 1e-14 * scale)
+        # what a narrow panel gets wrong counts by its share of the integral
+        small = rest * np.minimum(1.0, half / widest) <= 1e-12 + 4e-15 * level
+        good = small | stuck | (half <= 1e-14 * scale)
         good = present & ((good & (span <= _STEEPEST)) | (depth == _DEEPEST))
         done.append((left[good], right[good], values[good]))
         again = (present & ~good) | partly

@@ -9,25 +9,40 @@ bound for rewards in [0, 1], and says so.
 
 from __future__ import annotations
 
+import heapq
 import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import InvalidArgument, Unsupported, require_integer
 from dpaudit.exact import conditions as checks
 from dpaudit.exact import noiseless
 from dpaudit.exact.enumerate import worst_pair
-from dpaudit.exact.likelihood import MEASURED_ERROR, Engine, log_likelihood, require_engine
-from dpaudit.exact.pairs import Step, Streams, steps
-from dpaudit.exact.paths import Path, all_paths
+from dpaudit.exact.lattice import Vertex, count_paths, lattice
+from dpaudit.exact.likelihood import (
+    MEASURED_ERROR,
+    Engine,
+    certified_engine,
+    likelihood,
+    log_likelihood,
+    require_engine,
+)
+from dpaudit.exact.pairs import Step, Streams, polish, steps
+from dpaudit.exact.paths import Path, all_paths, path_through
 from dpaudit.exact.region import Region, region_of
+from dpaudit.exact.search import Candidate, Search
+from dpaudit.exact.witness import loss_between
 from dpaudit.verdict import Enclosure, Witness
 
 DEFAULT_FLOOR = 1e-6
 EXTREMAL = "extremal streams"
+SEARCH_ERROR = 1e-4  # of the fixed-grid search; what it finds is evaluated by the chain engine
+_POLISHED = 8
 
 
 @dataclass(frozen=True)
@@ -76,17 +91,52 @@ def _certified(
     algorithm: Algorithm, horizon: int, streams: Streams, budget: float | None, floor: float | None
 ) -> WorstLoss | None:
     """Ask the certified engine; None where it does not cover the algorithm."""
-    try:
-        from dpaudit.exact import ball  # type: ignore[attr-defined]
-    except ImportError:
+    ball = certified_engine()
+    if ball is None:
         return None
     try:
-        found: WorstLoss = ball.worst_loss(
-            algorithm, horizon, streams=streams, budget=budget, floor=floor
-        )
+        found = ball.worst_loss(algorithm, horizon, streams=streams, budget_seconds=budget)
     except Unsupported:
         return None
-    return found
+    region = region_of(found.path)
+    index = next(i for i, e in enumerate(region.episodes) if e.rows == found.release.rows)
+    better, worse = float(found.neighbour), float(found.own)
+    step = Step(index, found.background, better, worse, 0.0, 0.0, True)
+    stream, neighbour = pair_of_step(found.path, region, step)
+    actions = tuple(int(arm) for arm in found.path.actions)
+    sides = [likelihood(algorithm, actions, rewards) for rewards in (stream, neighbour)]
+    probabilities = [Enclosure(side.lower, side.upper, side.certified) for side in sides]
+    position = next(t for t, (a, b) in enumerate(zip(stream, neighbour, strict=True)) if a != b)
+    witness = Witness(
+        target=algorithm.name,
+        parameters=parameters(algorithm),
+        actions=actions,
+        stream=tuple(stream),
+        neighbour=tuple(neighbour),
+        position=position,
+        likelihood=probabilities[0],
+        likelihood_neighbour=probabilities[1],
+        loss=loss_between(*sides),
+        epsilon=_claimed(algorithm),
+    )
+    level = DEFAULT_FLOOR if floor is None else floor
+    return WorstLoss(
+        loss=found.loss,
+        witness=witness,
+        method=EXTREMAL,
+        covers=f"every action sequence and {found.streams}",
+        streams=streams,
+        paths=found.paths,
+        horizon=horizon,
+        complete=found.complete,
+        floor=level,
+        loss_above_floor=witness.loss.lower if sides[0].lower >= level else 0.0,
+        seconds=found.seconds,
+    )
+
+
+def _claimed(algorithm: Algorithm) -> float:
+    return math.inf if algorithm.claim.epsilon is None else algorithm.claim.epsilon
 
 
 class _Search:
@@ -108,8 +158,63 @@ class _Search:
         self.complete = True
         self.best: tuple[Step, Path, Region] | None = None
         self.above_floor = 0.0
+        self.unresolved = 0
 
     def run(self) -> WorstLoss:
+        try:
+            vertices = lattice(self.algorithm, self.horizon)
+        except Unsupported:
+            return self._by_path()
+        return self._by_search(vertices)
+
+    def _by_search(self, vertices: list[Vertex]) -> WorstLoss:
+        """All paths at once; then the most promising steps, accurately."""
+        candidates: list[Candidate] = []
+        self.paths = count_paths(vertices)
+        self.proved = all(vertex.convex for vertex in vertices)
+        for background in (0, 1):
+            search = Search(vertices, background, self.streams, self.floor, keep=_POLISHED)
+            for _ in search.run():
+                if self._late():
+                    self.complete = False
+                    break
+            self.unresolved += search.unresolved
+            candidates += search.candidates
+            self.above_floor = max(self.above_floor, search.above_floor)
+        candidates = heapq.nlargest(_POLISHED, candidates)
+        if candidates:
+            bar = max(candidate.loss for candidate in candidates) - 2 * SEARCH_ERROR
+            for candidate in candidates:
+                if candidate.loss >= bar and not self._attains(bar + 2 * SEARCH_ERROR):
+                    self._polish(candidate)
+        return self._extremal()
+
+    def _attains(self, loss: float) -> bool:
+        """Return whether what is known accurately is already as large as the search promised."""
+        return self.best is not None and self.best[0].loss >= loss - 1e-9
+
+    def _polish(self, candidate: Candidate) -> None:
+        path = path_through(self.algorithm, self.horizon, candidate.decisions)
+        region = region_of(path)
+        found = checks.check(region)
+        if not found.hold:
+            raise Unsupported(f"A path breaks a condition that its graph kept. {found.reason}")
+        index = region.decisions[candidate.introduced].shown[candidate.arm][0]
+        move = (candidate.worse, candidate.better)
+        if self.streams == "binary":
+            found = checks.Conditions(True)
+            sums = np.array([float(len(e)) for e in region.episodes]) * candidate.background
+            values = []
+            for s in move:
+                sums[index] = s
+                values.append(log_likelihood(region, region.means(sums)))
+            step = Step(index, candidate.background, move[1], move[0], values[1], values[0], True)
+        else:
+            step = polish(region, found, index, candidate.background, move, log_likelihood)
+        if self.best is None or step.loss > self.best[0].loss:
+            self.best = (step, path, region)
+
+    def _by_path(self) -> WorstLoss:
         paths = all_paths(self.algorithm, self.horizon)
         shown: set[bytes] = set()
         for path in paths:
@@ -143,6 +248,8 @@ class _Search:
         covers = f"every action sequence and every pair of {_words(self.streams)} of length T"
         if not self.proved:
             covers += "; own sums of episodes scanned on a grid and refined, measured not proved"
+        if self.unresolved:
+            covers += f"; {self.unresolved} products below 1e-300 of their path's scale left out"
         if not self.complete:
             covers = f"the first {self.paths} decision paths, until the budget ran out"
         if self.best is None:
@@ -151,7 +258,8 @@ class _Search:
         step, path, region = self.best
         loss = max(step.loss, 0.0)
         low = max(0.0, loss - 2 * MEASURED_ERROR)
-        high = loss + 2 * MEASURED_ERROR if self.complete else math.inf
+        whole = self.complete and not self.unresolved
+        high = loss + 2 * MEASURED_ERROR if whole else math.inf
         witness = witness_of_step(self.algorithm, path, region, step)
         return self._result(Enclosure(low, high, False), witness, EXTREMAL, covers)
 
@@ -218,13 +326,13 @@ def fill(region: Region, horizon: int, background: int, episode: int, s: float) 
     return stream
 
 
-def witness_of_step(algorithm: Algorithm, path: Path, region: Region, step: Step) -> Witness:
-    """Return the pair of streams behind a step: they differ in one reward of the episode."""
+def pair_of_step(path: Path, region: Region, step: Step) -> tuple[list[float], list[float]]:
+    """Return the likelier stream and its neighbour: they differ in one reward of the episode."""
     low, high = sorted((step.better, step.worse))
     rows = [t for part in region.episodes[step.episode].steps for t in part]
     stream = fill(region, path.horizon, step.background, step.episode, low)
     # the moving reward is the one after the whole ones; raise it as far as it goes, and let the
-    # rows before it make up for the rest of a step that crosses an integer
+    # next one hold the fraction where a step crosses an integer
     whole = math.floor(low)
     moving = rows[min(whole, len(rows) - 1)]
     rest = low - whole
@@ -232,9 +340,14 @@ def witness_of_step(algorithm: Algorithm, path: Path, region: Region, step: Step
         stream[rows[whole + 1]], stream[moving] = rest, 0.0
     neighbour = list(stream)
     neighbour[moving] = min(1.0, stream[moving] + (high - low))
-    pair = (neighbour, stream) if step.better > step.worse else (stream, neighbour)
+    return (neighbour, stream) if step.better > step.worse else (stream, neighbour)
+
+
+def witness_of_step(algorithm: Algorithm, path: Path, region: Region, step: Step) -> Witness:
+    """Return the witness behind a step."""
+    stream, neighbour = pair_of_step(path, region, step)
     actions = tuple(int(arm) for arm in path.actions)
-    return make_witness(algorithm, actions, pair[0], pair[1], step.high, step.low, False)
+    return make_witness(algorithm, actions, stream, neighbour, step.high, step.low, False)
 
 
 def make_witness(
@@ -261,7 +374,7 @@ def make_witness(
         likelihood=_probability(high, slack, certified),
         likelihood_neighbour=_probability(low, slack, certified),
         loss=Enclosure(difference - spread, difference + spread, certified),
-        epsilon=algorithm.claim.epsilon if algorithm.claim.epsilon is not None else math.inf,
+        epsilon=_claimed(algorithm),
     )
 
 

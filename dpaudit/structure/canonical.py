@@ -31,9 +31,11 @@ def canonical(value: Any) -> Any:
     if kind is Rows:
         return (Rows, canonical(value.arm), canonical(value.first), canonical(value.stop))
     if isinstance(value, tuple) and not kind.__dictoffset__:
-        return (kind, *map(canonical, value))
-    if kind is bool or isinstance(value, Enum):
-        return (kind, str(value))
+        return (kind, *map(canonical, tuple.__iter__(value)))
+    if kind is bool:
+        return (bool, int(value))
+    if isinstance(value, Enum):
+        return (kind, value.name)
     if kind is float:
         return (float, value.hex())
     if kind is Fraction:

@@ -64,8 +64,11 @@ def charge_of(request: Any, pulls: Sequence[int]) -> tuple[Rows, Charge]:
         return rows, math.inf if len(rows) else Fraction(0)
     if type(noise) is not Laplace:
         raise Distrust(f"the noise {type(noise).__name__} is not a law of dpaudit.core.noise")
-    if vars(noise).keys() != {"scale"} or type(noise.scale) not in (int, float, Fraction):
-        raise Distrust("a Laplace law carries more than a plain scale")
+    if vars(noise).keys() != {"scale"}:
+        raise Distrust("a Laplace law carries more than its scale")
+    if type(noise.scale) not in (int, float, Fraction):
+        kind = type(noise.scale).__name__
+        raise Distrust(f"a Laplace scale is a {kind}, not a plain int, float or Fraction")
     return rows, 1 / (Fraction(divisor) * exact(noise.scale))
 
 

@@ -155,9 +155,12 @@ class Walk:
             raise Distrust(f"it chooses among {request.arms!r}")
         if not set(request.arms) <= known or len(request.registers) != len(request.arms):
             raise Distrust(f"it chooses among {request.arms!r} by {len(request.registers)} scores")
-        if isinstance(request, Keep):
-            return
         try:
+            if isinstance(request, Keep):
+                # Within a negative or undefined width of the best lies not even the best.
+                if not request.width(FLOAT) >= 0:
+                    raise Distrust("it keeps arms within a width that is not at least 0")
+                return
             rule = request.rule(FLOAT)
             trusted = type(rule).winner in TRUSTED_WINNERS and "winner" not in vars(rule)
             if trusted and self.exercised < EXERCISED:
@@ -166,6 +169,8 @@ class Walk:
                 # step is called again.
                 rng = np.random.default_rng(self.exercised)
                 rule.winner(rng.uniform(0.0, 1.0, len(request.arms)), rng)
+        except Distrust:
+            raise
         except Exception as error:
             raise Distrust(f"its rule raised {type(error).__name__} ({error})") from error
         if not trusted:

@@ -180,7 +180,7 @@ def test_own_file_right(capsys, here):
 
 
 def test_own_file_wrong(capsys, here):
-    code, data = report(capsys, "own_wrong.py:Leaky", "--witness", "w.json", "--budget", "8")
+    code, data = report(capsys, "own_wrong.py:Leaky", "--witness", "w.json")
     assert (code, data["verdict"]) == (1, "REFUTED")
     witness = json.loads((here / "w.json").read_text())
     assert witness["target"] == "own_wrong.py:Leaky"
@@ -188,13 +188,19 @@ def test_own_file_wrong(capsys, here):
 
 
 @pytest.mark.parametrize(
-    "name", ["halved_ucb", "halved_klucb", "all_ucb", "all_klucb", "redrawn_ucb", "redrawn_klucb"]
+    ("name", "horizon"),
+    [
+        ("halved_ucb", 5),
+        ("halved_klucb", 4),
+        ("all_ucb", 5),
+        ("all_klucb", 5),
+        ("redrawn_ucb", 6),
+        ("redrawn_klucb", 5),
+    ],
 )
-def test_known_wrong_variants_are_refuted_and_replayed(capsys, here, name):
-    target = f"variants.py:{name}"
-    code, data = report(
-        capsys, target, "--horizon", "1000", "--witness", "w.json", "--budget", "30"
-    )
+def test_known_wrong_variants_are_refuted_and_replayed(capsys, here, name, horizon):
+    words = (f"variants.py:{name}", "--exact-horizon", str(horizon), "--horizon", "1000")
+    code, data = report(capsys, *words, "--witness", "w.json", "--budget", "120")
     assert (code, data["verdict"]) == (1, "REFUTED")
     structure, exact = data["findings"][:2]
     assert structure["status"] == "SILENT"
@@ -235,7 +241,7 @@ def test_contradictions_are_bugs_of_dpaudit(capsys, here, monkeypatch):
     with pytest.raises(Contradiction, match="a bug in dpaudit"):
         combine([proved, refuted])
     monkeypatch.setattr("dpaudit.structure.prove", lambda *_: proved)
-    code, _, err = command(capsys, "check", "variants.py:halved_ucb", "--budget", "20")
+    code, _, err = command(capsys, "check", "variants.py:halved_ucb", "--exact-horizon", "5")
     assert code == 2
     assert "a bug in dpaudit" in err
     assert err.count("\n") == 1
@@ -246,7 +252,7 @@ def test_interrupted_work_is_shown(capsys, monkeypatch):
 
     def interrupted(*words, **options):
         calls.append(words)
-        if len(calls) == 2:
+        if len(calls) == 3:
             raise KeyboardInterrupt
         return real(*words, **options)
 
@@ -254,8 +260,8 @@ def test_interrupted_work_is_shown(capsys, monkeypatch):
     code, out, _ = command(capsys, "check", "adap_ucb", "--horizon", "100")
     assert code == 130
     words = " ".join(out.split())
-    assert "Interrupted during T = 4" in words
-    assert "T = 3" in words
+    assert "Interrupted before the next horizon." in words
+    assert "epsilon*(3)" in words
     assert "Interrupted: the checks above are all that was finished." in words
 
 

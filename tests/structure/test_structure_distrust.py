@@ -14,6 +14,7 @@ from dpaudit.core.algorithm import Choose, Play, Release, Rows, Step
 from dpaudit.core.algorithms.adap_klucb import AdapKLUCB
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.algorithms.dp_klucb import DPKLUCB
+from dpaudit.core.algorithms.dp_se import DPSE
 from dpaudit.core.algorithms.dp_ucb import DPUCB
 from dpaudit.core.arithmetic import exact
 from dpaudit.core.episodes import Deciding, Playing, Releasing
@@ -159,8 +160,9 @@ class Odd(Fraction):
     [
         (with_noise(Quiet), "Quiet"),
         (with_noise(Tiny), "Tiny"),
-        (with_noise(shadowed), "more than a plain scale"),
-        (with_noise(lambda scale: Laplace(Odd(scale))), "plain scale"),
+        (with_noise(shadowed), "more than its scale"),
+        (with_noise(lambda scale: Laplace(Odd(scale))), "is a Odd"),
+        (with_noise(lambda scale: Laplace(np.float64(scale))), "is a float64"),
         (with_noise(lambda scale: Gaussian(float(scale))), "infinity"),
         (with_noise(lambda scale: NoNoise()), "infinity"),
         (lambda a, rows, right: replace(right, divisor=0), "divides by 0"),
@@ -279,6 +281,8 @@ def test_a_rule_that_holds_the_generator_is_distrusted():
 class SameForAll(tuple):
     """States that all claim to be equal: a memory that believed them would stop at once."""
 
+    __slots__ = ()
+
     def __eq__(self, other):
         return True
 
@@ -286,23 +290,35 @@ class SameForAll(tuple):
         return 0
 
 
-def test_states_that_lie_about_equality_do_not_end_the_walk():
-    def lie(algorithm, state, right):
-        plain = SameForAll(state)
-        del plain
-        return right
+class Emptied(tuple):
+    """A state that looks empty to whoever iterates over it."""
 
+    __slots__ = ()
+
+    def __iter__(self):
+        return iter(())
+
+
+@pytest.mark.parametrize("cloak", [SameForAll, Emptied])
+def test_states_that_lie_do_not_end_the_walk(cloak):
     @dataclass(frozen=True, kw_only=True)
-    class Liar(AdapUCB):
+    class Cloaked(AdapUCB):
+        noise: float
+
         def start(self):
-            return SameForAll([super().start()])
+            return cloak([super().start()])
 
         def step(self, state):
-            right = super().step(state[0])
-            return Step(less_noise(right).request, lambda it: SameForAll([right.then(it)]))
+            right = AdapUCB(arms=self.arms).step(tuple.__getitem__(state, 0))
+            request = right.request
+            if isinstance(request, Release) and len(request.rows) >= 8:
+                request = replace(request, noise=Laplace(self.noise))
+            return Step(request, lambda it: cloak([right.then(it)]))
 
-    assert prove(Liar(arms=2), 1000).status is Status.SILENT
-    assert prove(stepping(lie), 1000).status is Status.PROVED
+    finding = prove(Cloaked(arms=2, noise=0.001), 1000)
+    assert finding.status is Status.SILENT
+    assert "is charged 125, more than 1" in finding.reason
+    assert prove(Cloaked(arms=2, noise=8.0), 1000).status is Status.PROVED
 
 
 def test_mutable_states_and_parameters_are_distrusted():
@@ -359,3 +375,22 @@ def test_a_loop_that_never_plays_ends_in_silence():
 
     finding = prove(Stuck(arms=2), 100, budget=0.2)
     assert finding.status is Status.SILENT
+
+
+def test_an_elimination_that_may_keep_nobody_is_distrusted():
+    """A negative width answers `()`, which no walk over survivors would follow."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Trap(DPSE):
+        def width(self, epoch, survivors, m):
+            return -1.0
+
+    @dataclass(frozen=True, kw_only=True)
+    class Undefined(DPSE):
+        def width(self, epoch, survivors, m):
+            return math.nan
+
+    for kind in (Trap, Undefined):
+        finding = prove(kind(arms=2, horizon=10**5), 10**5)
+        assert finding.status is Status.SILENT
+        assert "width" in finding.reason

@@ -45,8 +45,9 @@ class DPUCB(PerStep):
         return Release((rows.arm, size.bit_length() - 1), node, noise)
 
     def registers(self, arm: int, pulls: int) -> tuple[Register, ...]:
-        """Return the nodes in the binary expansion of the pull count."""
-        return tuple((arm, level) for level in range(pulls.bit_length()) if pulls >> level & 1)
+        """Return the nodes in the binary expansion of the pull count, the largest first."""
+        levels = range(pulls.bit_length() - 1, -1, -1)
+        return tuple((arm, level) for level in levels if pulls >> level & 1)
 
     def rule(self, pulls: Any, time: Any, m: Arithmetic) -> Score:
         """Return the index of the noisy sum."""

@@ -1,0 +1,127 @@
+"""What the exact check makes of its engines: how far, how sure, and when it keeps silent."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from dpaudit import horizons
+from dpaudit.core.algorithms import load
+from dpaudit.exact import worst_loss
+from dpaudit.horizons import judge, sizes
+from dpaudit.verdict import Enclosure, Status
+
+ADAP = load("adap_ucb", arms=2)
+REAL = worst_loss(ADAP, 3, engine="float")
+
+
+def answering(monkeypatch, answers):
+    """Let the engine answer `answers[horizon, streams]`, an enclosure and changes of the result."""
+    asked = []
+
+    def answer(algorithm, horizon, *, streams, engine, budget):
+        asked.append((horizon, streams))
+        given = answers[horizon, streams] if (horizon, streams) in answers else answers[horizon]
+        if isinstance(given, Exception):
+            raise given
+        ends, changes = given if isinstance(given[1], dict) else (given, {})
+        loss = Enclosure(*ends, changes.pop("certified", False))
+        return replace(REAL, loss=loss, horizon=horizon, streams=streams, **changes)
+
+    monkeypatch.setattr(horizons, "worst_loss", answer)
+    return asked
+
+
+def only(build_horizons, epsilon=1.0):
+    findings = judge(lambda horizon: ADAP, epsilon, build_horizons, 60.0)
+    assert len(findings) == 1
+    return findings[0]
+
+
+def test_sizes_begin_with_the_first_decision():
+    assert list(sizes(2, 64)) == [3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64]
+    assert list(sizes(5, 20)) == [6, 7, 8, 12, 16]
+    assert list(sizes(10, 20)) == [12, 16]
+    assert list(sizes(2, 2)) == []
+
+
+def test_the_last_horizon_is_what_counts(monkeypatch):
+    answering(monkeypatch, {3: (0.1, 0.2), 4: (0.3, 0.4)})
+    finding = only([3, 4])
+    assert finding.status is Status.HOLDS
+    assert (finding.horizon, finding.epsilon_lower, finding.epsilon_upper) == (4, 0.3, 0.4)
+
+
+def test_a_loss_that_falls_with_the_horizon_is_discarded(monkeypatch):
+    answering(monkeypatch, {3: (0.3, 0.4), 4: (0.1, 0.2)})
+    finding = only([3, 4])
+    assert (finding.horizon, finding.epsilon_upper) == (3, 0.4)
+    assert "T = 4 was discarded" in finding.reason
+
+
+def test_an_asked_horizon_is_compared_with_a_short_one(monkeypatch):
+    answering(monkeypatch, {8: (0.3, 0.4), 100: (0.0, 1e-9)})
+    finding = only([100])
+    assert finding.status is Status.SILENT
+    assert "discarded" in finding.reason
+
+
+def test_an_engine_that_breaks_is_silent(monkeypatch):
+    answering(monkeypatch, {3: (0.3, 0.4), 4: StopIteration()})
+    finding = only([3, 4])
+    assert finding.horizon == 3
+    assert "A bug in dpaudit ended it at T = 4 (StopIteration)." in finding.reason
+
+
+@pytest.mark.parametrize(
+    "changes", [{"complete": False}, {"covers": "streams; measured not proved"}]
+)
+def test_less_than_every_pair_never_holds(monkeypatch, changes):
+    answering(monkeypatch, {3: ((0.3, 0.4), changes)})
+    finding = only([3])
+    assert finding.status is Status.SILENT
+    assert finding.epsilon_upper == math.inf
+
+
+def test_binary_streams_alone_never_hold(monkeypatch):
+    asked = answering(monkeypatch, {3: (0.1, math.inf), 4: (0.3, 0.4), 5: (0.3, 0.4)})
+    finding = only([3, 4, 5])
+    assert asked == [(3, "binary"), (3, "real"), (4, "binary"), (5, "binary")]
+    assert finding.status is Status.SILENT
+    assert finding.epsilon_upper == math.inf
+
+
+def test_epsilon_inside_the_enclosure_decides_nothing(monkeypatch):
+    answering(monkeypatch, {3: (0.9, 1.1)})
+    finding = only([3])
+    assert finding.status is Status.SILENT
+    assert "too close to epsilon" in finding.reason
+
+
+def test_a_violation_that_does_not_stand_recomputing_is_no_refutation(monkeypatch):
+    answering(monkeypatch, {3: (1.5, 1.6)})
+    finding = only([3])
+    assert finding.status is Status.SILENT
+    assert "not confirmed" in finding.reason
+
+
+def test_floating_point_goes_on_where_certainty_ends(monkeypatch):
+    certain = ((0.3, 0.4), {"certified": True})
+    answers = {3: certain, 4: ((0.3, math.inf), {"certified": True, "complete": False})}
+    asked = []
+
+    def engine(algorithm, horizon, *, streams, engine, budget):
+        asked.append((horizon, engine))
+        if engine == "float":
+            return replace(REAL, loss=Enclosure(0.35, 0.36, False), horizon=horizon)
+        ends, changes = answers[horizon]
+        changes = dict(changes)
+        loss = Enclosure(*ends, changes.pop("certified"))
+        return replace(REAL, loss=loss, horizon=horizon, streams=streams, **changes)
+
+    monkeypatch.setattr(horizons, "worst_loss", engine)
+    findings = judge(lambda horizon: ADAP, 1.0, [3, 4], 60.0)
+    assert [(f.horizon, f.certified) for f in findings] == [(3, True), (4, False)]
+    assert (4, "float") in asked
