@@ -72,6 +72,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="longest time for one run of foreign code (60)",
     )
     parser.add_argument(
+        "--one-run",
+        action="store_true",
+        help="guess many flipped rewards back from the actions of one single run",
+    )
+    parser.add_argument(
         "--replay",
         metavar="REPORT",
         help="judge the witness of a JSON report again, on new runs",
@@ -97,6 +102,8 @@ def execute(arguments: argparse.Namespace) -> int:
         lines, refuted = replayed(arguments)
         print("\n".join(lines))
         return int(refuted)
+    if arguments.one_run:
+        return _one_run(arguments)
     plan = plan_of(arguments)
     if arguments.resume:
         log = BlockLog.resume(arguments.resume, plan.identity())
@@ -123,3 +130,21 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json != "-":
         print("\n".join(report_lines(report)))
     return int(report.status is Status.REFUTED)
+
+
+def _one_run(arguments: argparse.Namespace) -> int:
+    from dpaudit.output import write_json
+    from dpaudit.sample.onerun import one_run_audit
+    from dpaudit.sample.request import box_of
+
+    found = one_run_audit(box_of(arguments), arguments.epsilon, arguments.error, arguments.seed)
+    if arguments.json:
+        write_json(found, arguments.json)
+    if arguments.json != "-":
+        word = "REFUTED" if found.refuted else "SILENT, which is not a proof"
+        print(f"{word}  {arguments.target} against epsilon = {found.epsilon:g}, by one run")
+        print(
+            f"  {found.correct} of {found.guesses} guesses right ({found.canaries} canaries); "
+            f"p-value {found.p_value:.3g}; epsilon >= {found.lower:.4f} at error {found.error:g}"
+        )
+    return int(found.refuted)

@@ -9,6 +9,9 @@ cumulative sums.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,7 +31,7 @@ def run_many(algorithm: Algorithm, stream: Stream, runs: int, rng: np.random.Gen
         return _compiled(algorithm, stream, runs, rng)
     climb = ladder(algorithm, stream.horizon)
     if climb is not None and isinstance(algorithm, Episodes):
-        return _episodes(algorithm, climb, stream, runs, rng)
+        return run_episodes(algorithm, climb, stream, runs, rng)
     return _one_by_one(algorithm, stream, runs, rng)
 
 
@@ -50,9 +53,19 @@ def _compiled(algorithm: Algorithm, stream: Stream, runs: int, rng: np.random.Ge
     return found if random else found.repeated(runs)
 
 
-def _episodes(
-    algorithm: Episodes, climb: Ladder, stream: Stream, runs: int, rng: np.random.Generator
+def run_episodes(
+    algorithm: Episodes,
+    climb: Ladder,
+    stream: Stream,
+    runs: int,
+    rng: np.random.Generator,
+    released: Callable[[Any, Any, Any, Any, Any, Any], None] = lambda *_: None,
 ) -> Runs:
+    """Return runs of an episode algorithm, one array operation per turn of all runs.
+
+    `released(runs, begun, ended, noise, spread, divisor)` hears of every release, over the runs
+    that make one in a turn.
+    """
     arms, horizon = algorithm.arms, stream.horizon
     register = np.zeros((runs, arms))
     pulls = np.zeros((runs, arms), dtype=np.int64)
@@ -80,6 +93,7 @@ def _episodes(
         going = ended < horizon
         alive, arm, step, begun, ended = (x[going] for x in (alive, arm, step, begun, ended))
         noise = climb.unit.draw(rng, len(alive)) * climb.spread[arm, step]
+        released(alive, begun, ended, noise, climb.spread[arm, step], climb.divisor[arm, step])
         total = stream.cumulative(ended) - stream.cumulative(begun)
         shown = total / climb.divisor[arm, step] + noise
         register[alive, arm] = climb.memory[arm, step] * register[alive, arm] + shown

@@ -111,3 +111,11 @@ def kill_and_resume(tmp_path: Path, kills: int) -> None:
 @pytest.mark.slow
 def test_ten_kills_resume_to_the_same_bytes(tmp_path):
     kill_and_resume(tmp_path, 10)
+
+
+def test_one_run(capsys):
+    options = ["--arms", "2", "--horizon", "2000", "--one-run"]
+    assert run(["audit", "ucb", *options, "--epsilon", "0.05"]) == 1
+    assert "guesses right" in capsys.readouterr().out
+    assert run(["audit", "adap_klucb", *options]) == 0
+    assert "not a proof" in capsys.readouterr().out

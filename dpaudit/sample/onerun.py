@@ -1,0 +1,153 @@
+"""The one-run audit: many rewards flipped at once in a single long run, and guessed back.
+
+Every reward of the stream is an independent fair bit. After one run a guesser that sees only the
+actions names some of the bits. If the algorithm is epsilon-DP, the number of correct guesses among
+r is at most Binomial(r, e^epsilon / (1 + e^epsilon)) in stochastic order, whatever the guesser does
+and however it picks the r (Steinke, Nasr & Jagielski 2023, with delta = 0). So the
+binomial tail is a p-value against epsilon, and the Clopper-Pearson bound on the success probability
+gives a lower bound on epsilon.
+
+The guesser is learned on training runs with bits of their own: how often the arm of a step is
+played again in the next few steps tells about the reward of that step. Training shapes the
+guesses only; the bound uses one fresh run.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.errors import InvalidArgument, require_integer, require_positive
+from dpaudit.sample.boxes import Box
+from dpaudit.sample.budget import ErrorBudget
+from dpaudit.sample.lower import clopper_pearson
+from dpaudit.sample.plan import seed_of
+from dpaudit.sample.streams import Stream
+
+WINDOWS = (1, 2, 4, 8, 16)
+Bits = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class OneRun:
+    """What one run gave away: guesses made, guesses right, p-value against epsilon, lower bound."""
+
+    canaries: int
+    guesses: int
+    correct: int
+    epsilon: float
+    p_value: float
+    lower: float
+    error: float
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the claim is refuted at the stated error."""
+        return self.p_value <= self.error
+
+
+def p_value(correct: int, guesses: int, epsilon: float) -> float:
+    """Return P(Binomial(guesses, e^epsilon / (1 + e^epsilon)) >= correct)."""
+    from scipy.stats import binom
+
+    return float(binom.sf(correct - 1, guesses, 1 / (1 + math.exp(-epsilon))))
+
+
+def lower_bound(correct: int, guesses: int, error: float) -> float:
+    """Return the largest epsilon whose p-value is at most `error`; at least 0."""
+    if guesses == 0:
+        return 0.0
+    rate = clopper_pearson(correct, guesses, error)[0]
+    return max(0.0, math.log(rate / (1 - rate))) if 0 < rate < 1 else 0.0
+
+
+def features(actions: Bits) -> Bits:
+    """Return a number per step: a window's size and how often the step's arm was in it again.
+
+    Shape (windows, steps); values identify (window, step's octave, count).
+    """
+    horizon = len(actions)
+    octave = np.log2(np.arange(1, horizon + 1)).astype(np.int64)
+    rows = []
+    for window in WINDOWS:
+        count = np.zeros(horizon, dtype=np.int64)
+        for ahead in range(1, window + 1):
+            count[: horizon - ahead] += actions[ahead:] == actions[: horizon - ahead]
+        rows.append(octave * (max(WINDOWS) + 1) + count)
+    return np.array(rows)
+
+
+@dataclass(frozen=True)
+class Guesser:
+    """Log-odds of a bit being 1 per window and feature, and the odds from which it guesses."""
+
+    odds: NDArray[np.float64]
+    least: float
+
+    def guess(self, actions: Bits) -> tuple[Bits, Bits]:
+        """Return the steps whose bits are guessed, and the guesses."""
+        found = features(actions)
+        odds = np.stack([row[cell] for row, cell in zip(self.odds, found, strict=True)])
+        strongest = np.abs(odds).argmax(axis=0)
+        chosen = odds[strongest, np.arange(len(actions))]
+        steps = np.flatnonzero(np.abs(chosen) >= self.least)
+        return steps, (chosen[steps] > 0).astype(np.int64)
+
+
+def learn(runs: list[tuple[Bits, Bits]], error: float) -> Guesser:
+    """Return a guesser from training runs (actions, bits): odds from half, threshold from half."""
+    size = int((math.log2(max(len(actions) for actions, _ in runs)) + 2) * (max(WINDOWS) + 1))
+    counts = np.zeros((2, len(WINDOWS), size))
+    half = max(1, len(runs) // 2)
+    for actions, bits in runs[:half]:
+        for row, cells in enumerate(features(actions)):
+            for value in (0, 1):
+                counts[value, row] += np.bincount(cells[bits == value], minlength=size)
+    odds = np.log((counts[1] + 2) / (counts[0] + 2))
+    best, least = -1.0, 0.5
+    for threshold in np.linspace(0.05, 3.0, 60):
+        guesser = Guesser(odds, float(threshold))
+        made = right = 0
+        for actions, bits in runs[half:] or runs:
+            steps, guesses = guesser.guess(actions)
+            made += len(steps)
+            right += int((bits[steps] == guesses).sum())
+        each = len(runs[half:] or runs)
+        bound = lower_bound(right // each, made // each, error)
+        if bound > best:
+            best, least = bound, float(threshold)
+    return Guesser(odds, least)
+
+
+def one_run_audit(box: Box, epsilon: float, error: float, seed: int, training: int = 40) -> OneRun:
+    """Audit a target by one fresh run with every reward a canary, after some training runs."""
+    require_positive("epsilon", epsilon)
+    require_integer("training", training, 2)
+    ErrorBudget(error)
+    if box.horizon < 16:
+        raise InvalidArgument("horizon", box.horizon, "must be at least 16 for a one-run audit.")
+
+    def run(number: int) -> tuple[Any, Any]:
+        rng = np.random.default_rng(seed_of(seed, 6, number, 0))
+        bits = rng.integers(0, 2, box.horizon)
+        stream = Stream.of(bits.astype(float))
+        runs = box.run(stream, 1, seed_of(seed, 6, number, 1))
+        return runs.actions(0), bits
+
+    guesser = learn([run(number) for number in range(1, training + 1)], error)
+    actions, bits = run(0)
+    steps, guesses = guesser.guess(actions)
+    correct = int((bits[steps] == guesses).sum())
+    return OneRun(
+        box.horizon,
+        len(steps),
+        correct,
+        epsilon,
+        p_value(correct, len(steps), epsilon),
+        lower_bound(correct, len(steps), error),
+        error,
+    )

@@ -1,0 +1,83 @@
+"""One-run audits are valid under exact privacy and find UCB; weighted runs know both sides."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from dpaudit.core.algorithms import load
+from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.exact.likelihood import likelihood
+from dpaudit.sample.boxes import DeclaredBox, PolicyBox
+from dpaudit.sample.events import OneOf
+from dpaudit.sample.importance import importance
+from dpaudit.sample.onerun import lower_bound, one_run_audit, p_value
+from dpaudit.sample.runs import History, Runs
+from dpaudit.sample.streams import Pair, Stream
+
+
+def test_the_bound_inverts_the_p_value():
+    for correct, guesses in ((90, 100), (300, 400), (55, 100)):
+        bound = lower_bound(correct, guesses, 0.01)
+        if bound > 0:
+            assert p_value(correct, guesses, bound) == pytest.approx(0.01, rel=1e-6)
+    assert lower_bound(50, 100, 0.01) == 0.0 == lower_bound(0, 0, 0.01)
+    assert p_value(0, 10, 1.0) == 1.0
+
+
+def test_coverage_of_the_bound_is_exact():
+    for epsilon in (0.2, 1.0, 3.0):
+        rate, counts = 1 / (1 + math.exp(-epsilon)), np.arange(61)
+        above = np.array([lower_bound(int(k), 60, 0.05) > epsilon for k in counts])
+        assert binom.pmf(counts, 60, rate)[above].sum() <= 0.05
+
+
+def noisy_echo(epsilon: float):
+    """Plays at step t + 1 the reward of step t through randomised response: epsilon-DP, tight."""
+
+    def policy(stream, rng):
+        flip = rng.random(len(stream)) < 1 / (1 + math.exp(epsilon))
+        told = (stream >= 0.5) ^ flip
+        return np.concatenate(([0], told[:-1])).astype(int)
+
+    return PolicyBox("echo", lambda rng: policy, 2, 2000)
+
+
+def test_a_tight_mechanism_is_not_refuted_and_ucb_is():
+    """40 audits at error 0.01: more than 8 false alarms have probability below 1e-8."""
+    echoes = [one_run_audit(noisy_echo(1.0), 1.0, 0.01, seed, 4) for seed in range(40)]
+    assert sum(echo.refuted for echo in echoes) <= 8
+    found = one_run_audit(DeclaredBox(load("ucb", arms=2), 4000), 0.1, 1e-3, 0)
+    assert found.refuted and found.lower > 0.1
+    assert found.correct <= found.guesses <= found.canaries == 4000
+
+
+def test_short_runs_are_refused():
+    with pytest.raises(InvalidArgument, match="horizon=8"):
+        one_run_audit(DeclaredBox(load("ucb", arms=2), 8), 1.0, 0.01, 0)
+
+
+@pytest.mark.parametrize("value", [1.0, 0.5])
+def test_weighted_runs_agree_with_exact_likelihoods(value):
+    algorithm = load("adap_ucb", arms=2, epsilon=1.0)
+    pair = Pair("x", Stream.of([1.0, 0.0, 1.0, 0.0, 0.0]), 1, value)
+    actions = [0, 1, 1, 0, 0]
+    keys = History(0, 5)(Runs.of_actions(np.array([actions])))
+    event = OneOf(History(0, 5), (int(keys[0]),))
+    found = importance(algorithm, pair, event, 40_000, 0, 1e-6)
+    truth = [
+        likelihood(algorithm, actions, side.array(), engine="float").middle
+        for side in (pair.stream, pair.neighbour)
+    ]
+    # five standard deviations; the seed is fixed
+    assert abs(found.probability - truth[0]) < 5 * math.sqrt(truth[0] / 40_000)
+    loss = math.log(truth[0] / truth[1])
+    assert found.loss_lower <= loss <= found.loss_upper
+    assert found.loss_upper - found.loss_lower < 0.4
+
+
+def test_importance_needs_a_known_density():
+    pair = Pair("x", Stream.constant(0.0, 50), 1, 1.0)
+    with pytest.raises(Unsupported):
+        importance(load("ucb", arms=2), pair, OneOf(History(0, 5), (1,)), 10, 0, 0.01)
