@@ -92,8 +92,9 @@ def _claim_one(rng):
             count += 1
             bound = (-size * _entropy(level, mean)).exp() + ball(delta_ / 2)
             if not _below(size, mean, delta_, epsilon, level) < bound:
-                return Tally(count, f"n = {size}, mu = {mean}, delta = {delta_}, alpha share "
-                f"{part}")
+                return Tally(
+                    count, f"n = {size}, mu = {mean}, delta = {delta_}, alpha share {part}"
+                )
     return Tally(count)
 
 
@@ -118,62 +119,154 @@ def _claim_two(rng):
 
 
 CLAIMS = (
-    Claim("co.hoeffding", f"{UCB}, l. 1323", "Hoeffding at sqrt(log(1/delta)/(2n)) gives delta.",
-          exp(-2 * n * (log(1 / delta) / (2 * n))), "==", delta, Domain({n: POSITIVE,
-                                                                        delta: HALF_OPEN})),
-    Claim("co.laplace", f"{UCB}, l. 1323", "The Laplace tail at log(1/delta)/(n eps) is delta/2.",
-          exp(-(log(1 / delta) / (n * e)) * (n * e)) / 2, "==", delta / 2,
-          Domain({n: POSITIVE, e: POSITIVE, delta: HALF_OPEN})),
-    Claim("co.union", f"{UCB}, l. 1323", "If X <= u and Y <= v then X + Y <= u + v.",
-          x + y, "<=", u + v, Domain({x: REALS, y: REALS, u: REALS, v: REALS}, (u - x, v - y)),
-          by=(PiecewiseLinear(),)),
-    Claim("co.sum", f"{UCB}, l. 1324", "delta + delta/2 = 3 delta/2.", delta + delta / 2, "==",
-          Rational(3, 2) * delta, Domain({delta: HALF_OPEN})),
-    Claim("co.delta-range", f"{UCB}, l. 1308", "Any delta >= 0 is allowed: log(1/delta) >= 0 under "
-          "the root.", 0, "<=", log(1 / delta), Domain({delta: above(0)}),
-          hints=({delta: Fraction(2)},), expect=REFUTED,
-          correction="0 < delta <= 1 (at 0 the logarithm is infinite, above 1 the root is not "
-          "real).",
-          survives="survives; only delta = t^-alpha is used."),
-    Claim("co.ucb", f"{UCB}, l. 1310-1314", "Both tails are below 3 delta/2 (exact binomial and "
-          "Laplace laws).", models=_ucb(Fraction(3, 2)), expect=HELD, role="theorem"),
-    Claim("co.ucb-remark", "Remark l. 515 and 2003", "The index exceeds the mean with probability "
-          "1 - 1/t^alpha, i.e. both tails are below delta; the lemma gives 3 delta/2.",
-          models=_ucb(Fraction(1)), expect=HELD, role="remark"),
-    Claim("co.clip", f"{KL}, Claim 1, l. 1364-1365", "mu - alpha >= 1 implies mu - alpha >= Z, "
-          "since mu <= 1.", z, "<=", m, Domain({m: closed(0, 1), z: closed(-5, 5)}, (m - 1,)),
-          hints=({m: Fraction(1), z: Fraction(2)},), expect=REFUTED,
-          correction="mu - alpha >= 1 only when mu = 1 and alpha = 0, and then the bound is "
-          "above 1.",
-          survives="Claim 1 survives."),
-    Claim("co.claim-1", f"{KL}, Claim 1, l. 1345", "P(mu >= clipped mean + alpha) <= "
-          "exp(-n d(mu - alpha, mu)) + delta/2.", models=_claim_one, expect=HELD, role="theorem"),
-    Claim("co.claim-2-edge", f"{KL}, Claim 2, l. 1356, mu = 1", "P(mu >= U) <= 3 delta/2; with "
-          "mu = 1 the event mu >= U is certain because U <= 1.",
-          1, "<=", Rational(3, 2) * delta, Domain({delta: HALF_OPEN}),
-          hints=({delta: Fraction(1, 10)},), expect=REFUTED, role="theorem",
-          correction="assume mu < 1, or state it with mu > U: for mu = 1, "
-          "P(U < 1) <= P(Lap < -log(1/delta)/(n eps)) = delta/2.",
-          survives="survives with a strict inequality in eq:cst1 and in Term 2."),
-    Claim("co.level", f"{KL}, Claim 2 step (c), l. 1389", "d(clipped mean, U) = log(1/delta)/n; "
-          "at clipped mean 1, U = 1 and d = 0.", log(1 / delta) / n, "<=", 0,
-          Domain({delta: HALF_OPEN, n: POSITIVE}),
-          hints=({delta: Fraction(1, 2), n: Fraction(1)},), expect=REFUTED,
-          correction="true while the clipped mean is below 1; at 1 the event mu >= U needs mu = 1.",
-          survives="Claim 2 survives for mu < 1."),
-    Claim("co.alpha-exists", f"{KL}, Claim 2, l. 1385", "There is alpha > 0 with d(mu - alpha, mu) "
-          "= log(1/delta)/n: it must not exceed d(0, mu) = -log(1 - mu).",
-          log(1 / delta) / n, "<=", -log(1 - mu),
-          Domain({delta: HALF_OPEN, n: POSITIVE, mu: between(0, 1)}),
-          hints=({delta: Fraction(1, 10), n: Fraction(1), mu: Fraction(1, 2)},), expect=REFUTED,
-          correction="it exists exactly when delta >= (1 - mu)^n; otherwise the event is empty.",
-          survives="Claim 2 survives for mu < 1."),
-    Claim("co.claim-2", f"{KL}, Claim 2, l. 1356, mu < 1", "P(mu >= U) <= 3 delta/2.",
-          models=_claim_two, expect=HELD, role="theorem"),
-    Claim("co.first-episode", "n_a = N_a/2 = 1/2 with one reward", "Hoeffding for one reward at "
-          "width sqrt(alpha log T) gives T^{-2 alpha} <= T^{-alpha}: the index stays optimistic.",
-          exp(-2 * alpha * log(T)), "<=", exp(-alpha * log(T)),
-          Domain({alpha: POSITIVE, T: above(1)})),
+    Claim(
+        "co.hoeffding",
+        f"{UCB}, l. 1323",
+        "Hoeffding at sqrt(log(1/delta)/(2n)) gives delta.",
+        exp(-2 * n * (log(1 / delta) / (2 * n))),
+        "==",
+        delta,
+        Domain({n: POSITIVE, delta: HALF_OPEN}),
+    ),
+    Claim(
+        "co.laplace",
+        f"{UCB}, l. 1323",
+        "The Laplace tail at log(1/delta)/(n eps) is delta/2.",
+        exp(-(log(1 / delta) / (n * e)) * (n * e)) / 2,
+        "==",
+        delta / 2,
+        Domain({n: POSITIVE, e: POSITIVE, delta: HALF_OPEN}),
+    ),
+    Claim(
+        "co.union",
+        f"{UCB}, l. 1323",
+        "If X <= u and Y <= v then X + Y <= u + v.",
+        x + y,
+        "<=",
+        u + v,
+        Domain({x: REALS, y: REALS, u: REALS, v: REALS}, (u - x, v - y)),
+        by=(PiecewiseLinear(),),
+    ),
+    Claim(
+        "co.sum",
+        f"{UCB}, l. 1324",
+        "delta + delta/2 = 3 delta/2.",
+        delta + delta / 2,
+        "==",
+        Rational(3, 2) * delta,
+        Domain({delta: HALF_OPEN}),
+    ),
+    Claim(
+        "co.delta-range",
+        f"{UCB}, l. 1308",
+        "Any delta >= 0 is allowed: log(1/delta) >= 0 under the root.",
+        0,
+        "<=",
+        log(1 / delta),
+        Domain({delta: above(0)}),
+        hints=({delta: Fraction(2)},),
+        expect=REFUTED,
+        correction="0 < delta <= 1 (at 0 the logarithm is infinite, above 1 the root is not real).",
+        survives="survives; only delta = t^-alpha is used.",
+    ),
+    Claim(
+        "co.ucb",
+        f"{UCB}, l. 1310-1314",
+        "Both tails are below 3 delta/2 (exact binomial and Laplace laws).",
+        models=_ucb(Fraction(3, 2)),
+        expect=HELD,
+        role="theorem",
+    ),
+    Claim(
+        "co.ucb-remark",
+        "Remark l. 515 and 2003",
+        "The index exceeds the mean with probability "
+        "1 - 1/t^alpha, i.e. both tails are below delta; the lemma gives 3 delta/2.",
+        models=_ucb(Fraction(1)),
+        expect=HELD,
+        role="remark",
+    ),
+    Claim(
+        "co.clip",
+        f"{KL}, Claim 1, l. 1364-1365",
+        "mu - alpha >= 1 implies mu - alpha >= Z, since mu <= 1.",
+        z,
+        "<=",
+        m,
+        Domain({m: closed(0, 1), z: closed(-5, 5)}, (m - 1,)),
+        hints=({m: Fraction(1), z: Fraction(2)},),
+        expect=REFUTED,
+        correction="mu - alpha >= 1 only when mu = 1 and alpha = 0, and then the bound is above 1.",
+        survives="Claim 1 survives.",
+    ),
+    Claim(
+        "co.claim-1",
+        f"{KL}, Claim 1, l. 1345",
+        "P(mu >= clipped mean + alpha) <= exp(-n d(mu - alpha, mu)) + delta/2.",
+        models=_claim_one,
+        expect=HELD,
+        role="theorem",
+    ),
+    Claim(
+        "co.claim-2-edge",
+        f"{KL}, Claim 2, l. 1356, mu = 1",
+        "P(mu >= U) <= 3 delta/2; with mu = 1 the event mu >= U is certain because U <= 1.",
+        1,
+        "<=",
+        Rational(3, 2) * delta,
+        Domain({delta: HALF_OPEN}),
+        hints=({delta: Fraction(1, 10)},),
+        expect=REFUTED,
+        role="theorem",
+        correction="assume mu < 1, or state it with mu > U: for mu = 1, "
+        "P(U < 1) <= P(Lap < -log(1/delta)/(n eps)) = delta/2.",
+        survives="survives with a strict inequality in eq:cst1 and in Term 2.",
+    ),
+    Claim(
+        "co.level",
+        f"{KL}, Claim 2 step (c), l. 1389",
+        "d(clipped mean, U) = log(1/delta)/n; at clipped mean 1, U = 1 and d = 0.",
+        log(1 / delta) / n,
+        "<=",
+        0,
+        Domain({delta: HALF_OPEN, n: POSITIVE}),
+        hints=({delta: Fraction(1, 2), n: Fraction(1)},),
+        expect=REFUTED,
+        correction="true while the clipped mean is below 1; at 1 the event mu >= U needs mu = 1.",
+        survives="Claim 2 survives for mu < 1.",
+    ),
+    Claim(
+        "co.alpha-exists",
+        f"{KL}, Claim 2, l. 1385",
+        "There is alpha > 0 with d(mu - alpha, mu) "
+        "= log(1/delta)/n: it must not exceed d(0, mu) = -log(1 - mu).",
+        log(1 / delta) / n,
+        "<=",
+        -log(1 - mu),
+        Domain({delta: HALF_OPEN, n: POSITIVE, mu: between(0, 1)}),
+        hints=({delta: Fraction(1, 10), n: Fraction(1), mu: Fraction(1, 2)},),
+        expect=REFUTED,
+        correction="it exists exactly when delta >= (1 - mu)^n; otherwise the event is empty.",
+        survives="Claim 2 survives for mu < 1.",
+    ),
+    Claim(
+        "co.claim-2",
+        f"{KL}, Claim 2, l. 1356, mu < 1",
+        "P(mu >= U) <= 3 delta/2.",
+        models=_claim_two,
+        expect=HELD,
+        role="theorem",
+    ),
+    Claim(
+        "co.first-episode",
+        "n_a = N_a/2 = 1/2 with one reward",
+        "Hoeffding for one reward at "
+        "width sqrt(alpha log T) gives T^{-2 alpha} <= T^{-alpha}: the index stays optimistic.",
+        exp(-2 * alpha * log(T)),
+        "<=",
+        exp(-alpha * log(T)),
+        Domain({alpha: POSITIVE, T: above(1)}),
+    ),
 )
 
 RESULT = Result(

@@ -170,8 +170,11 @@ def _not_log_concave(rng):
             join, meet = tuple(map(max, one, two)), tuple(map(min, one, two))
             count += 1
             if values[join] * values[meet] < values[one] * values[two]:
-                return Tally(count, "noise uniform on -10..10 with weight 40 at 0, block sums "
-                             f"{one} and {two}: L(join) L(meet) < L L'")
+                return Tally(
+                    count,
+                    "noise uniform on -10..10 with weight 40 at 0, block sums "
+                    f"{one} and {two}: L(join) L(meet) < L L'",
+                )
     return Tally(count)
 
 
@@ -199,8 +202,10 @@ def _four_functions(rng):
             tilt = Fraction(int(rng.integers(1, 4)))
             for t in table:
                 table[t] *= tilt ** (t[i] * t[j]) * left[t[i]] * right[t[j]]
-        merged = {c: sum(table[c[0], c[1], z] for z in range(3))
-                  for c in itertools.product(range(3), repeat=2)}
+        merged = {
+            c: sum(table[c[0], c[1], z] for z in range(3))
+            for c in itertools.product(range(3), repeat=2)
+        }
         count += 1
         for one, two in itertools.combinations(merged, 2):
             join, meet = tuple(map(max, one, two)), tuple(map(min, one, two))
@@ -212,34 +217,104 @@ def _four_functions(rng):
 shifts = Domain({a: REALS, h: at_least(0), k: at_least(0)})
 four = Domain({p: REALS, q: REALS, r: REALS, s: REALS}, (p - q, r - s))
 CLAIMS = (
-    Claim("ex.tp2", "EXACT, step 1, Laplace", "|a+h| + |a+k| <= |a| + |a+h+k| for h, k >= 0, with "
-          "a = x - theta', h = theta' - theta, k = x' - x: the Laplace kernel is TP2.",
-          Abs(a + h) + Abs(a + k), "<=", Abs(a) + Abs(a + h + k), shifts,
-          by=(PiecewiseLinear(),), role="sharper"),
-    Claim("ex.tp2-sums", "EXACT, step 1", "The two pairs of arguments have the same sum.",
-          (a + h) + (a + k), "==", a + (a + h + k), shifts, role="sharper"),
-    Claim("ex.tp2-gaussian", "EXACT, step 1, Gaussian", "(a+h)^2 + (a+k)^2 <= a^2 + (a+h+k)^2.",
-          (a + h) ** 2 + (a + k) ** 2, "<=", a**2 + (a + h + k) ** 2, shifts, role="sharper"),
-    Claim("ex.sublattice-join", "EXACT, step 2", "p >= q and r >= s give max(p, r) >= max(q, s).",
-          Max(q, s), "<=", Max(p, r), four, by=(PiecewiseLinear(),), role="sharper"),
-    Claim("ex.sublattice-meet", "EXACT, step 2", "p >= q and r >= s give min(p, r) >= min(q, s).",
-          Min(q, s), "<=", Min(p, r), four, by=(PiecewiseLinear(),), role="sharper"),
-    Claim("ex.sublattice", "EXACT, step 2", "Comparison regions of monotone scores are "
-          "sublattices, for all maps on three points.", models=_sublattice, expect=HELD,
-          role="sharper"),
-    Claim("ex.four-functions", "EXACT, step 3", "Summing a coordinate out of a log-supermodular "
-          "weight leaves a log-supermodular weight.", models=_four_functions, expect=HELD,
-          role="sharper"),
-    Claim("ex.theorem", "EXACT, theorem", "The likelihood of a decision path is log-supermodular "
-          "in the block sums (two-sided geometric noise, random scores with plateaus).",
-          models=_supermodular, expect=HELD, role="theorem"),
-    Claim("ex.corollary", "EXACT, corollary", "The largest ratio over all neighbouring streams "
-          "equals the largest over the extremal ones.", models=_corollary, expect=HELD,
-          role="theorem"),
-    Claim("ex.needs-log-concave", "EXACT, where it fails", "The theorem without log-concave noise.",
-          models=_not_log_concave, expect=REFUTED, role="remark",
-          correction="keep (A2): noise with a log-concave density.",
-          survives="the theorem assumes it; Laplace and Gaussian noise qualify."),
+    Claim(
+        "ex.tp2",
+        "EXACT, step 1, Laplace",
+        "|a+h| + |a+k| <= |a| + |a+h+k| for h, k >= 0, with "
+        "a = x - theta', h = theta' - theta, k = x' - x: the Laplace kernel is TP2.",
+        Abs(a + h) + Abs(a + k),
+        "<=",
+        Abs(a) + Abs(a + h + k),
+        shifts,
+        by=(PiecewiseLinear(),),
+        role="sharper",
+    ),
+    Claim(
+        "ex.tp2-sums",
+        "EXACT, step 1",
+        "The two pairs of arguments have the same sum.",
+        (a + h) + (a + k),
+        "==",
+        a + (a + h + k),
+        shifts,
+        role="sharper",
+    ),
+    Claim(
+        "ex.tp2-gaussian",
+        "EXACT, step 1, Gaussian",
+        "(a+h)^2 + (a+k)^2 <= a^2 + (a+h+k)^2.",
+        (a + h) ** 2 + (a + k) ** 2,
+        "<=",
+        a**2 + (a + h + k) ** 2,
+        shifts,
+        role="sharper",
+    ),
+    Claim(
+        "ex.sublattice-join",
+        "EXACT, step 2",
+        "p >= q and r >= s give max(p, r) >= max(q, s).",
+        Max(q, s),
+        "<=",
+        Max(p, r),
+        four,
+        by=(PiecewiseLinear(),),
+        role="sharper",
+    ),
+    Claim(
+        "ex.sublattice-meet",
+        "EXACT, step 2",
+        "p >= q and r >= s give min(p, r) >= min(q, s).",
+        Min(q, s),
+        "<=",
+        Min(p, r),
+        four,
+        by=(PiecewiseLinear(),),
+        role="sharper",
+    ),
+    Claim(
+        "ex.sublattice",
+        "EXACT, step 2",
+        "Comparison regions of monotone scores are sublattices, for all maps on three points.",
+        models=_sublattice,
+        expect=HELD,
+        role="sharper",
+    ),
+    Claim(
+        "ex.four-functions",
+        "EXACT, step 3",
+        "Summing a coordinate out of a log-supermodular weight leaves a log-supermodular weight.",
+        models=_four_functions,
+        expect=HELD,
+        role="sharper",
+    ),
+    Claim(
+        "ex.theorem",
+        "EXACT, theorem",
+        "The likelihood of a decision path is log-supermodular "
+        "in the block sums (two-sided geometric noise, random scores with plateaus).",
+        models=_supermodular,
+        expect=HELD,
+        role="theorem",
+    ),
+    Claim(
+        "ex.corollary",
+        "EXACT, corollary",
+        "The largest ratio over all neighbouring streams "
+        "equals the largest over the extremal ones.",
+        models=_corollary,
+        expect=HELD,
+        role="theorem",
+    ),
+    Claim(
+        "ex.needs-log-concave",
+        "EXACT, where it fails",
+        "The theorem without log-concave noise.",
+        models=_not_log_concave,
+        expect=REFUTED,
+        role="remark",
+        correction="keep (A2): noise with a log-concave density.",
+        survives="the theorem assumes it; Laplace and Gaussian noise qualify.",
+    ),
 )
 
 RESULT = Result(

@@ -55,8 +55,11 @@ def _good_event(rng):
     good_rounds = 1 + 4
     if good_rounds <= 2:
         return Tally(1)
-    return Tally(1, "l = 0, I_a(., 1) < mu_1, but I_1 <= I_a(., 1) when N_a = 2, and "
-                 "I_a(., 2) > I_1 > mu_1 when N_a = 4: N'_a >= 1 + 4 = 5 > 2^{l+1} = 2")
+    return Tally(
+        1,
+        "l = 0, I_a(., 1) < mu_1, but I_1 <= I_a(., 1) when N_a = 2, and "
+        "I_a(., 2) > I_1 > mu_1 when N_a = 4: N'_a >= 1 + 4 = 5 > 2^{l+1} = 2",
+    )
 
 
 def _repaired(rng):
@@ -95,64 +98,169 @@ def _sizes(rng):
 
 
 CLAIMS = (
-    Claim("gr.phi", f"{AT}, eq:phi_int, l. 1437", "phi(t) <= t <= 2 phi(t).", models=_phi,
-          expect=HELD),
-    Claim("gr.good-event", f"{AT}, Step 2, l. 1463-1476", "When G_{a,l,T} holds, N'_a(T) <= "
-          "2^{l+1}.", models=_good_event, expect=REFUTED,
-          correction="a later episode can start with I_1 > mu_1 although the one that started at "
-          "N_a = 2^{l+1} did not. Replace P(G_l^c) by the maximum of P(G_{l'}^c) over l' >= l.",
-          survives="survives with the same constants: both indices satisfy P(G_{l'}^c) <= "
-          "3/(2 T^alpha) or 3/(2T) for every l' >= l, because their conditions are monotone in l."),
-    Claim("gr.good-event-fixed", "correction of Step 2", "N_a <= 2^{l+1} + rounds of Term 2 + "
-          "rounds of episodes whose G_{l'} fails, the last at most T - 2^{l+1}.",
-          models=_repaired, expect=HELD, role="sharper"),
-    Claim("gr.union-sizes", f"{AT}, Step 3, l. 1485", "phi terms of (3/2) phi^-alpha are "
-          "(3/2) phi^{1-alpha}.", x * Rational(3, 2) * exp(-alpha * log(x)), "==",
-          Rational(3, 2) * exp((1 - alpha) * log(x)), Domain({alpha: above(3), x: at_least(1)})),
-    Claim("gr.terms", f"{AT}, Step 3, l. 1486", "The sum over phi from t/2 to t has t/2 terms.",
-          x + 1, "<=", x, Domain({x: at_least(1)}), hints=({x: Fraction(2)},), expect=REFUTED,
-          correction="it has t/2 + 1 terms; the bound of the line holds nevertheless for t >= 3 "
-          "(gr.sum-even, gr.sum-odd), though not for t = 2.",
-          survives="survives, since t >= K + 1 >= 3."),
-    Claim("gr.sum-two", f"{AT}, Step 3, l. 1486, t = 2", "The line at t = 2: 1 + 2^{1-alpha} <= 1.",
-          1 + exp((1 - alpha) * log(2)), "<=", 1, Domain({alpha: above(3)}),
-          hints=({alpha: Fraction(4)},), expect=REFUTED,
-          correction="state the line for t >= 3, which is all that is summed.",
-          survives="survives."),
-    Claim("gr.sum-exponent", f"{AT}, Step 3, l. 1486", "(phi/(t/2))^{3-alpha} <= 1: it is enough "
-          "to take alpha = 3.", exp(-(alpha - 3) * log(x)), "<=", 1,
-          Domain({alpha: above(3), x: at_least(1)})),
-    Claim("gr.sum-telescope", f"{AT}, Step 3, l. 1486", "1/phi^2 <= 1/(phi-1) - 1/phi.",
-          1 / x**2, "<=", 1 / (x - 1) - 1 / x, Domain({x: above(1)}),
-          by=(Rewrite(1 / (x**2 * (x - 1))),)),
-    Claim("gr.sum-even", f"{AT}, Step 3, l. 1486, t = 2m", "1/m^2 + (1/m - 1/(2m)) <= 1/m, m >= 2.",
-          1 / m**2 + 1 / m - 1 / (2 * m), "<=", 1 / m, Domain({m: at_least(2)}),
-          by=(Rewrite((m - 2) / (2 * m**2)),)),
-    Claim("gr.sum-odd", f"{AT}, Step 3, l. 1486, t = 2m-1", "1/m^2 + 1/m - 1/(2m-1) <= 2/(2m-1).",
-          1 / m**2 + 1 / m - 1 / (2 * m - 1), "<=", 2 / (2 * m - 1), Domain({m: at_least(2)}),
-          by=(Rewrite((m * (m - 1) + 1) / (m**2 * (2 * m - 1))),)),
-    Claim("gr.decreasing", f"{AT}, Step 3, l. 1487", "t^{2-alpha} decreases, so the sum is at most "
-          "the integral from K.", (2 - alpha) * exp((1 - alpha) * log(x)), "<=", 0,
-          Domain({alpha: above(3), x: at_least(1)})),
-    Claim("gr.primitive", f"{AT}, Step 3, l. 1488", "x^{3-alpha}/(3-alpha) is a primitive.",
-          diff(exp((3 - alpha) * log(x)) / (3 - alpha), x), "==", exp((2 - alpha) * log(x)),
-          Domain({alpha: above(3), x: at_least(1)})),
-    Claim("gr.rearranged", f"{AT}, Step 3, l. 1488", "(3/2) 2^{alpha-2} K^{3-alpha}/(alpha-3) = "
-          "3/(alpha-3) (2/K)^{alpha-3}.",
-          Rational(3, 2) * exp((alpha - 2) * log(2)) * exp((3 - alpha) * log(k)) / (alpha - 3),
-          "==", 3 / (alpha - 3) * exp((alpha - 3) * (log(2) - log(k))), wide),
-    Claim("gr.two-arms", f"{AT}, Step 3, l. 1489", "(2/K)^{alpha-3} <= 1 for K >= 2.",
-          exp(-(alpha - 3) * log(k / 2)), "<=", 1, wide),
-    Claim("gr.combined", f"{AT}, Step 4, l. 1498", "1 + 3/(alpha-3) = alpha/(alpha-3).",
-          1 + 3 / (alpha - 3), "==", alpha / (alpha - 3), Domain({alpha: above(3)})),
-    Claim("gr.sizes", "Remark l. 515: alpha > 3", "The union needs only 1 + log2(phi) sample "
-          "sizes, not phi;", models=_sizes, expect=HELD, role="sharper"),
-    Claim("gr.sizes-sum", "Remark l. 515: alpha > 3", "so Term 2 is of order "
-          "sum t^{1-alpha} log t, whose primitive -t^{2-alpha} ((alpha-2) log t + 1)/(alpha-2)^2 "
-          "tends to 0 for every alpha > 2.",
-          diff(-exp((2 - alpha) * log(x)) * ((alpha - 2) * log(x) + 1) / (alpha - 2) ** 2, x),
-          "==", exp((1 - alpha) * log(x)) * log(x), Domain({alpha: above(2), x: at_least(1)}),
-          role="sharper"),
+    Claim(
+        "gr.phi", f"{AT}, eq:phi_int, l. 1437", "phi(t) <= t <= 2 phi(t).", models=_phi, expect=HELD
+    ),
+    Claim(
+        "gr.good-event",
+        f"{AT}, Step 2, l. 1463-1476",
+        "When G_{a,l,T} holds, N'_a(T) <= 2^{l+1}.",
+        models=_good_event,
+        expect=REFUTED,
+        correction="a later episode can start with I_1 > mu_1 although the one that started at "
+        "N_a = 2^{l+1} did not. Replace P(G_l^c) by the maximum of P(G_{l'}^c) over l' >= l.",
+        survives="survives with the same constants: both indices satisfy P(G_{l'}^c) <= "
+        "3/(2 T^alpha) or 3/(2T) for every l' >= l, because their conditions are monotone in l.",
+    ),
+    Claim(
+        "gr.good-event-fixed",
+        "correction of Step 2",
+        "N_a <= 2^{l+1} + rounds of Term 2 + "
+        "rounds of episodes whose G_{l'} fails, the last at most T - 2^{l+1}.",
+        models=_repaired,
+        expect=HELD,
+        role="sharper",
+    ),
+    Claim(
+        "gr.union-sizes",
+        f"{AT}, Step 3, l. 1485",
+        "phi terms of (3/2) phi^-alpha are (3/2) phi^{1-alpha}.",
+        x * Rational(3, 2) * exp(-alpha * log(x)),
+        "==",
+        Rational(3, 2) * exp((1 - alpha) * log(x)),
+        Domain({alpha: above(3), x: at_least(1)}),
+    ),
+    Claim(
+        "gr.terms",
+        f"{AT}, Step 3, l. 1486",
+        "The sum over phi from t/2 to t has t/2 terms.",
+        x + 1,
+        "<=",
+        x,
+        Domain({x: at_least(1)}),
+        hints=({x: Fraction(2)},),
+        expect=REFUTED,
+        correction="it has t/2 + 1 terms; the bound of the line holds nevertheless for t >= 3 "
+        "(gr.sum-even, gr.sum-odd), though not for t = 2.",
+        survives="survives, since t >= K + 1 >= 3.",
+    ),
+    Claim(
+        "gr.sum-two",
+        f"{AT}, Step 3, l. 1486, t = 2",
+        "The line at t = 2: 1 + 2^{1-alpha} <= 1.",
+        1 + exp((1 - alpha) * log(2)),
+        "<=",
+        1,
+        Domain({alpha: above(3)}),
+        hints=({alpha: Fraction(4)},),
+        expect=REFUTED,
+        correction="state the line for t >= 3, which is all that is summed.",
+        survives="survives.",
+    ),
+    Claim(
+        "gr.sum-exponent",
+        f"{AT}, Step 3, l. 1486",
+        "(phi/(t/2))^{3-alpha} <= 1: it is enough to take alpha = 3.",
+        exp(-(alpha - 3) * log(x)),
+        "<=",
+        1,
+        Domain({alpha: above(3), x: at_least(1)}),
+    ),
+    Claim(
+        "gr.sum-telescope",
+        f"{AT}, Step 3, l. 1486",
+        "1/phi^2 <= 1/(phi-1) - 1/phi.",
+        1 / x**2,
+        "<=",
+        1 / (x - 1) - 1 / x,
+        Domain({x: above(1)}),
+        by=(Rewrite(1 / (x**2 * (x - 1))),),
+    ),
+    Claim(
+        "gr.sum-even",
+        f"{AT}, Step 3, l. 1486, t = 2m",
+        "1/m^2 + (1/m - 1/(2m)) <= 1/m, m >= 2.",
+        1 / m**2 + 1 / m - 1 / (2 * m),
+        "<=",
+        1 / m,
+        Domain({m: at_least(2)}),
+        by=(Rewrite((m - 2) / (2 * m**2)),),
+    ),
+    Claim(
+        "gr.sum-odd",
+        f"{AT}, Step 3, l. 1486, t = 2m-1",
+        "1/m^2 + 1/m - 1/(2m-1) <= 2/(2m-1).",
+        1 / m**2 + 1 / m - 1 / (2 * m - 1),
+        "<=",
+        2 / (2 * m - 1),
+        Domain({m: at_least(2)}),
+        by=(Rewrite((m * (m - 1) + 1) / (m**2 * (2 * m - 1))),),
+    ),
+    Claim(
+        "gr.decreasing",
+        f"{AT}, Step 3, l. 1487",
+        "t^{2-alpha} decreases, so the sum is at most the integral from K.",
+        (2 - alpha) * exp((1 - alpha) * log(x)),
+        "<=",
+        0,
+        Domain({alpha: above(3), x: at_least(1)}),
+    ),
+    Claim(
+        "gr.primitive",
+        f"{AT}, Step 3, l. 1488",
+        "x^{3-alpha}/(3-alpha) is a primitive.",
+        diff(exp((3 - alpha) * log(x)) / (3 - alpha), x),
+        "==",
+        exp((2 - alpha) * log(x)),
+        Domain({alpha: above(3), x: at_least(1)}),
+    ),
+    Claim(
+        "gr.rearranged",
+        f"{AT}, Step 3, l. 1488",
+        "(3/2) 2^{alpha-2} K^{3-alpha}/(alpha-3) = 3/(alpha-3) (2/K)^{alpha-3}.",
+        Rational(3, 2) * exp((alpha - 2) * log(2)) * exp((3 - alpha) * log(k)) / (alpha - 3),
+        "==",
+        3 / (alpha - 3) * exp((alpha - 3) * (log(2) - log(k))),
+        wide,
+    ),
+    Claim(
+        "gr.two-arms",
+        f"{AT}, Step 3, l. 1489",
+        "(2/K)^{alpha-3} <= 1 for K >= 2.",
+        exp(-(alpha - 3) * log(k / 2)),
+        "<=",
+        1,
+        wide,
+    ),
+    Claim(
+        "gr.combined",
+        f"{AT}, Step 4, l. 1498",
+        "1 + 3/(alpha-3) = alpha/(alpha-3).",
+        1 + 3 / (alpha - 3),
+        "==",
+        alpha / (alpha - 3),
+        Domain({alpha: above(3)}),
+    ),
+    Claim(
+        "gr.sizes",
+        "Remark l. 515: alpha > 3",
+        "The union needs only 1 + log2(phi) sample sizes, not phi;",
+        models=_sizes,
+        expect=HELD,
+        role="sharper",
+    ),
+    Claim(
+        "gr.sizes-sum",
+        "Remark l. 515: alpha > 3",
+        "so Term 2 is of order "
+        "sum t^{1-alpha} log t, whose primitive -t^{2-alpha} ((alpha-2) log t + 1)/(alpha-2)^2 "
+        "tends to 0 for every alpha > 2.",
+        diff(-exp((2 - alpha) * log(x)) * ((alpha - 2) * log(x) + 1) / (alpha - 2) ** 2, x),
+        "==",
+        exp((1 - alpha) * log(x)) * log(x),
+        Domain({alpha: above(2), x: at_least(1)}),
+        role="sharper",
+    ),
 )
 
 RESULT = Result(

@@ -33,10 +33,14 @@ AT = "Theorem thm:linnogap_reg"
 
 def _solve(matrix, vector):
     rows = len(matrix)
-    left = flint.fmpq_mat(rows, rows, [flint.fmpq(v.numerator, v.denominator)
-                                       for row in matrix for v in map(Fraction, row)])
-    right = flint.fmpq_mat(rows, 1, [flint.fmpq(v.numerator, v.denominator)
-                                     for v in map(Fraction, vector)])
+    left = flint.fmpq_mat(
+        rows,
+        rows,
+        [flint.fmpq(v.numerator, v.denominator) for row in matrix for v in map(Fraction, row)],
+    )
+    right = flint.fmpq_mat(
+        rows, 1, [flint.fmpq(v.numerator, v.denominator) for v in map(Fraction, vector)]
+    )
     if left.det() == 0:
         return None
     solution = left.solve(right)
@@ -45,14 +49,18 @@ def _solve(matrix, vector):
 
 def _gram(arms, counts):
     size = len(arms[0])
-    return [[sum(n * a[i] * a[j] for a, n in zip(arms, counts, strict=True)) for j in range(size)]
-            for i in range(size)]
+    return [
+        [sum(n * a[i] * a[j] for a, n in zip(arms, counts, strict=True)) for j in range(size)]
+        for i in range(size)
+    ]
 
 
 def _weights(arms, counts, x):
     dual = _solve(_gram(arms, counts), x)
-    return dual and [n * sum(p * q for p, q in zip(a, dual, strict=True))
-                     for a, n in zip(arms, counts, strict=True)]
+    return dual and [
+        n * sum(p * q for p, q in zip(a, dual, strict=True))
+        for a, n in zip(arms, counts, strict=True)
+    ]
 
 
 def _basic(arms, x):
@@ -78,8 +86,11 @@ def _component(rng):
     value = _solve(_gram(ARMS, COUNTS), TARGET)[0]
     if value == 0:
         return Tally(1)
-    return Tally(1, f"arms {ARMS}, pulls {COUNTS}, a_j = (1, 0, 0), a - a* = {TARGET}: alpha_j = 0 "
-                 f"but a_j' G^-1 (a - a*) = {float(value):.6f}")
+    return Tally(
+        1,
+        f"arms {ARMS}, pulls {COUNTS}, a_j = (1, 0, 0), a - a* = {TARGET}: alpha_j = 0 "
+        f"but a_j' G^-1 (a - a*) = {float(value):.6f}",
+    )
 
 
 def _rho(rng):
@@ -89,8 +100,10 @@ def _rho(rng):
     norm_h = sum(p * q for p, q in zip(TARGET, direction, strict=True))
     dual = _solve(_gram(ARMS, COUNTS), TARGET)
     norm_g = sum(p * q for p, q in zip(TARGET, dual, strict=True))
-    spent = sum(n * abs(sum(p * q for p, q in zip(arm, direction, strict=True)))
-                for arm, n in zip(ARMS, COUNTS, strict=True))
+    spent = sum(
+        n * abs(sum(p * q for p, q in zip(arm, direction, strict=True)))
+        for arm, n in zip(ARMS, COUNTS, strict=True)
+    )
     value = norm_g / norm_h * spent
     claimed = sum(
         Fraction(abs(sum(p * q for p, q in zip(arm, TARGET, strict=True))), sum(v * v for v in arm))
@@ -98,8 +111,11 @@ def _rho(rng):
     )
     if value <= claimed:
         return Tally(1)
-    return Tally(1, f"arms {ARMS} with a* last, a = (0, 1, 1), pulls {COUNTS}: rho_T(H) = "
-                 f"{float(value):.6f} > rho_a(A) = {claimed}")
+    return Tally(
+        1,
+        f"arms {ARMS} with a* last, a = (0, 1, 1), pulls {COUNTS}: rho_T(H) = "
+        f"{float(value):.6f} > rho_a(A) = {claimed}",
+    )
 
 
 def _random(rng, count):
@@ -166,8 +182,13 @@ def _pseudo_inverse(rng):
         norm = sum(v * v for v in a)
         matrix = [[pulls * p * q for q in a] for p in a]
         inverse = [[p * q / (pulls * norm**2) for q in a] for p in a]
-        product = [[sum(matrix[i][k] * inverse[k][m] * matrix[m][j] for k in range(3)
-                        for m in range(3)) for j in range(3)] for i in range(3)]
+        product = [
+            [
+                sum(matrix[i][k] * inverse[k][m] * matrix[m][j] for k in range(3) for m in range(3))
+                for j in range(3)
+            ]
+            for i in range(3)
+        ]
         count += 1
         if product != matrix:
             return Tally(count, f"a = {a}")
@@ -175,54 +196,135 @@ def _pseudo_inverse(rng):
 
 
 CLAIMS = (
-    Claim("lpd.alternative", f"{AT}, l. 1094", "<a - a*, theta'> = -Delta + Delta + alpha = alpha.",
-          -D + (D + g) / s * s, "==", g, Domain({D: POSITIVE, g: POSITIVE, s: POSITIVE})),
-    Claim("lpd.regret", f"{AT}, l. 1103", "T Delta_min/2 >= T alpha/2 for alpha < Delta_min.",
-          T * g / 2, "<=", T * D / 2, Domain({T: POSITIVE, g: POSITIVE, D: POSITIVE}, (D - g,)),
-          by=(Rewrite(T * K / 2, {K: D - g}),)),
-    Claim("lpd.kl", f"{AT}, l. 1119-1126", "3 eps (Delta+alpha)/h S = 3 eps (Delta+alpha)/q rho "
-          "with rho = (q/h) S.", 3 * e * (D + g) / s * R, "==", 3 * e * (D + g) / r * (r / s * R),
-          Domain({e: POSITIVE, D: POSITIVE, g: POSITIVE, s: POSITIVE, R: POSITIVE, r: POSITIVE})),
-    Claim("lpd.rearranged", f"{AT}, eq:rho_th, l. 1130", "log(T alpha/(4R))/log T = "
-          "1 - log(4R/alpha)/log T.", log(T * g / (4 * R)) / log(T), "==",
-          1 - log(4 * R / g) / log(T), Domain({T: above(1), g: POSITIVE, R: POSITIVE})),
-    Claim("lpd.sublinear", f"{AT}, l. 1135", "Sub-linear regret makes log(4R/alpha)/log T vanish; "
-          "with R = sqrt(T) it stays at least 1/2 (4/alpha >= 1): it would be < 1/2.",
-          log(4 * sqrt(T) / g) / log(T), "<", log(T) / (2 * log(T)),
-          Domain({T: above(1), g: POSITIVE}, (1 - g,)),
-          hints=({T: Fraction(100), g: Fraction(1)},), expect=REFUTED, role="remark",
-          correction="use consistency as defined (R = o(T^p) for every p > 0), not sub-linearity.",
-          survives="survives: the definition of consistency gives what is needed."),
-    Claim("lpd.pseudo-inverse", "Fact 2, l. 1214", "The pseudo-inverse of N a a'.",
-          models=_pseudo_inverse, expect=HELD),
-    Claim("lpd.component", "Fact 2, l. 1221-1224", "Only the component of a - a* along a_j matters "
-          "in a_j' G^-1 (a - a*), so |a_j' G^-1 (a - a*)| <= |alpha_j|/N_j.",
-          models=_component, expect=REFUTED,
-          correction="G >= N_j a_j a_j' does not order the entries of the inverses; "
-          "a_j' G^-1 b_j is not 0 in general.", survives="Fact 2 falls with this step."),
-    Claim("lpd.fact-2", "Fact 2, l. 1176-1231", "rho_T(H) <= rho_a(A) = sum_j |a_j'(a-a*)|/|a_j|^2 "
-          "in the limit; here a* has 10^9 pulls and the others 100 : 10 : 100, a ratio that a "
-          "consistent policy may keep for ever, with H the limit "
-          "itself.", models=_rho, expect=REFUTED,
-          correction="rho_bar = max over bases B of arms of |A_B^-1 (a - a*)|_1, which is 2 in "
-          "this example (rho tends to 11/6).",
-          survives="granted the passage from H to G^-1 (l. 1190), the theorem survives with "
-          "rho_bar in place of rho_a(A), and with eps/sqrt(2 pi) "
-          "in place of 3 eps."),
-    Claim("lpd.rho-bar", "correction of Fact 2", "sum_j N_j |a_j' G^-1 x| <= max_B |A_B^-1 x|_1.",
-          models=_bar(1), expect=HELD, role="sharper"),
-    Claim("lpd.mixture", "correction of Fact 2", "w = sum_B lambda_B w_B with lambda_B "
-          "proportional to det(A_B)^2 prod N_i, as an exact identity.",
-          models=_mixture, expect=HELD, role="sharper"),
-    Claim("lpd.orthogonal", "Example, l. 1233-1251", "For an orthonormal basis rho = 2.",
-          models=_orthogonal, expect=HELD, role="remark"),
-    Claim("lpd.constraint", "Table tab:lb, l. 266", "min(Delta^2/2, 3 eps rho Delta) = "
-          "Delta min(Delta/2, 3 eps rho): both branches.",
-          D * (D / 2) + 3 * e * r * D, "==", D**2 / 2 + D * (3 * e * r),
-          Domain({D: POSITIVE, e: POSITIVE, r: POSITIVE}), role="remark"),
-    Claim("lpd.sharper", "sharper, with KL constant 1", "eps TV <= eps |x|/sqrt(2 pi) replaces "
-          "3 eps |x|: 1/sqrt(2 pi) < 2/15 of 3.", 1 / sqrt(2 * pi), "<", Rational(2, 5),
-          role="sharper"),
+    Claim(
+        "lpd.alternative",
+        f"{AT}, l. 1094",
+        "<a - a*, theta'> = -Delta + Delta + alpha = alpha.",
+        -D + (D + g) / s * s,
+        "==",
+        g,
+        Domain({D: POSITIVE, g: POSITIVE, s: POSITIVE}),
+    ),
+    Claim(
+        "lpd.regret",
+        f"{AT}, l. 1103",
+        "T Delta_min/2 >= T alpha/2 for alpha < Delta_min.",
+        T * g / 2,
+        "<=",
+        T * D / 2,
+        Domain({T: POSITIVE, g: POSITIVE, D: POSITIVE}, (D - g,)),
+        by=(Rewrite(T * K / 2, {K: D - g}),),
+    ),
+    Claim(
+        "lpd.kl",
+        f"{AT}, l. 1119-1126",
+        "3 eps (Delta+alpha)/h S = 3 eps (Delta+alpha)/q rho with rho = (q/h) S.",
+        3 * e * (D + g) / s * R,
+        "==",
+        3 * e * (D + g) / r * (r / s * R),
+        Domain({e: POSITIVE, D: POSITIVE, g: POSITIVE, s: POSITIVE, R: POSITIVE, r: POSITIVE}),
+    ),
+    Claim(
+        "lpd.rearranged",
+        f"{AT}, eq:rho_th, l. 1130",
+        "log(T alpha/(4R))/log T = 1 - log(4R/alpha)/log T.",
+        log(T * g / (4 * R)) / log(T),
+        "==",
+        1 - log(4 * R / g) / log(T),
+        Domain({T: above(1), g: POSITIVE, R: POSITIVE}),
+    ),
+    Claim(
+        "lpd.sublinear",
+        f"{AT}, l. 1135",
+        "Sub-linear regret makes log(4R/alpha)/log T vanish; "
+        "with R = sqrt(T) it stays at least 1/2 (4/alpha >= 1): it would be < 1/2.",
+        log(4 * sqrt(T) / g) / log(T),
+        "<",
+        log(T) / (2 * log(T)),
+        Domain({T: above(1), g: POSITIVE}, (1 - g,)),
+        hints=({T: Fraction(100), g: Fraction(1)},),
+        expect=REFUTED,
+        role="remark",
+        correction="use consistency as defined (R = o(T^p) for every p > 0), not sub-linearity.",
+        survives="survives: the definition of consistency gives what is needed.",
+    ),
+    Claim(
+        "lpd.pseudo-inverse",
+        "Fact 2, l. 1214",
+        "The pseudo-inverse of N a a'.",
+        models=_pseudo_inverse,
+        expect=HELD,
+    ),
+    Claim(
+        "lpd.component",
+        "Fact 2, l. 1221-1224",
+        "Only the component of a - a* along a_j matters "
+        "in a_j' G^-1 (a - a*), so |a_j' G^-1 (a - a*)| <= |alpha_j|/N_j.",
+        models=_component,
+        expect=REFUTED,
+        correction="G >= N_j a_j a_j' does not order the entries of the inverses; "
+        "a_j' G^-1 b_j is not 0 in general.",
+        survives="Fact 2 falls with this step.",
+    ),
+    Claim(
+        "lpd.fact-2",
+        "Fact 2, l. 1176-1231",
+        "rho_T(H) <= rho_a(A) = sum_j |a_j'(a-a*)|/|a_j|^2 "
+        "in the limit; here a* has 10^9 pulls and the others 100 : 10 : 100, a ratio that a "
+        "consistent policy may keep for ever, with H the limit "
+        "itself.",
+        models=_rho,
+        expect=REFUTED,
+        correction="rho_bar = max over bases B of arms of |A_B^-1 (a - a*)|_1, which is 2 in "
+        "this example (rho tends to 11/6).",
+        survives="granted the passage from H to G^-1 (l. 1190), the theorem survives with "
+        "rho_bar in place of rho_a(A), and with eps/sqrt(2 pi) "
+        "in place of 3 eps.",
+    ),
+    Claim(
+        "lpd.rho-bar",
+        "correction of Fact 2",
+        "sum_j N_j |a_j' G^-1 x| <= max_B |A_B^-1 x|_1.",
+        models=_bar(1),
+        expect=HELD,
+        role="sharper",
+    ),
+    Claim(
+        "lpd.mixture",
+        "correction of Fact 2",
+        "w = sum_B lambda_B w_B with lambda_B "
+        "proportional to det(A_B)^2 prod N_i, as an exact identity.",
+        models=_mixture,
+        expect=HELD,
+        role="sharper",
+    ),
+    Claim(
+        "lpd.orthogonal",
+        "Example, l. 1233-1251",
+        "For an orthonormal basis rho = 2.",
+        models=_orthogonal,
+        expect=HELD,
+        role="remark",
+    ),
+    Claim(
+        "lpd.constraint",
+        "Table tab:lb, l. 266",
+        "min(Delta^2/2, 3 eps rho Delta) = Delta min(Delta/2, 3 eps rho): both branches.",
+        D * (D / 2) + 3 * e * r * D,
+        "==",
+        D**2 / 2 + D * (3 * e * r),
+        Domain({D: POSITIVE, e: POSITIVE, r: POSITIVE}),
+        role="remark",
+    ),
+    Claim(
+        "lpd.sharper",
+        "sharper, with KL constant 1",
+        "eps TV <= eps |x|/sqrt(2 pi) replaces 3 eps |x|: 1/sqrt(2 pi) < 2/15 of 3.",
+        1 / sqrt(2 * pi),
+        "<",
+        Rational(2, 5),
+        role="sharper",
+    ),
 )
 
 RESULT = Result(

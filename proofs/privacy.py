@@ -33,8 +33,11 @@ def _channel(rng, size, growth):
             tilt[int(rng.integers(0, 3))] = Fraction(int(rng.integers(10, 21)), 10)
             raw = [b * t for b, t in zip(base, tilt, strict=True)]
             rows.append([v / sum(raw) for v in raw])
-        worst = max(max(p / q, q / p) for one, two in itertools.pairwise(rows)
-                    for p, q in zip(one, two, strict=True))
+        worst = max(
+            max(p / q, q / p)
+            for one, two in itertools.pairwise(rows)
+            for p, q in zip(one, two, strict=True)
+        )
         if worst <= growth:
             return rows
 
@@ -49,8 +52,10 @@ def _lemma(rng):
 
         def law(bits, channels=channels):
             sums = [sum(bits[i] for i in block) for block in blocks]
-            return [prod(c[s][z] for c, s, z in zip(channels, sums, out, strict=True))
-                    for out in itertools.product(range(3), repeat=3)]
+            return [
+                prod(c[s][z] for c, s, z in zip(channels, sums, out, strict=True))
+                for out in itertools.product(range(3), repeat=3)
+            ]
 
         for bits in words(2, 5):
             for other in neighbours(bits, 2):
@@ -122,52 +127,135 @@ def _example(rng):
 
 
 CLAIMS = (
-    Claim("pr.mean", "Lemma lemma:privacy, eq:priv_mean, l. 366 and 1260", "1/(j-i) sum_{t=i}^j "
-          "r_t is a mean: with all rewards 1 and j - i = n it must not exceed 1.",
-          (n + 1) / n, "<=", 1, Domain({n: at_least(1)}), hints=({n: Fraction(1)},),
-          expect=REFUTED, correction="divide by j - i + 1; with j - i a block of one reward, which "
-          "the lemma allows (t_1 = 2) and Algorithm 1 uses, divides by zero.",
-          survives="the lemma survives: sensitivity and noise scale share the divisor."),
-    Claim("pr.charge", "Lemma lemma:privacy, l. 1275", "A shift of 1/n against the scale 1/(n eps) "
-          "costs eps.", (1 / n) / (1 / (n * e)), "==", e, Domain({n: POSITIVE, e: POSITIVE})),
-    Claim("pr.lemma", "Lemma lemma:privacy, l. 362", "Releases of disjoint blocks are together "
-          "eps-DP (finite channels).", models=_lemma, expect=HELD, role="theorem"),
-    Claim("pr.theorem", "Theorem thm:privacy, l. 382", "Adaptive doubling episodes around private "
-          "block releases are eps-global DP, on all neighbouring streams of length 6.",
-          models=_theorem, expect=HELD, role="theorem"),
-    Claim("pr.prefix", "Theorem thm:privacy, second item, l. 1293", "The actions up to t_{l+1} "
-          "(or t_l + 1, the same for an episode of one round) have equal probability under both "
-          "streams: one reward 1 or 0, Lap(2/eps), next arm by the sign of the release - 1/2.",
-          1 - exp(-e / 4) / 2, "==", exp(-e / 4) / 2, Domain({e: POSITIVE}),
-          hints=({e: Fraction(1)},), expect=REFUTED,
-          correction="the actions up to t_{l+1} - 1 have equal probability; the action at t_{l+1} "
-          "already depends on the changed release.", survives="survives unchanged."),
-    Claim("pr.interval", "Theorem thm:privacy, fourth item, l. 1295", "Given that the release lies "
-          "in an interval I, the action laws agree; with I the whole line the first two rounds of "
-          "pr.prefix would agree.", 1 - exp(-e / 4) / 2, "<=", exp(-e / 4) / 2,
-          Domain({e: POSITIVE}), hints=({e: Fraction(1)},), expect=REFUTED,
-          correction="condition on the value of the release, not on an interval; then integrate "
-          "the densities, whose ratio is at most e^eps.", survives="survives unchanged."),
-    Claim("pr.first-charge", "Algorithm 1 and l. 489, N_a = 1", "With n = N/2 = 1/2 the first "
-          "release has scale 2/eps and costs eps/2.", 1 / (2 / e), "==", e / 2,
-          Domain({e: POSITIVE})),
-    Claim("pr.half", "l. 489 and 1411", "The last active episode holds exactly half of the pulls; "
-          "after the initial pull N = 1 and the episode has 1 round.",
-          1, "<=", Rational(1, 2) * k, Domain({k: closed(1, 1)}), hints=({k: Fraction(1)},),
-          expect=REFUTED, role="remark",
-          correction="true from the second episode of an arm on (2^j of 2^{j+1}); for the first, "
-          "n = 1/2 is a convention that doubles the noise.",
-          survives="privacy and optimism survive (pr.first-charge, co.first-episode)."),
-    Claim("pr.half-later", "l. 489", "2^j = 2^{j+1}/2.", exp(k), "==", 2 * exp(k) / 2,
-          Domain({k: at_least(0)}), role="remark"),
-    Claim("pr.double", "l. 521", "Each episode is twice as long as the arm's last; the first two "
-          "have one round each.", 2 * k, "<=", 1, Domain({k: closed(1, 1)}),
-          hints=({k: Fraction(1)},), expect=REFUTED, role="remark",
-          correction="the number of pulls doubles, so lengths are 1, 1, 2, 4, ...",
-          survives="survives: only N doubles in the analysis."),
-    Claim("pr.example", "Example eg:algo, l. 378-381, 488, 1434", "t_4 = 7, the blocks are "
-          "(r_4, r_5) and r_6, and phi(5) = 4, phi(9) = 7.", models=_example, expect=HELD,
-          role="remark"),
+    Claim(
+        "pr.mean",
+        "Lemma lemma:privacy, eq:priv_mean, l. 366 and 1260",
+        "1/(j-i) sum_{t=i}^j r_t is a mean: with all rewards 1 and j - i = n it must not exceed 1.",
+        (n + 1) / n,
+        "<=",
+        1,
+        Domain({n: at_least(1)}),
+        hints=({n: Fraction(1)},),
+        expect=REFUTED,
+        correction="divide by j - i + 1; with j - i a block of one reward, which "
+        "the lemma allows (t_1 = 2) and Algorithm 1 uses, divides by zero.",
+        survives="the lemma survives: sensitivity and noise scale share the divisor.",
+    ),
+    Claim(
+        "pr.charge",
+        "Lemma lemma:privacy, l. 1275",
+        "A shift of 1/n against the scale 1/(n eps) costs eps.",
+        (1 / n) / (1 / (n * e)),
+        "==",
+        e,
+        Domain({n: POSITIVE, e: POSITIVE}),
+    ),
+    Claim(
+        "pr.lemma",
+        "Lemma lemma:privacy, l. 362",
+        "Releases of disjoint blocks are together eps-DP (finite channels).",
+        models=_lemma,
+        expect=HELD,
+        role="theorem",
+    ),
+    Claim(
+        "pr.theorem",
+        "Theorem thm:privacy, l. 382",
+        "Adaptive doubling episodes around private "
+        "block releases are eps-global DP, on all neighbouring streams of length 6.",
+        models=_theorem,
+        expect=HELD,
+        role="theorem",
+    ),
+    Claim(
+        "pr.prefix",
+        "Theorem thm:privacy, second item, l. 1293",
+        "The actions up to t_{l+1} "
+        "(or t_l + 1, the same for an episode of one round) have equal probability under both "
+        "streams: one reward 1 or 0, Lap(2/eps), next arm by the sign of the release - 1/2.",
+        1 - exp(-e / 4) / 2,
+        "==",
+        exp(-e / 4) / 2,
+        Domain({e: POSITIVE}),
+        hints=({e: Fraction(1)},),
+        expect=REFUTED,
+        correction="the actions up to t_{l+1} - 1 have equal probability; the action at t_{l+1} "
+        "already depends on the changed release.",
+        survives="survives unchanged.",
+    ),
+    Claim(
+        "pr.interval",
+        "Theorem thm:privacy, fourth item, l. 1295",
+        "Given that the release lies "
+        "in an interval I, the action laws agree; with I the whole line the first two rounds of "
+        "pr.prefix would agree.",
+        1 - exp(-e / 4) / 2,
+        "<=",
+        exp(-e / 4) / 2,
+        Domain({e: POSITIVE}),
+        hints=({e: Fraction(1)},),
+        expect=REFUTED,
+        correction="condition on the value of the release, not on an interval; then integrate "
+        "the densities, whose ratio is at most e^eps.",
+        survives="survives unchanged.",
+    ),
+    Claim(
+        "pr.first-charge",
+        "Algorithm 1 and l. 489, N_a = 1",
+        "With n = N/2 = 1/2 the first release has scale 2/eps and costs eps/2.",
+        1 / (2 / e),
+        "==",
+        e / 2,
+        Domain({e: POSITIVE}),
+    ),
+    Claim(
+        "pr.half",
+        "l. 489 and 1411",
+        "The last active episode holds exactly half of the pulls; "
+        "after the initial pull N = 1 and the episode has 1 round.",
+        1,
+        "<=",
+        Rational(1, 2) * k,
+        Domain({k: closed(1, 1)}),
+        hints=({k: Fraction(1)},),
+        expect=REFUTED,
+        role="remark",
+        correction="true from the second episode of an arm on (2^j of 2^{j+1}); for the first, "
+        "n = 1/2 is a convention that doubles the noise.",
+        survives="privacy and optimism survive (pr.first-charge, co.first-episode).",
+    ),
+    Claim(
+        "pr.half-later",
+        "l. 489",
+        "2^j = 2^{j+1}/2.",
+        exp(k),
+        "==",
+        2 * exp(k) / 2,
+        Domain({k: at_least(0)}),
+        role="remark",
+    ),
+    Claim(
+        "pr.double",
+        "l. 521",
+        "Each episode is twice as long as the arm's last; the first two have one round each.",
+        2 * k,
+        "<=",
+        1,
+        Domain({k: closed(1, 1)}),
+        hints=({k: Fraction(1)},),
+        expect=REFUTED,
+        role="remark",
+        correction="the number of pulls doubles, so lengths are 1, 1, 2, 4, ...",
+        survives="survives: only N doubles in the analysis.",
+    ),
+    Claim(
+        "pr.example",
+        "Example eg:algo, l. 378-381, 488, 1434",
+        "t_4 = 7, the blocks are (r_4, r_5) and r_6, and phi(5) = 4, phi(9) = 7.",
+        models=_example,
+        expect=HELD,
+        role="remark",
+    ),
 )
 
 RESULT = Result(

@@ -33,8 +33,11 @@ def _event(rng):
     claimed = Fraction(1, 2) * (1 * large + 0 * lift)
     if regrets >= claimed:
         return Tally(1)
-    return Tally(1, "K = 3, gaps (0, 1/10, 1/2), a = 3, mu'_3 = mu* + 1/100, policy that always "
-                 f"plays arm 2: (R + R')/T = {regrets} < {claimed}")
+    return Tally(
+        1,
+        "K = 3, gaps (0, 1/10, 1/2), a = 3, mu'_3 = mu* + 1/100, policy that always "
+        f"plays arm 2: (R + R')/T = {regrets} < {claimed}",
+    )
 
 
 def _fixed_event(rng):
@@ -57,70 +60,169 @@ def _fixed_event(rng):
 
 
 CLAIMS = (
-    Claim("pd.event", f"{AT}, l. 936-940", "R + R' >= T/2 (M(A) Delta_a + M'(A^c)(mu'_a - mu*)) "
-          "with A = {N_1 <= T/2}.", models=_event, expect=REFUTED,
-          correction="A = {N_a > T/2}: on it arm a alone costs Delta_a T/2, and off it T/2 pulls "
-          "of other arms cost at least mu'_a - mu* each under nu'.",
-          survives="survives; with the printed event Delta_a becomes the smallest gap, which the "
-          "limit forgets, so the asymptotic constant is the same."),
-    Claim("pd.event-fixed", "correction of l. 936", "The same with A = {N_a > T/2}.",
-          models=_fixed_event, expect="held", role="sharper"),
-    Claim("pd.smaller-gap", f"{AT}, l. 941", "u Delta + v g >= min(Delta, g)(u + v), Delta <= g.",
-          D * (u + v), "<=", u * D + v * g,
-          Domain({D: POSITIVE, g: POSITIVE, u: UNIT, v: UNIT}, (g - D,)),
-          by=(Rewrite(v * K, {K: g - D}),)),
-    Claim("pd.infimum", f"{AT}, l. 934", "6 eps N TV <= 6 eps N (t_a + alpha).",
-          6 * e * D * t, "<=", 6 * e * D * (t + g),
-          Domain({e: POSITIVE, D: POSITIVE, t: POSITIVE, g: POSITIVE})),
-    Claim("pd.rearranged", f"{AT}, l. 959", "R = (T g/4) exp(-x) means x = log(T g/(4 R)).",
-          log(T * g / (4 * (T * g / 4 * exp(-x)))), "==", x,
-          Domain({T: above(1), g: POSITIVE, x: at_least(0)})),
-    Claim("pd.limit", f"{AT}, l. 966", "(p log T + log C)/log T - p = log C/log T, which tends to "
-          "0.", (p * log(T) + log(C)) / log(T) - p, "==", log(C) / log(T),
-          Domain({T: above(1), C: POSITIVE, p: at_least(0)})),
-    Claim("pd.sum-of-maxima", f"{AT}, l. 921-927", "From R >= sum u_a (Theorem 16.2) and "
-          "R >= sum v_a conclude R >= sum max(u_a, v_a).",
-          Max(u, x) + Max(v, y), "<=", r,
-          Domain({u: UNIT, v: UNIT, x: UNIT, y: UNIT, r: at_least(0)},
-                 (r - u - v, r - x - y)),
-          hints=({u: Fraction(1), v: Fraction(0), x: Fraction(0), y: Fraction(1), r: Fraction(1)},),
-          expect=REFUTED,
-          correction="use Theorem 16.2 arm by arm (its proof bounds each E N_a), then take the "
-          "larger bound for each arm.", survives="survives unchanged."),
-    Claim("pd.bernoulli-tv", "Consequence 2, l. 303; remark l. 975",
-          "TV of Bernoulli(p), Bernoulli(q) is |p - q|, so t_inf = Delta_a (an infimum).",
-          (Abs(p - q) + Abs((1 - p) - (1 - q))) / 2, "==", Abs(p - q),
-          Domain({p: UNIT, q: UNIT}), role="remark"),
-    Claim("pd.bernoulli-d-inf", "Consequence 2, l. 303", "d(mu_a, .) increases beyond mu_a, so the "
-          "infimum over means above mu* is d(mu_a, mu*), here at mu* = mu_a + s(1 - mu_a).",
-          0, "<=", diff(moved, s), Domain({mu: between(0, 1), s: Interval(0, 1, False, True)}),
-          by=(Rewrite(s * (1 - mu) / ((mu + s * (1 - mu)) * (1 - s))),), role="remark"),
-    Claim("pd.bernoulli-order", "Consequence 2, l. 303", "The bound is Omega(log T / min(Delta, "
-          "eps)), here with the constant 1/6 that d >= 2 Delta^2 suggests.",
-          Rational(1, 6) / Min(gap, e), "<=", gap / Min(kl, 6 * e * gap),
-          Domain({mu: between(0, 1), top: between(0, 1), e: POSITIVE},
-                 (top - mu - Rational(1, 1000),)),
-          hints=({mu: Fraction(1, 2), top: Fraction(999, 1000), e: Fraction(100)},),
-          expect=REFUTED, role="remark",
-          correction="d >= 2 Delta^2 bounds the lower bound from above. From "
-          "d <= Delta^2/(mu*(1-mu*)) it is at least log T / min(Delta/(mu*(1-mu*)), 6 eps): the "
-          "constant depends on mu* and vanishes as mu* -> 1.",
-          survives="Theorem thm:nogap is unaffected; the comparison holds for fixed mu* < 1."),
-    Claim("pd.bernoulli-order-fixed", "correction of l. 303",
-          "For fixed mu*: Delta/min(d, 6 eps Delta) >= 1/min(Delta/(mu*(1-mu*)), 6 eps); with "
-          "x = d <= y = Delta^2/(mu*(1-mu*)), min(x, c) <= min(y, c).",
-          Min(x, r), "<=", Min(y, r), Domain({x: at_least(0), y: at_least(0), r: at_least(0)},
-                                             (y - x,)), by=(PiecewiseLinear(),), role="sharper"),
-    Claim("pd.regime", "Consequence 3, l. 305", "d <= 6 eps t exactly when eps >= d/(6 t).",
-          6 * (R / (6 * t)) * t, "==", R, Domain({R: POSITIVE, t: POSITIVE}), role="remark"),
-    Claim("pd.bernoulli-private", "remark, l. 977", "Delta/(eps Delta) = 1/eps per arm.",
-          D / (e * D), "==", 1 / e, Domain({D: POSITIVE, e: POSITIVE}), role="remark"),
-    Claim("pd.sharper", "sharper, with KL constant 1", "1/(6 eps t) <= 1/(eps t).",
-          1 / (6 * e * t), "<=", 1 / (e * t), Domain({e: POSITIVE, t: POSITIVE}), role="sharper"),
-    Claim("pd.limit-cost", "pd.event, with the printed event", "log(T g/4)/log T - 1 = "
-          "log(g/4)/log T: a different gap g vanishes in the limit.",
-          log(T * g / 4) / log(T) - 1, "==", log(g / 4) / log(T),
-          Domain({T: above(1), g: POSITIVE}), role="sharper"),
+    Claim(
+        "pd.event",
+        f"{AT}, l. 936-940",
+        "R + R' >= T/2 (M(A) Delta_a + M'(A^c)(mu'_a - mu*)) with A = {N_1 <= T/2}.",
+        models=_event,
+        expect=REFUTED,
+        correction="A = {N_a > T/2}: on it arm a alone costs Delta_a T/2, and off it T/2 pulls "
+        "of other arms cost at least mu'_a - mu* each under nu'.",
+        survives="survives; with the printed event Delta_a becomes the smallest gap, which the "
+        "limit forgets, so the asymptotic constant is the same.",
+    ),
+    Claim(
+        "pd.event-fixed",
+        "correction of l. 936",
+        "The same with A = {N_a > T/2}.",
+        models=_fixed_event,
+        expect="held",
+        role="sharper",
+    ),
+    Claim(
+        "pd.smaller-gap",
+        f"{AT}, l. 941",
+        "u Delta + v g >= min(Delta, g)(u + v), Delta <= g.",
+        D * (u + v),
+        "<=",
+        u * D + v * g,
+        Domain({D: POSITIVE, g: POSITIVE, u: UNIT, v: UNIT}, (g - D,)),
+        by=(Rewrite(v * K, {K: g - D}),),
+    ),
+    Claim(
+        "pd.infimum",
+        f"{AT}, l. 934",
+        "6 eps N TV <= 6 eps N (t_a + alpha).",
+        6 * e * D * t,
+        "<=",
+        6 * e * D * (t + g),
+        Domain({e: POSITIVE, D: POSITIVE, t: POSITIVE, g: POSITIVE}),
+    ),
+    Claim(
+        "pd.rearranged",
+        f"{AT}, l. 959",
+        "R = (T g/4) exp(-x) means x = log(T g/(4 R)).",
+        log(T * g / (4 * (T * g / 4 * exp(-x)))),
+        "==",
+        x,
+        Domain({T: above(1), g: POSITIVE, x: at_least(0)}),
+    ),
+    Claim(
+        "pd.limit",
+        f"{AT}, l. 966",
+        "(p log T + log C)/log T - p = log C/log T, which tends to 0.",
+        (p * log(T) + log(C)) / log(T) - p,
+        "==",
+        log(C) / log(T),
+        Domain({T: above(1), C: POSITIVE, p: at_least(0)}),
+    ),
+    Claim(
+        "pd.sum-of-maxima",
+        f"{AT}, l. 921-927",
+        "From R >= sum u_a (Theorem 16.2) and R >= sum v_a conclude R >= sum max(u_a, v_a).",
+        Max(u, x) + Max(v, y),
+        "<=",
+        r,
+        Domain({u: UNIT, v: UNIT, x: UNIT, y: UNIT, r: at_least(0)}, (r - u - v, r - x - y)),
+        hints=({u: Fraction(1), v: Fraction(0), x: Fraction(0), y: Fraction(1), r: Fraction(1)},),
+        expect=REFUTED,
+        correction="use Theorem 16.2 arm by arm (its proof bounds each E N_a), then take the "
+        "larger bound for each arm.",
+        survives="survives unchanged.",
+    ),
+    Claim(
+        "pd.bernoulli-tv",
+        "Consequence 2, l. 303; remark l. 975",
+        "TV of Bernoulli(p), Bernoulli(q) is |p - q|, so t_inf = Delta_a (an infimum).",
+        (Abs(p - q) + Abs((1 - p) - (1 - q))) / 2,
+        "==",
+        Abs(p - q),
+        Domain({p: UNIT, q: UNIT}),
+        role="remark",
+    ),
+    Claim(
+        "pd.bernoulli-d-inf",
+        "Consequence 2, l. 303",
+        "d(mu_a, .) increases beyond mu_a, so the "
+        "infimum over means above mu* is d(mu_a, mu*), here at mu* = mu_a + s(1 - mu_a).",
+        0,
+        "<=",
+        diff(moved, s),
+        Domain({mu: between(0, 1), s: Interval(0, 1, False, True)}),
+        by=(Rewrite(s * (1 - mu) / ((mu + s * (1 - mu)) * (1 - s))),),
+        role="remark",
+    ),
+    Claim(
+        "pd.bernoulli-order",
+        "Consequence 2, l. 303",
+        "The bound is Omega(log T / min(Delta, "
+        "eps)), here with the constant 1/6 that d >= 2 Delta^2 suggests.",
+        Rational(1, 6) / Min(gap, e),
+        "<=",
+        gap / Min(kl, 6 * e * gap),
+        Domain(
+            {mu: between(0, 1), top: between(0, 1), e: POSITIVE}, (top - mu - Rational(1, 1000),)
+        ),
+        hints=({mu: Fraction(1, 2), top: Fraction(999, 1000), e: Fraction(100)},),
+        expect=REFUTED,
+        role="remark",
+        correction="d >= 2 Delta^2 bounds the lower bound from above. From "
+        "d <= Delta^2/(mu*(1-mu*)) it is at least log T / min(Delta/(mu*(1-mu*)), 6 eps): the "
+        "constant depends on mu* and vanishes as mu* -> 1.",
+        survives="Theorem thm:nogap is unaffected; the comparison holds for fixed mu* < 1.",
+    ),
+    Claim(
+        "pd.bernoulli-order-fixed",
+        "correction of l. 303",
+        "For fixed mu*: Delta/min(d, 6 eps Delta) >= 1/min(Delta/(mu*(1-mu*)), 6 eps); with "
+        "x = d <= y = Delta^2/(mu*(1-mu*)), min(x, c) <= min(y, c).",
+        Min(x, r),
+        "<=",
+        Min(y, r),
+        Domain({x: at_least(0), y: at_least(0), r: at_least(0)}, (y - x,)),
+        by=(PiecewiseLinear(),),
+        role="sharper",
+    ),
+    Claim(
+        "pd.regime",
+        "Consequence 3, l. 305",
+        "d <= 6 eps t exactly when eps >= d/(6 t).",
+        6 * (R / (6 * t)) * t,
+        "==",
+        R,
+        Domain({R: POSITIVE, t: POSITIVE}),
+        role="remark",
+    ),
+    Claim(
+        "pd.bernoulli-private",
+        "remark, l. 977",
+        "Delta/(eps Delta) = 1/eps per arm.",
+        D / (e * D),
+        "==",
+        1 / e,
+        Domain({D: POSITIVE, e: POSITIVE}),
+        role="remark",
+    ),
+    Claim(
+        "pd.sharper",
+        "sharper, with KL constant 1",
+        "1/(6 eps t) <= 1/(eps t).",
+        1 / (6 * e * t),
+        "<=",
+        1 / (e * t),
+        Domain({e: POSITIVE, t: POSITIVE}),
+        role="sharper",
+    ),
+    Claim(
+        "pd.limit-cost",
+        "pd.event, with the printed event",
+        "log(T g/4)/log T - 1 = log(g/4)/log T: a different gap g vanishes in the limit.",
+        log(T * g / 4) / log(T) - 1,
+        "==",
+        log(g / 4) / log(T),
+        Domain({T: above(1), g: POSITIVE}),
+        role="sharper",
+    ),
 )
 
 RESULT = Result(

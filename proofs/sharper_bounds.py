@@ -97,8 +97,10 @@ def _episodes(rng):
             level = alpha * real_log(time) / half
             return real_sqrt(level / 2) + level / budget
 
-        pulls, seen = [1, 1, 1], [[float(rng.random() < m) + rng.laplace(0, 2 / budget)]
-                                  for m in means]
+        pulls, seen = (
+            [1, 1, 1],
+            [[float(rng.random() < m) + rng.laplace(0, 2 / budget)] for m in means],
+        )
         weak, lengths, time = [0, 0, 0], [[], [], []], 3
         while time < horizon:
             index = [seen[a][-1] + bonus(time + 1, pulls[a] / 2) for a in range(3)]
@@ -119,70 +121,188 @@ def _episodes(rng):
 
 
 CLAIMS = (
-    Claim("sharper.private-divergence", FROM, "KL(M_nu, M_nu') <= sum_a E[N_a] d_eps(P_a, P'_a) on "
-          "random policies.", models=_divergence, expect=HELD, role="sharper"),
-    Claim("sharper.tilt", FROM, "The derivative eps + log(z(1-y)/(y(1-z))) vanishes at the tilt.",
-          log(tilt * (1 - y) / (y * (1 - tilt))), "==", -e, Domain({y: INNER, e: POSITIVE})),
-    Claim("sharper.tilt-value", FROM, "There eps(z-x) + d(z, y) = -eps x - log(1-y+ye^-eps).",
-          tilted, "==", -e * x - log(1 - y + y * exp(-e)),
-          Domain({x: INNER, y: INNER, e: POSITIVE})),
-    Claim("sharper.free-epsilon", FROM, "At e^eps = y(1-x)/(x(1-y)) the tilt is x: from there on "
-          "d_eps = d.", tilt.subs(exp(-e), x * (1 - y) / (y * (1 - x))), "==", x,
-          Domain({x: INNER, y: INNER})),
-    Claim("sharper.klucb-ratio", FROM, "d(q - sD, q) >= ((1-s) log(1-s) + s) d(q - D, q) at random "
-          "rational points.", models=_ratio, expect=HELD, role="sharper"),
-    Claim("sharper.klucb-ratio-slope", "proof of sharper.klucb-ratio", "The numerator of the "
-          "derivative of vL/(v-(1-v)L), L = -log(1-v), is v^2/(1-v) - L^2.",
-          (L + v / (1 - v)) * (v - (1 - v) * L) - v * L * L, "==", v**2 / (1 - v) - L**2,
-          Domain({v: INNER, L: at_least(0)}), role="sharper"),
-    Claim("sharper.klucb-ratio-sign", "proof of sharper.klucb-ratio", "v/sqrt(1-v) >= -log(1-v); "
-          "with w = sqrt(1-v): -2 log w <= 1/w - w.", -2 * log(w), "<=", 1 / w - w,
-          Domain({w: Interval(0, 1, True, False)}),
-          by=(Monotone(w, "high", (Rewrite((1 - 1 / w) ** 2),)),), role="sharper"),
-    Claim("sharper.klucb-ratio-square", "proof of sharper.klucb-ratio", "w H'(1+w) <= 2 H(1+w), so "
-          "H(1+w)/w^2 falls.", w * log(1 + w), "<=", 2 * ((1 + w) * log(1 + w) - w),
-          Domain({w: above(0)}),
-          by=(Monotone(w, slope=(Monotone(w, slope=(Rewrite(w / (1 + w) ** 2),)),)),),
-          role="sharper"),
-    Claim("sharper.klucb-ratio-last", "proof of sharper.klucb-ratio", "s^2 - H(1-s) = "
-          "w (w - 1 - log w) at w = 1 - s, and log w <= w - 1.", log(w), "<=", w - 1,
-          Domain({w: Interval(0, 1, True, False)}),
-          by=(Monotone(w, "high", (Rewrite((1 - w) / w),)),), role="sharper"),
-    Claim("sharper.klucb-constant", FROM, "1 - 2c + c log c > 0, that is H(c) > c, for 0 < c <= "
-          "0.3178.", 0, "<", 1 - 2 * c + c * log(c),
-          Domain({c: Interval(0, Rational(3178, 10000), True, False)}),
-          by=(Monotone(c, "high", (Rewrite(1 - log(c)),)),), role="sharper"),
-    Claim("sharper.klucb-sum", FROM, "y e^-y <= 2(e^{-y/2} - e^-y), so sum_i 2^i e^{-2^i b} <= "
-          "2/b; here y <= 2(e^{y/2} - 1).", y, "<=", 2 * (exp(y / 2) - 1), Domain({y: above(0)}),
-          by=(Monotone(y, slope=(Rewrite(exp(y / 2) - 1),)),), role="sharper"),
-    Claim("sharper.episodes", FROM, "N_a <= 1 + (episodes whose release reaches mu* at T) + "
-          "(rounds after decisions at which the best index is below mu*), on random runs.",
-          models=_episodes, expect=HELD, role="sharper"),
-    Claim("sharper.minimax-public", FROM, "(T/4) D (1 - D sqrt(T/k)) at D = sqrt(k/T)/2 is "
-          "sqrt(T k)/16, k = K - 1 (Pinsker in place of Bretagnolle-Huber; k = d^2 for the box).",
-          T / 4 * (sqrt(k / T) / 2) * (1 - sqrt(k / T) / 2 * sqrt(T / k)), "==", sqrt(T * k) / 16,
-          Domain({T: POSITIVE, k: POSITIVE}), role="sharper"),
-    Claim("sharper.minimax-bounded", FROM, "Rewards in [0, 1]: (T/4) D (1 - 2 load D) at D = "
-          "1/(4 load), load = tanh(eps/2) T/k, is k/(32 tanh(eps/2)).",
-          T / 4 * (1 / (4 * load)) * (1 - 2 * load / (4 * load)), "==", k / (32 * tanh(e / 2)),
-          Domain({T: POSITIVE, k: POSITIVE, e: POSITIVE}), role="sharper"),
-    Claim("sharper.transport", FROM, "With theta = g/(Delta+g): Delta theta = g(1-theta) = "
-          "Delta g/(Delta+g).", g * (1 - g / (D + g)), "==", D * (g / (D + g)),
-          Domain({D: POSITIVE, g: POSITIVE}), role="sharper"),
-    Claim("sharper.huber", FROM, "min over v of kappa v + (u-v)^2/2 is kappa u - kappa^2/2 for u = "
-          "kappa + x, attained at v = x: any v = x + z costs more (kappa: lin.sharper-tv).",
-          kappa * (kappa + x) - kappa**2 / 2, "<=",
-          kappa * (x + z) + (kappa - z) ** 2 / 2,
-          Domain({kappa: POSITIVE, x: POSITIVE, z: Interval(-oo, oo, True, True)}),
-          by=(Rewrite(z**2 / 2),), role="sharper"),
-    Claim("sharper.dp-se", FROM, "R = 32 ell/D^2 gives sqrt(ell/(2R)) = D/8, R = 8 ell/(eps D) "
-          "gives ell/(eps R) = D/8; twice their sum is D/2.",
-          2 * sqrt(ell / (2 * (32 * ell / D**2))) + 2 * ell / (e * (8 * ell / (e * D))), "==",
-          D / 2, Domain({ell: POSITIVE, D: POSITIVE, e: POSITIVE}), role="sharper"),
-    Claim("sharper.dp-ucb-noise", FROM, "u = (sqrt(n^2+x^2) - n)/x minimises -u x - n log(1-u^2): "
-          "u^2 x + 2 n u = x.",
-          ((sqrt(n**2 + x**2) - n) / x) ** 2 * x + 2 * n * (sqrt(n**2 + x**2) - n) / x, "==", x,
-          Domain({n: POSITIVE, x: above(0)}), role="sharper"),
+    Claim(
+        "sharper.private-divergence",
+        FROM,
+        "KL(M_nu, M_nu') <= sum_a E[N_a] d_eps(P_a, P'_a) on random policies.",
+        models=_divergence,
+        expect=HELD,
+        role="sharper",
+    ),
+    Claim(
+        "sharper.tilt",
+        FROM,
+        "The derivative eps + log(z(1-y)/(y(1-z))) vanishes at the tilt.",
+        log(tilt * (1 - y) / (y * (1 - tilt))),
+        "==",
+        -e,
+        Domain({y: INNER, e: POSITIVE}),
+    ),
+    Claim(
+        "sharper.tilt-value",
+        FROM,
+        "There eps(z-x) + d(z, y) = -eps x - log(1-y+ye^-eps).",
+        tilted,
+        "==",
+        -e * x - log(1 - y + y * exp(-e)),
+        Domain({x: INNER, y: INNER, e: POSITIVE}),
+    ),
+    Claim(
+        "sharper.free-epsilon",
+        FROM,
+        "At e^eps = y(1-x)/(x(1-y)) the tilt is x: from there on d_eps = d.",
+        tilt.subs(exp(-e), x * (1 - y) / (y * (1 - x))),
+        "==",
+        x,
+        Domain({x: INNER, y: INNER}),
+    ),
+    Claim(
+        "sharper.klucb-ratio",
+        FROM,
+        "d(q - sD, q) >= ((1-s) log(1-s) + s) d(q - D, q) at random rational points.",
+        models=_ratio,
+        expect=HELD,
+        role="sharper",
+    ),
+    Claim(
+        "sharper.klucb-ratio-slope",
+        "proof of sharper.klucb-ratio",
+        "The numerator of the derivative of vL/(v-(1-v)L), L = -log(1-v), is v^2/(1-v) - L^2.",
+        (L + v / (1 - v)) * (v - (1 - v) * L) - v * L * L,
+        "==",
+        v**2 / (1 - v) - L**2,
+        Domain({v: INNER, L: at_least(0)}),
+        role="sharper",
+    ),
+    Claim(
+        "sharper.klucb-ratio-sign",
+        "proof of sharper.klucb-ratio",
+        "v/sqrt(1-v) >= -log(1-v); with w = sqrt(1-v): -2 log w <= 1/w - w.",
+        -2 * log(w),
+        "<=",
+        1 / w - w,
+        Domain({w: Interval(0, 1, True, False)}),
+        by=(Monotone(w, "high", (Rewrite((1 - 1 / w) ** 2),)),),
+        role="sharper",
+    ),
+    Claim(
+        "sharper.klucb-ratio-square",
+        "proof of sharper.klucb-ratio",
+        "w H'(1+w) <= 2 H(1+w), so H(1+w)/w^2 falls.",
+        w * log(1 + w),
+        "<=",
+        2 * ((1 + w) * log(1 + w) - w),
+        Domain({w: above(0)}),
+        by=(Monotone(w, slope=(Monotone(w, slope=(Rewrite(w / (1 + w) ** 2),)),)),),
+        role="sharper",
+    ),
+    Claim(
+        "sharper.klucb-ratio-last",
+        "proof of sharper.klucb-ratio",
+        "s^2 - H(1-s) = w (w - 1 - log w) at w = 1 - s, and log w <= w - 1.",
+        log(w),
+        "<=",
+        w - 1,
+        Domain({w: Interval(0, 1, True, False)}),
+        by=(Monotone(w, "high", (Rewrite((1 - w) / w),)),),
+        role="sharper",
+    ),
+    Claim(
+        "sharper.klucb-constant",
+        FROM,
+        "1 - 2c + c log c > 0, that is H(c) > c, for 0 < c <= 0.3178.",
+        0,
+        "<",
+        1 - 2 * c + c * log(c),
+        Domain({c: Interval(0, Rational(3178, 10000), True, False)}),
+        by=(Monotone(c, "high", (Rewrite(1 - log(c)),)),),
+        role="sharper",
+    ),
+    Claim(
+        "sharper.klucb-sum",
+        FROM,
+        "y e^-y <= 2(e^{-y/2} - e^-y), so sum_i 2^i e^{-2^i b} <= 2/b; here y <= 2(e^{y/2} - 1).",
+        y,
+        "<=",
+        2 * (exp(y / 2) - 1),
+        Domain({y: above(0)}),
+        by=(Monotone(y, slope=(Rewrite(exp(y / 2) - 1),)),),
+        role="sharper",
+    ),
+    Claim(
+        "sharper.episodes",
+        FROM,
+        "N_a <= 1 + (episodes whose release reaches mu* at T) + "
+        "(rounds after decisions at which the best index is below mu*), on random runs.",
+        models=_episodes,
+        expect=HELD,
+        role="sharper",
+    ),
+    Claim(
+        "sharper.minimax-public",
+        FROM,
+        "(T/4) D (1 - D sqrt(T/k)) at D = sqrt(k/T)/2 is "
+        "sqrt(T k)/16, k = K - 1 (Pinsker in place of Bretagnolle-Huber; k = d^2 for the box).",
+        T / 4 * (sqrt(k / T) / 2) * (1 - sqrt(k / T) / 2 * sqrt(T / k)),
+        "==",
+        sqrt(T * k) / 16,
+        Domain({T: POSITIVE, k: POSITIVE}),
+        role="sharper",
+    ),
+    Claim(
+        "sharper.minimax-bounded",
+        FROM,
+        "Rewards in [0, 1]: (T/4) D (1 - 2 load D) at D = "
+        "1/(4 load), load = tanh(eps/2) T/k, is k/(32 tanh(eps/2)).",
+        T / 4 * (1 / (4 * load)) * (1 - 2 * load / (4 * load)),
+        "==",
+        k / (32 * tanh(e / 2)),
+        Domain({T: POSITIVE, k: POSITIVE, e: POSITIVE}),
+        role="sharper",
+    ),
+    Claim(
+        "sharper.transport",
+        FROM,
+        "With theta = g/(Delta+g): Delta theta = g(1-theta) = Delta g/(Delta+g).",
+        g * (1 - g / (D + g)),
+        "==",
+        D * (g / (D + g)),
+        Domain({D: POSITIVE, g: POSITIVE}),
+        role="sharper",
+    ),
+    Claim(
+        "sharper.huber",
+        FROM,
+        "min over v of kappa v + (u-v)^2/2 is kappa u - kappa^2/2 for u = "
+        "kappa + x, attained at v = x: any v = x + z costs more (kappa: lin.sharper-tv).",
+        kappa * (kappa + x) - kappa**2 / 2,
+        "<=",
+        kappa * (x + z) + (kappa - z) ** 2 / 2,
+        Domain({kappa: POSITIVE, x: POSITIVE, z: Interval(-oo, oo, True, True)}),
+        by=(Rewrite(z**2 / 2),),
+        role="sharper",
+    ),
+    Claim(
+        "sharper.dp-se",
+        FROM,
+        "R = 32 ell/D^2 gives sqrt(ell/(2R)) = D/8, R = 8 ell/(eps D) "
+        "gives ell/(eps R) = D/8; twice their sum is D/2.",
+        2 * sqrt(ell / (2 * (32 * ell / D**2))) + 2 * ell / (e * (8 * ell / (e * D))),
+        "==",
+        D / 2,
+        Domain({ell: POSITIVE, D: POSITIVE, e: POSITIVE}),
+        role="sharper",
+    ),
+    Claim(
+        "sharper.dp-ucb-noise",
+        FROM,
+        "u = (sqrt(n^2+x^2) - n)/x minimises -u x - n log(1-u^2): u^2 x + 2 n u = x.",
+        ((sqrt(n**2 + x**2) - n) / x) ** 2 * x + 2 * n * (sqrt(n**2 + x**2) - n) / x,
+        "==",
+        x,
+        Domain({n: POSITIVE, x: above(0)}),
+        role="sharper",
+    ),
 )
 
 RESULT = Result(

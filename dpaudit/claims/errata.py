@@ -27,8 +27,7 @@ def errata(entries: Sequence[Entry]) -> str:
         faults = [
             entry
             for entry in entries
-            if entry.result.name == name
-            and entry.outcome.kind in (REFUTED, RESTRICTED, UNRESOLVED)
+            if entry.result.name == name and entry.outcome.kind in (REFUTED, RESTRICTED, UNRESOLVED)
         ]
         if not faults and not result.misprints:
             continue

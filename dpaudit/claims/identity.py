@@ -73,9 +73,7 @@ def is_zero(expression: Expression, domain: Domain) -> bool:
     return reduced
 
 
-def _looks_zero(
-    expression: Expression, domain: Domain, source: random.Random, points: int
-) -> bool:
+def _looks_zero(expression: Expression, domain: Domain, source: random.Random, points: int) -> bool:
     """False when a ball at some exact point excludes 0, or when no ball can be computed."""
     for _ in range(points):
         try:

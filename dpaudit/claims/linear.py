@@ -75,8 +75,10 @@ def _coefficients(form: Expression, symbols: list[Expression]) -> list[Fraction]
     if polynomial is None or polynomial.total_degree() > 1:
         return None
     units = [tuple(int(i == j) for j in range(len(symbols))) for i in range(len(symbols))]
-    values = [polynomial.coeff_monomial(sympy.Mul(*[s**d for s, d in zip(symbols, u, strict=True)]))
-              for u in units]
+    values = [
+        polynomial.coeff_monomial(sympy.Mul(*[s**d for s, d in zip(symbols, u, strict=True)]))
+        for u in units
+    ]
     values.append(polynomial.coeff_monomial(1))
     if not all(v.is_Rational for v in values):
         return None

@@ -208,9 +208,7 @@ class Concave:
     def prove(self, goal: Goal) -> Proof | None:
         """Prove the sign of the second derivative and both ends."""
         side = goal.domain.box[self.symbol]
-        if not side.compact or any(
-            self.symbol in g.free_symbols for g in goal.domain.constraints
-        ):
+        if not side.compact or any(self.symbol in g.free_symbols for g in goal.domain.constraints):
             return None
         plain = _plain(self.symbol)
         gap = goal.gap.subs(self.symbol, plain)

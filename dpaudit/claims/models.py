@@ -93,8 +93,10 @@ def private_event(
 def average(event: Mapping[Word, Fraction], laws: Sequence[Law]) -> Fraction:
     """Return P(E) when the inputs are independent with these laws."""
     return sum(
-        (value * prod(law[x] for law, x in zip(laws, word, strict=True)) for word, value in
-         event.items()),
+        (
+            value * prod(law[x] for law, x in zip(laws, word, strict=True))
+            for word, value in event.items()
+        ),
         Fraction(0),
     )
 

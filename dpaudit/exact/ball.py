@@ -34,7 +34,6 @@ from dpaudit.exact.ball_chain import chain_of
 from dpaudit.exact.ball_conditions import require_extremal
 from dpaudit.exact.ball_exponential import Imprecise
 from dpaudit.exact.paths import Decided, Path, all_paths
-from dpaudit.exact.rounding import above, below
 from dpaudit.verdict import Enclosure
 
 FIRST_PRECISION, LAST_PRECISION = 256, 1 << 15

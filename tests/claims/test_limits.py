@@ -21,14 +21,16 @@ def test_series_settles_a_touching_point_and_balls_the_rest():
     by = (Split(x, Rational(3, 2), (near,), GRID),)
     claim = Claim("s", "", "", x * exp(1 - x), "<=", Integer(1), Domain({x: closed(0, 3)}), by=by)
     assert check(claim).kind == CERTIFIED
-    lowered = Claim("s", "", "", x * exp(1 - x), "<=", Rational(99, 100),
-                    Domain({x: closed(0, 3)}), by=by)
+    lowered = Claim(
+        "s", "", "", x * exp(1 - x), "<=", Rational(99, 100), Domain({x: closed(0, 3)}), by=by
+    )
     assert check(lowered).kind == REFUTED
 
 
 def test_series_reads_the_sign_of_an_even_contact():
-    claim = Claim("c", "", "", Integer(1), "<=", cosh(x), Domain({x: closed(-1, 1)}),
-                  by=(Series(x, 0, 2),))
+    claim = Claim(
+        "c", "", "", Integer(1), "<=", cosh(x), Domain({x: closed(-1, 1)}), by=(Series(x, 0, 2),)
+    )
     assert check(claim).kind == PROVED
 
 
@@ -66,9 +68,18 @@ def test_compactify_refuses_a_gap_that_closes_at_infinity():
 
 def test_a_claim_on_a_half_line_may_name_compactify():
     domain = Domain({x: at_least(1), y: closed(0, 1)})
-    claim = Claim("c", "", "", y / (x + 1), "<", (x + 2) / (x + 1), domain,
-                  by=(Compactify(x, 0, GRID),))
+    claim = Claim(
+        "c", "", "", y / (x + 1), "<", (x + 2) / (x + 1), domain, by=(Compactify(x, 0, GRID),)
+    )
     assert check(claim).kind in (PROVED, CERTIFIED)
-    false = Claim("c", "", "", 1 + y / (x + 1), "<", (x + 2) / (x + 1) - Rational(1, 100), domain,
-                  by=(Compactify(x, 0, GRID),))
+    false = Claim(
+        "c",
+        "",
+        "",
+        1 + y / (x + 1),
+        "<",
+        (x + 2) / (x + 1) - Rational(1, 100),
+        domain,
+        by=(Compactify(x, 0, GRID),),
+    )
     assert check(false).kind in (REFUTED, UNRESOLVED)

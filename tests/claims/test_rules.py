@@ -131,16 +131,27 @@ def test_a_boundary_is_enclosed_and_unique():
 
 
 def test_a_boundary_with_a_true_claim_is_not_restricted():
-    claim = Claim("b", "", "", x, "<=", 2 * x, Domain({x: closed(0, 4)}), expect="restricted",
-                  boundary=Boundary(x, 1 - x, (0, 2), "decreasing"), correction="none")
+    claim = Claim(
+        "b",
+        "",
+        "",
+        x,
+        "<=",
+        2 * x,
+        Domain({x: closed(0, 4)}),
+        expect="restricted",
+        boundary=Boundary(x, 1 - x, (0, 2), "decreasing"),
+        correction="none",
+    )
     assert check(claim).kind == UNRESOLVED
 
 
 def test_models_must_look_at_something():
     with pytest.raises(Contradiction):
         check(Claim("m", "", "", models=lambda rng: Tally(0), expect="held"))
-    outcome = check(Claim("m", "", "", models=lambda rng: Tally(3, "here"), expect=REFUTED,
-                          correction="none"))
+    outcome = check(
+        Claim("m", "", "", models=lambda rng: Tally(3, "here"), expect=REFUTED, correction="none")
+    )
     assert outcome.kind == REFUTED and outcome.counterexample == "here"
 
 

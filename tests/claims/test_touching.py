@@ -32,8 +32,12 @@ TOUCHING = [
     ("equal everywhere", (1 + x) ** 2 * exp(-x), (1 + 2 * x + x**2) * exp(-x), {x: closed(0, 1)}),
     ("triangle", Abs(x + y), Abs(x) + Abs(y), {x: closed(-1, 1), y: closed(-1, 1)}),
     ("maximum", x, Max(x, y), {x: closed(-1, 1), y: closed(-1, 1)}),
-    ("third", (x - Rational(1, 3)) * exp(-x) * 2 - (x - Rational(1, 3)) ** 2,
-     (x - Rational(1, 3)) * exp(-x) * 2, {x: closed(0, 1)}),
+    (
+        "third",
+        (x - Rational(1, 3)) * exp(-x) * 2 - (x - Rational(1, 3)) ** 2,
+        (x - Rational(1, 3)) * exp(-x) * 2,
+        {x: closed(0, 1)},
+    ),
 ]
 
 

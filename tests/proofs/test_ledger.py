@@ -13,9 +13,22 @@ from dpaudit.claims.errata import errata
 
 RESULTS = ledger.load_results()
 NAMES = (
-    "background", "karwa_vadhan", "kl_decomposition", "minimax", "problem_dependent",
-    "linear_minimax", "linear_problem_dependent", "privacy", "concentration", "generic_regret",
-    "adap_ucb", "adap_klucb", "gap_free", "tables", "extremal_streams", "sharper_bounds",
+    "background",
+    "karwa_vadhan",
+    "kl_decomposition",
+    "minimax",
+    "problem_dependent",
+    "linear_minimax",
+    "linear_problem_dependent",
+    "privacy",
+    "concentration",
+    "generic_regret",
+    "adap_ucb",
+    "adap_klucb",
+    "gap_free",
+    "tables",
+    "extremal_streams",
+    "sharper_bounds",
 )
 
 

@@ -44,7 +44,11 @@ def test_the_proofs_are_found_inside_an_installed_package(tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
     done = subprocess.run(
         [sys.executable, "-m", "dpaudit", "prove", "--only", "gap_free"],
-        cwd=empty, env=environment, capture_output=True, text=True, check=False,
+        cwd=empty,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "7 steps: 7 proved" in done.stdout
