@@ -271,7 +271,10 @@ class _Search:
         budget = None
         if self.budget is not None:
             budget = max(0.0, self.budget - (time.perf_counter() - self.began))
-        found = worst_pair(self.algorithm, self.horizon, grid, budget=budget)
+        try:
+            found = worst_pair(self.algorithm, self.horizon, grid, budget=budget)
+        except InvalidArgument as error:
+            raise Unsupported(f"{reason} Enumeration instead is out of reach: {error}") from None
         self.paths, self.complete = found.paths, found.complete
         self.above_floor = found.above(self.floor)
         exact_zero_one = noiseless.applies(region)
