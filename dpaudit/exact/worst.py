@@ -61,6 +61,7 @@ class WorstLoss:
     floor: float
     loss_above_floor: float
     seconds: float
+    proved: bool = True  # whether the cover is proved; if not, the upper end is only measured
 
 
 def worst_loss(
@@ -161,6 +162,7 @@ class _Search:
         self.above_floor = 0.0
         self.unresolved = 0
         self.error = MEASURED_ERROR
+        self.crowded = False
 
     def run(self) -> WorstLoss:
         try:
@@ -183,12 +185,12 @@ class _Search:
             self.unresolved += search.unresolved
             candidates += search.candidates
             self.above_floor = max(self.above_floor, search.above_floor)
-        candidates = heapq.nlargest(_POLISHED, candidates)
-        if candidates:
-            bar = max(candidate.loss for candidate in candidates) - 2 * SEARCH_ERROR
-            for candidate in candidates:
-                if candidate.loss >= bar and not self._attains(bar + 2 * SEARCH_ERROR):
-                    self._polish(candidate)
+        largest = max((candidate.loss for candidate in candidates), default=0.0)
+        rivals = [c for c in candidates if c.loss >= largest - 2 * SEARCH_ERROR]
+        self.crowded = len(rivals) >= _POLISHED
+        for candidate in heapq.nlargest(_POLISHED, rivals):
+            if not (self.crowded and self._attains(largest)):
+                self._polish(candidate)
         return self._extremal()
 
     def _attains(self, loss: float) -> bool:
@@ -251,6 +253,8 @@ class _Search:
         covers = f"every action sequence and every pair of {_words(self.streams)} of length T"
         if not self.proved:
             covers += "; own sums of episodes scanned on a grid and refined, measured not proved"
+        if self.crowded:
+            covers += "; more steps within the search's error than were evaluated, not proved"
         if self.unresolved:
             covers += f"; {self.unresolved} products below 1e-300 of their path's scale left out"
         if not self.complete:
@@ -313,6 +317,7 @@ class _Search:
             floor=self.floor,
             loss_above_floor=self.above_floor,
             seconds=time.perf_counter() - self.began,
+            proved=self.proved and self.complete and not self.crowded and not self.unresolved,
         )
 
 
