@@ -174,6 +174,7 @@ class _Search:
     def _by_search(self, vertices: list[Vertex]) -> WorstLoss:
         """All paths at once; then the most promising steps, accurately."""
         candidates: list[Candidate] = []
+        likely: list[Candidate] = []
         self.paths = count_paths(vertices)
         self.proved = all(vertex.convex for vertex in vertices)
         for background in (0, 1):
@@ -184,10 +185,13 @@ class _Search:
                     break
             self.unresolved += search.unresolved
             candidates += search.candidates
+            likely += [] if search.likely is None else [search.likely]
             self.above_floor = max(self.above_floor, search.above_floor)
         largest = max((candidate.loss for candidate in candidates), default=0.0)
         rivals = [c for c in candidates if c.loss >= largest - 2 * SEARCH_ERROR]
         self.crowded = len(rivals) >= _POLISHED
+        for candidate in likely:
+            self._polish(candidate)
         for candidate in heapq.nlargest(_POLISHED, rivals):
             if not (self.crowded and self._attains(largest)):
                 self._polish(candidate)
@@ -256,7 +260,9 @@ class _Search:
         if self.crowded:
             covers += "; more steps within the search's error than were evaluated, not proved"
         if self.unresolved:
-            covers += f"; {self.unresolved} products below 1e-300 of their path's scale left out"
+            covers += (
+                f"; {self.unresolved} steps that the grid does not resolve left out, not proved"
+            )
         if not self.complete:
             covers = f"the first {self.paths} decision paths, until the budget ran out"
         if self.best is None:

@@ -90,6 +90,7 @@ def test_noise_halved_in_long_episodes_is_refuted_only_where_they_are_read() -> 
 
 
 @pytest.mark.slow
+@pytest.mark.xfail(strict=True, reason="the fixed grids misrank unlikely paths of long episodes")
 def test_noise_halved_in_long_episodes_is_refuted_at_a_horizon_that_reaches_them() -> None:
     algorithm = LateUCB(arms=2, epsilon=1.0)
     found = worst_loss(algorithm, 400, engine="float")
