@@ -29,7 +29,8 @@ from dpaudit.exact.region import Region, region_of, require_rewards
 Engine = Literal["ball", "float"]
 ENGINES = ("ball", "float")
 
-# Largest error of a log-likelihood seen against certified values is 1e-12 (tests/exact).
+# For two arms. Sums over all sequences at T = 12 were off by at most 2e-12, and four likelihoods
+# agree with 30-digit quadrature within this; it has not been compared with certified values yet.
 MEASURED_ERROR = 1e-10
 
 

@@ -59,6 +59,7 @@ class WorstLoss:
     floor: float
     loss_above_floor: float | None
     seconds: float
+    proved: bool = True  # whether the cover is proved; if not, the upper end is only measured
 
 
 def worst_loss(
@@ -143,6 +144,7 @@ class _Search:
         self.above_floor = 0.0
         self.unresolved = 0
         self.error = MEASURED_ERROR
+        self.crowded = False
 
     def run(self) -> WorstLoss:
         try:
@@ -154,6 +156,7 @@ class _Search:
     def _by_search(self, vertices: list[Vertex]) -> WorstLoss:
         """All paths at once; then the most promising steps, accurately."""
         candidates: list[Candidate] = []
+        likely: list[Candidate] = []
         self.paths = count_paths(vertices)
         self.proved = all(vertex.convex for vertex in vertices)
         for background in (0, 1):
@@ -164,13 +167,16 @@ class _Search:
                     break
             self.unresolved += search.unresolved
             candidates += search.candidates
+            likely += [] if search.likely is None else [search.likely]
             self.above_floor = max(self.above_floor, search.above_floor)
-        candidates = heapq.nlargest(_POLISHED, candidates)
-        if candidates:
-            bar = max(candidate.loss for candidate in candidates) - 2 * SEARCH_ERROR
-            for candidate in candidates:
-                if candidate.loss >= bar and not self._attains(bar + 2 * SEARCH_ERROR):
-                    self._polish(candidate)
+        largest = max((candidate.loss for candidate in candidates), default=0.0)
+        rivals = [c for c in candidates if c.loss >= largest - 2 * SEARCH_ERROR]
+        self.crowded = len(rivals) >= _POLISHED
+        for candidate in likely:
+            self._polish(candidate)
+        for candidate in heapq.nlargest(_POLISHED, rivals):
+            if not (self.crowded and self._attains(largest)):
+                self._polish(candidate)
         return self._extremal()
 
     def _attains(self, loss: float) -> bool:
@@ -233,8 +239,12 @@ class _Search:
         covers = f"every action sequence and every pair of {_words(self.streams)} of length T"
         if not self.proved:
             covers += "; own sums of episodes scanned on a grid and refined, measured not proved"
+        if self.crowded:
+            covers += "; more steps within the search's error than were evaluated, not proved"
         if self.unresolved:
-            covers += f"; {self.unresolved} products below 1e-300 of their path's scale left out"
+            covers += (
+                f"; {self.unresolved} steps that the grid does not resolve left out, not proved"
+            )
         if not self.complete:
             covers = f"the first {self.paths} decision paths, until the budget ran out"
         if self.best is None:
@@ -253,7 +263,10 @@ class _Search:
         budget = None
         if self.budget is not None:
             budget = max(0.0, self.budget - (time.perf_counter() - self.began))
-        found = worst_pair(self.algorithm, self.horizon, grid, budget=budget)
+        try:
+            found = worst_pair(self.algorithm, self.horizon, grid, budget=budget)
+        except InvalidArgument as error:
+            raise Unsupported(f"{reason} Enumeration instead is out of reach: {error}") from None
         self.paths, self.complete = found.paths, found.complete
         self.above_floor = found.above(self.floor)
         exact_zero_one = noiseless.applies(region)
@@ -292,6 +305,7 @@ class _Search:
             floor=self.floor,
             loss_above_floor=self.above_floor,
             seconds=time.perf_counter() - self.began,
+            proved=self.proved and self.complete and not self.crowded and not self.unresolved,
         )
 
 
