@@ -119,7 +119,7 @@ def exceedance(x: Array, mean: Array, rewards: Array, rate: Array) -> Array:
     """
     x, mean, rewards, rate = np.broadcast_arrays(x, mean, rewards, rate)
     low, high = mean.copy(), np.minimum(np.maximum(x, mean), 1.0)
-    for _ in range(40):
+    for _ in range(30):
         y = 0.5 * (low + high)
         steep = rewards * divergence.bernoulli(y, mean) > rate * (x - y)
         low, high = np.where(steep, low, y), np.where(steep, y, high)

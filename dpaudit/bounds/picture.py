@@ -47,7 +47,7 @@ def draw(
     if against == "horizon" and low < instance.arms:
         raise InvalidArgument("range", low, f"must begin at {instance.arms} rounds or later.")
     grid = np.geomspace(low, high, POINTS)
-    canvas, axes = plotting.figure(10.5, 6.4)
+    canvas, axes = plotting.figure()
     axes.set_xscale("log")
     axes.set_yscale("log")
     _shade(axes, instance, setting, against, low, high)
@@ -55,6 +55,10 @@ def draw(
     _lines(axes, instance, [_at(setting, against, x) for x in grid], grid, known)
     _dots(axes, instance, setting, algorithms, runs, seed, jobs, against, (low, high))
     _label(axes, instance, setting, against, low, high)
+    # a figure legend is what the layout makes room for; one of the axes can squeeze them to nothing
+    canvas.legend(frameon=False, fontsize=7, loc="outside right center")
+    rows = len(axes.get_legend_handles_labels()[1])
+    canvas.set_size_inches(11.5, max(6.4, 0.17 * rows + 0.6))
     plotting.save(canvas, Path(destination))
 
 
@@ -112,7 +116,8 @@ def _lines(
 
 def _name(bound: Bound) -> str:
     whom = f"{bound.algorithm} " if bound.algorithm else ""
-    return f"{whom}{bound.side}: {bound.name} ({bound.form})"
+    kind = "order" if bound.scope is Scope.ORDER else str(bound.side)
+    return f"{whom}{kind}: {bound.name} ({bound.form})"
 
 
 def _weight(bound: Bound) -> float:
@@ -189,4 +194,3 @@ def _label(
     smallest = lower.coefficients(instance, max(high, 1.0)).without_privacy
     if against == "epsilon" and smallest > 0:
         axes.set_ylim(bottom=smallest * math.log(setting.horizon) / 4)
-    axes.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5))

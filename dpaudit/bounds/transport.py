@@ -21,7 +21,7 @@ from dpaudit.bounds.bound import Instance
 from dpaudit.bounds.laws import Bernoulli
 
 RegretBound = Callable[[tuple[float, ...]], float]
-STEPS = 8
+STEPS = 6
 
 
 def finite_lower(

@@ -24,7 +24,7 @@ def least(function, low, high):
     """
     low, high = np.array(low, dtype=float), np.array(high, dtype=float)
     ratio = (math.sqrt(5) - 1) / 2
-    for _ in range(90):
+    for _ in range(64):
         a, b = high - ratio * (high - low), low + ratio * (high - low)
         left = function(a) <= function(b)
         low, high = np.where(left, low, a), np.where(left, b, high)
@@ -46,7 +46,7 @@ def clipped(p, q, epsilon):
     def law(t):
         return np.clip(p, np.exp(t - half)[..., None] * q, np.exp(t + half)[..., None] * q)
 
-    for _ in range(60):
+    for _ in range(48):
         t = (low + high) / 2
         short = law(t).sum(axis=-1) < 1
         low, high = np.where(short, t, low), np.where(short, high, t)

@@ -20,7 +20,7 @@ from dpaudit.errors import InvalidArgument
 def test_exceedance_is_an_upper_bound_on_the_exact_probability():
     rng = np.random.default_rng(80)
     tightest = 0.0
-    for _ in range(300):
+    for _ in range(150):
         n = int(rng.integers(1, 200))
         mean, rate = float(rng.uniform(0.02, 0.95)), float(n * np.exp(rng.uniform(-3, 2)))
         x = float(rng.uniform(mean, 1.3))
@@ -72,7 +72,7 @@ def test_universal_condition_puts_the_threshold_above_the_mean(c):
     """From n = L / (c min(d, epsilon gap)) on, the index needs eta gap more than the mean."""
     rng = np.random.default_rng(81)
     eta = upper.universal_slack(c)
-    for _ in range(200):
+    for _ in range(80):
         best = float(rng.uniform(0.01, 0.9999))
         mean, epsilon = float(rng.uniform(0, best)), float(np.exp(rng.uniform(-4, 4)))
         gap = best - mean
@@ -114,7 +114,7 @@ def test_sharper_forms_are_sharper(env, epsilon):
     st.floats(0.02, 20.0),
     st.integers(100, 10**9),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_the_printed_theorem_of_adap_ucb_is_implied_everywhere(means, epsilon, horizon):
     sharp = upper.adap_ucb_sharp(means, epsilon, 3.1, horizon)
     assert sharp <= upper.adap_ucb_paper(means, epsilon, 3.1, horizon) + 1e-6
