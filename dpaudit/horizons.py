@@ -206,6 +206,10 @@ class Search:
             return Finding("exact", Status.SILENT, reason, arms=arms, seconds=self.seconds)
         algorithm = self.build(found.horizon)
         upper = upper_bound(found) if not self.discarded else math.inf
+        if not algorithm.anytime:
+            self.stopped = (
+                f"This is the instance built for {found.horizon:,} rounds. {self.stopped}"
+            )
         plain = Finding(
             check="exact",
             status=Status.SILENT,
