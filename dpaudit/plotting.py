@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,27 +53,28 @@ def save(canvas: Any, path: Path) -> None:
     write_bytes(path, buffer.getvalue())
 
 
-def draw_curves(axes: Any, results: Mapping[str, SimulationResult]) -> None:
-    """Draw mean regret against time with a band of one standard deviation per result."""
-    for i, (label, result) in enumerate(results.items()):
-        mean = result.curves.mean(axis=0)
-        spread = result.curves.std(axis=0)
-        colour = COLOURS[i % len(COLOURS)]
-        dash = DASHES[i % len(DASHES)]
-        axes.plot(result.times, mean, dash, color=colour, label=label)
-        axes.fill_between(result.times, mean - spread, mean + spread, color=colour, alpha=0.15)
+def draw_curve(axes: Any, times: Any, curves: Any, label: str, colour: str, dash: str) -> None:
+    """Draw mean regret against time with a band of one standard deviation over the runs."""
+    mean, spread = curves.mean(axis=0), curves.std(axis=0)
+    axes.plot(times, mean, dash, color=colour, label=label)
+    axes.fill_between(times, mean - spread, mean + spread, color=colour, alpha=0.15)
+
+
+def label_curves(axes: Any, title: str) -> None:
+    """Set the scales, labels and legend of regret curves."""
     axes.set_xscale("log")
     axes.set_yscale("symlog", linthresh=1.0)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("round t")
     axes.set_ylabel("regret (mean ± one standard deviation)")
-    axes.legend(frameon=False)
+    axes.set_title(title)
+    axes.legend(frameon=False, fontsize="small")
 
 
-def save_curves(results: Mapping[str, SimulationResult], destination: str) -> None:
-    """Write a picture of regret curves."""
+def save_curve(result: SimulationResult, destination: str) -> None:
+    """Write a picture of one simulation's regret curve."""
     canvas, axes = figure()
-    draw_curves(axes, results)
-    first = next(iter(results.values()))
-    axes.set_title(f"means {', '.join(f'{mean:g}' for mean in first.means)}; {first.runs} runs")
+    draw_curve(axes, result.times, result.curves, result.algorithm, COLOURS[0], DASHES[0])
+    means = ", ".join(f"{mean:g}" for mean in result.means)
+    label_curves(axes, f"means {means}; {result.runs} runs")
     save(canvas, Path(destination))

@@ -52,7 +52,7 @@ def execute(arguments: argparse.Namespace) -> int:
     with progress(f"simulate {algorithm.name}", total=runs) as advance:
         result = simulate(algorithm, environment, horizon, runs, seed, jobs, advance)
     if arguments.plot:
-        plotting.save_curves({algorithm.name: result}, arguments.plot)
+        plotting.save_curve(result, arguments.plot)
     if arguments.json:
         summary = result.summary()
         if arguments.per_run:

@@ -77,8 +77,7 @@ def _newton_from_right(p: Array, level: Array) -> Array:
         above = -np.expm1(-w)
         excess = rest * w - p * np.log1p(odds * above) - level
         # the slope is (1 - p) (1 - e^-w) / q
-        with np.errstate(divide="ignore", invalid="ignore"):
-            move = excess * (p + rest * above) / (rest * above)
+        move = excess * (p + rest * above) / (rest * np.maximum(above, 1e-300))
         after = np.maximum(w - np.where((excess > 0) & (above > 0), move, 0.0), 0.0)
         if np.all(w - after <= 2e-16 * (least + w)):
             return np.asarray(least + after)
@@ -96,8 +95,9 @@ def lower_mean(v: Any, level: Any) -> Any:
     """
     v, level = np.broadcast_arrays(np.asarray(v, dtype=float), np.asarray(level, dtype=float))
     shape, reachable = v.shape, v > level
-    v, level = np.atleast_1d(v), np.atleast_1d(np.where(reachable, level, v / 2))
-    finite = np.where(np.isinf(v), 2 * level + 1, v)
+    # stand-ins where there is nothing to solve
+    level = np.atleast_1d(np.where(reachable, level, 0.5))
+    finite = np.atleast_1d(np.where(reachable & np.isfinite(v), v, 2 * level + 1))
     low, high = np.zeros_like(finite), np.maximum(finite, 1.0)
     while (short := _tilted(finite, high)[0] < level).any():
         low, high = np.where(short, high, low), np.where(short, 2 * high, high)
@@ -116,8 +116,8 @@ def lower_mean(v: Any, level: Any) -> Any:
         if np.all(np.abs(after - s) <= 4e-16 * s):
             break
         s = after
-    p = np.where(np.isinf(v), 1.0, _tilted(finite, s)[1]).reshape(shape)
-    return np.where(reachable, p, 0.0)[()]
+    p = _tilted(finite, s)[1].reshape(shape)
+    return np.where(np.isposinf(v), 1.0, np.where(reachable, p, 0.0))[()]
 
 
 def _tilted(v: Array, s: Array) -> tuple[Array, Array, Array]:
@@ -181,7 +181,7 @@ def private_lower_mean(v: Any, level: Any, epsilon: Any) -> Any:
     v, level, epsilon = np.broadcast_arrays(
         np.asarray(v, dtype=float), np.asarray(level, dtype=float), np.asarray(epsilon, dtype=float)
     )
-    q = -np.expm1(-v)
+    q = -np.expm1(-np.maximum(v, 0.0))
     with np.errstate(divide="ignore"):
         log_tilted = np.log(q) - epsilon
     log_d = np.logaddexp(-v, log_tilted)

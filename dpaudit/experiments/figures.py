@@ -49,19 +49,12 @@ def _draw_curves(panel: Panel, record: Record, folder: Path) -> None:
             (label, int(t), f"{m:.10g}", f"{s:.10g}", panel.runs)
             for t, m, s in zip(sample.times, mean, spread, strict=True)
         ]
-        colour, dash = _look(panel, i)
         name, _, rest = label.partition(" ")
         shown = SHOWN[name] + (f", α = {rest}" if rest else "")
-        axes.plot(sample.times, mean, dash, color=colour, label=shown)
-        axes.fill_between(sample.times, mean - spread, mean + spread, color=colour, alpha=0.15)
-    axes.set_xscale("log")
-    axes.set_yscale("symlog", linthresh=1.0)
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel("round t")
-    axes.set_ylabel("regret (mean ± one standard deviation)")
+        plotting.draw_curve(axes, sample.times, sample.curves, shown, *_look(panel, i))
     epsilon = dict(panel.cells[0].values)["epsilon"]
-    axes.set_title(f"{panel.environment}, ε = {epsilon:g}, {panel.runs} runs")
-    axes.legend(frameon=False, fontsize="small")
+    title = f"{panel.environment}, ε = {epsilon:g}, {panel.runs} runs"
+    plotting.label_curves(axes, title)
     _save(canvas, folder, panel.name)
     header = ("algorithm", "time", "regret_mean", "regret_std", "runs")
     write_csv(folder / f"{panel.name}.csv", header, rows)

@@ -105,6 +105,13 @@ def test_lower_mean_is_as_accurate_as_its_condition_allows(level):
         assert abs(divergence.lower_mean(v, level) - true) <= 100 * ULP * condition * true, ratio
 
 
+def test_lower_mean_outside_its_range():
+    values = divergence.lower_mean([-np.inf, -1.0, 0.0, 1.0, np.inf], 1.0)
+    assert values.tolist() == [0, 0, 0, 0, 1]
+    private = divergence.private_lower_mean([-1.0, 0.0, np.inf], 0.3, 1.0)
+    assert private.tolist()[:2] == [-np.inf, -np.inf] and private[2] == pytest.approx(0.7)
+
+
 @settings(deadline=None)
 @given(inner, levels)
 def test_the_bound_solves_its_equation(p, level):

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from dpaudit import load
+from dpaudit.core import compiled
 from dpaudit.core.algorithm import Rows
-from dpaudit.core.continuous import Beta
+from dpaudit.core.algorithms.ucb import UCB
+from dpaudit.core.continuous import Beta, GaussianLinear
 from dpaudit.core.environments import Bernoulli, named
 from dpaudit.core.lockstep import ladder
 from dpaudit.core.outcome import checkpoints
@@ -89,6 +91,25 @@ def test_bounded_rewards_are_simulated_too(law):
         values = {"horizon": 5000} if name == "dp_se" else {}
         result = simulate(load(name, arms=5, **values), named("C2", law), 5000, 2)
         assert np.all(result.pulls_per_run.sum(axis=1) == 5000)
+
+
+def test_gaussian_linear_arms_are_simulated_too():
+    environment = GaussianLinear(((1.0, 0.0), (0.0, 1.0), (0.6, 0.8)), (0.2, 0.5), deviation=0.1)
+    for name in ("adap_ucb", "ucb"):
+        result = simulate(load(name, arms=3), environment, 20_000, 3)
+        assert np.argmax(environment.means) == 2
+        assert np.all(result.pulls_per_run.argmax(axis=1) == 2)
+
+
+def test_an_algorithm_without_a_fast_path_runs_on_the_reference_interpreter():
+    class Slow(UCB):
+        """A subclass may change anything, so no kernel is assumed for it."""
+
+    assert not compiled.supports(Slow(arms=2))
+    assert ladder(Slow(arms=2), 100) is None
+    result = simulate(Slow(arms=2), Bernoulli((0.1, 0.9)), 100, 4)
+    assert np.all(result.pulls_per_run.sum(axis=1) == 100)
+    assert np.all(result.pulls_per_run[:, 1] > 60)
 
 
 def test_ladder_asks_the_declaration():
