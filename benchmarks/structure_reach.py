@@ -6,9 +6,9 @@ Run `python benchmarks/structure_reach.py [SECONDS]`; a walk that needs more tha
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import time
+from contextlib import suppress
 
 from dpaudit.core.algorithms import load
 from dpaudit.structure.chain import framed, longest_chains
@@ -33,7 +33,7 @@ def main(seconds: float) -> None:
             algorithm = load(name, arms=arms, **known)
             start = time.perf_counter()
             walk = Walk(algorithm, horizon)
-            with contextlib.suppress(OutOfBudget):
+            with suppress(OutOfBudget):
                 walk.run(float("inf"), time.monotonic() + seconds)
             middle = time.perf_counter()
             by_arm = "-"

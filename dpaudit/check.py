@@ -56,7 +56,10 @@ class Report:
 
     @property
     def lower(self) -> float:
-        """The best lower bound on the loss of the claimed instance, error probabilities aside."""
+        """The best lower bound on the loss of the claimed instance: certified if there is one.
+
+        Bounds with an error probability do not enter.
+        """
         usable = [f for f in self.findings if self.claim.anytime or f.horizon == self.claim.horizon]
         return max(
             (f.epsilon_lower for f in usable if f.horizon <= self.claim.horizon), default=0.0

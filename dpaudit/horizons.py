@@ -206,6 +206,10 @@ class Search:
             return Finding("exact", Status.SILENT, reason, arms=arms, seconds=self.seconds)
         algorithm = self.build(found.horizon)
         upper = upper_bound(found) if not self.discarded else math.inf
+        if not algorithm.anytime:
+            self.stopped = (
+                f"This is the instance built for {found.horizon:,} rounds. {self.stopped}"
+            )
         plain = Finding(
             check="exact",
             status=Status.SILENT,
@@ -259,11 +263,12 @@ def _refuted(plain: Finding, witness: Witness, algorithm: Algorithm) -> Finding:
         reason = f"A loss of {plain.epsilon_lower:.9g} was seen and not confirmed. {plain.reason}"
         return replace(plain, reason=reason, epsilon_lower=again.loss.lower)
     engine = "certified" if again.loss.certified else "floating point"
+    largest = max(plain.epsilon_lower, again.loss.lower)
     return replace(
         plain,
         status=Status.REFUTED,
         reason=f"A pair of streams and an action sequence that violate it follow ({engine}). "
-        f"The largest loss found at T = {plain.horizon} is {plain.epsilon_lower:.9g}.",
+        f"The largest loss seen up to T = {plain.horizon} is {largest:.9g}.",
         epsilon_lower=again.loss.lower,
         epsilon_upper=math.inf,
         certified=again.loss.certified,
