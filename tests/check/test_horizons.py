@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 
 from dpaudit import horizons
+from dpaudit.check import Claim, Report
 from dpaudit.core.algorithms import load
 from dpaudit.exact import worst_loss
 from dpaudit.horizons import judge, sizes
-from dpaudit.verdict import Enclosure, Status
+from dpaudit.verdict import Enclosure, Finding, Status
 
 ADAP = load("adap_ucb", arms=2)
 REAL = worst_loss(ADAP, 3, engine="float")
@@ -131,3 +132,14 @@ def test_floating_point_goes_on_where_certainty_ends(monkeypatch):
     findings = judge(lambda horizon: ADAP, 1.0, [3, 4], 60.0)
     assert [(f.horizon, f.certified) for f in findings] == [(3, True), (4, False)]
     assert (4, "float") in asked
+
+
+def test_the_bracket_prefers_certainty_and_ignores_error_probabilities():
+    exact = Finding("exact", Status.SILENT, "", epsilon_lower=0.5, certified=True, horizon=4)
+    measured = replace(exact, epsilon_lower=0.6, certified=False, horizon=8)
+    sampled = replace(exact, check="sample", epsilon_lower=0.7, error=1e-6, horizon=100)
+    claim = Claim("a", "a", {}, 1.0, 2, 100, True, "", True)
+    assert Report(Status.SILENT, claim, (exact, measured, sampled)).lower == 0.5
+    assert Report(Status.SILENT, claim, (measured, sampled)).lower == 0.6
+    assert Report(Status.SILENT, replace(claim, anytime=False), (exact, measured)).lower == 0.0
+    assert Report(Status.SILENT, claim, (sampled,)).lower == 0.0
