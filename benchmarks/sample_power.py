@@ -42,7 +42,10 @@ def targets(ratio: float) -> list[tuple[str, Any, tuple[Pair, ...]]]:
     box = DeclaredBox(LessNoise(arms=2, epsilon=EPSILON, alpha=0.3, ratio=ratio), 6)
     # the third reward is an episode of its own: its release is the tight one
     pair = Pair("all 0", Stream.constant(0.0, 6), 2, 1.0)
-    return [("randomised response", response, response.pairs[:1]), ("adap_klucb, alpha 0.3", box, (pair,))]
+    return [
+        ("randomised response", response, response.pairs[:1]),
+        ("adap_klucb, alpha 0.3", box, (pair,)),
+    ]
 
 
 def main(audits: int, runs: int) -> None:
