@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 
 from dpaudit.core.algorithms import load
 from dpaudit.structure.chain import framed, longest_chains
@@ -32,10 +33,8 @@ def main(seconds: float) -> None:
             algorithm = load(name, arms=arms, **known)
             start = time.perf_counter()
             walk = Walk(algorithm, horizon)
-            try:
+            with suppress(OutOfBudget):
                 walk.run(float("inf"), time.monotonic() + seconds)
-            except OutOfBudget:
-                pass
             middle = time.perf_counter()
             by_arm = "-"
             if is_tree(algorithm, horizon):

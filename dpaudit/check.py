@@ -56,11 +56,19 @@ class Report:
 
     @property
     def lower(self) -> float:
-        """The best lower bound on the loss of the claimed instance, error probabilities aside."""
-        usable = [f for f in self.findings if self.claim.anytime or f.horizon == self.claim.horizon]
-        return max(
-            (f.epsilon_lower for f in usable if f.horizon <= self.claim.horizon), default=0.0
-        )
+        """The best lower bound on the loss of the claimed instance: certified if there is one.
+
+        Bounds with an error probability do not enter.
+        """
+        usable = [
+            finding
+            for finding in self.findings
+            if finding.error is None
+            and finding.horizon <= self.claim.horizon
+            and (self.claim.anytime or finding.horizon == self.claim.horizon)
+        ]
+        certain = [finding for finding in usable if finding.certified and finding.epsilon_lower > 0]
+        return max((finding.epsilon_lower for finding in certain or usable), default=0.0)
 
     @property
     def upper(self) -> float:

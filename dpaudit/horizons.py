@@ -1,11 +1,13 @@
 """The exact check within a budget: the largest loss at larger and larger horizons.
 
-Each horizon is judged whole before the next one begins. The certified engine speaks first; floating
+A directed search for a violation goes first (`hunt`), because it is cheap. Then each horizon is
+judged whole before the next one begins. The certified engine speaks first; floating
 point then goes on to horizons that certainty does not reach in time. A violation ends the search:
 its witness is shrunk and computed again from scratch, certified where that is possible.
 
 The loss of an anytime algorithm does not fall with the horizon, because a run contains every
-shorter one. A result that says otherwise is discarded, and the reason says so.
+shorter one. A result that says otherwise is discarded; after that the engine's upper ends are not
+believed, and the reason says so.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from dpaudit.core.arithmetic import exact
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import WorstLoss, recompute, shrink, worst_loss
 from dpaudit.exact.pairs import Streams
+from dpaudit.hunt import hunt
 from dpaudit.verdict import Enclosure, Finding, Status, Witness
 
 Build = Callable[[int], Algorithm]
@@ -28,6 +31,8 @@ Engine = Literal["ball", "float"]
 CERTIFIED_SHARE = 0.5
 QUICK = 8
 REFERENCE_SECONDS = 2.0
+HUNT_SHARE = 0.25
+SHRUNK = 64  # rounds; shrinking tries every shorter run, so a longer one takes minutes
 
 
 class Interrupted(KeyboardInterrupt):
@@ -56,7 +61,11 @@ def judge(build: Build, epsilon: float, horizons: list[int], budget: float) -> l
 
     Raises `Interrupted` with the findings so far on Ctrl-C.
     """
-    deadline = time.monotonic() + budget
+    start = time.monotonic()
+    deadline = start + budget
+    hunted = _hunted(build, epsilon, max(horizons, default=0), start + HUNT_SHARE * budget)
+    if hunted:
+        return hunted
     first = Search(build, epsilon, "ball", horizons)
     if len(horizons) == 1 and horizons[0] > QUICK and build(horizons[0]).anytime:
         short = Search(build, epsilon, "float", [QUICK])
@@ -75,6 +84,28 @@ def judge(build: Build, epsilon: float, horizons: list[int], budget: float) -> l
     return findings
 
 
+def _hunted(build: Build, epsilon: float, horizon: int, deadline: float) -> list[Finding]:
+    """Look for a violation that shows without a full search, on runs up to the last horizon."""
+    if not horizon or not build(horizon).anytime:
+        return []
+    algorithm, start = build(horizon), time.monotonic()
+    witness = hunt(algorithm, horizon, epsilon, deadline)
+    if witness is None:
+        return []
+    found = Finding(
+        check="exact",
+        status=Status.SILENT,
+        reason="A directed search on long runs.",
+        epsilon_lower=witness.loss.lower,
+        arms=algorithm.arms,
+        horizon=len(witness.actions),
+        streams="one pair of streams, one action sequence",
+        seconds=time.monotonic() - start,
+    )
+    refuted = _refuted(found, witness, algorithm)
+    return [refuted] if refuted.status is Status.REFUTED else []
+
+
 @dataclass
 class Search:
     """One engine over growing horizons: the last result that stands, and why it is the last."""
@@ -88,6 +119,7 @@ class Search:
     stopped: str = ""
     interrupted: bool = False
     every_reward: bool = True
+    discarded: list[int] = field(default_factory=list)
     seconds: float = 0.0
 
     @property
@@ -137,7 +169,9 @@ class Search:
             # One engine that breaks must not take the other checks down with it.
             said = f"{type(error).__name__}: {error}".rstrip(": ")
             raise Stopped(f"A bug in dpaudit ended it at T = {horizon} ({said}).") from None
-        self._compare(found, algorithm.anytime)
+        if self._falls(found, algorithm.anytime):
+            self.discarded.append(horizon)
+            return
         if violates(found, self.epsilon):
             self.best = found
             raise Stopped("")
@@ -149,26 +183,33 @@ class Search:
         if streams == "real" or not self.every_reward or self.best is None:
             self.best = found
 
-    def _compare(self, found: WorstLoss, anytime: bool) -> None:
-        """Discard a result below what is known of shorter horizons, or of fewer streams."""
+    def _falls(self, found: WorstLoss, anytime: bool) -> bool:
+        """Tell whether a result is below what is known of shorter horizons or fewer streams."""
         if not anytime:
             self.known = {"binary": 0.0, "real": 0.0}
         known, lower = self.known, found.loss.lower
         least = known["binary"] if found.streams == "binary" else max(known.values())
-        if found.loss.upper < least:
-            raise Stopped(f"T = {found.horizon} was discarded: its loss is below a shorter one's.")
         self.known = {**known, found.streams: max(known[found.streams], lower)}
+        return found.loss.upper < least
 
     def finding(self) -> Finding:
         """Return what the search concludes."""
         found = self.best
+        if self.discarded:
+            sizes = ", ".join(map(str, dict.fromkeys(self.discarded)))
+            doubt = f"T = {sizes} fell below shorter horizons: upper ends are not believed."
+            self.stopped = f"{doubt} {self.stopped}".strip()
         if found is None:
             size = self.horizons[0] if self.horizons else 0
             arms = self.build(size).arms if self.horizons else 0
             reason = self.stopped or "No horizon to judge."
             return Finding("exact", Status.SILENT, reason, arms=arms, seconds=self.seconds)
         algorithm = self.build(found.horizon)
-        upper = upper_bound(found)
+        upper = upper_bound(found) if not self.discarded else math.inf
+        if not algorithm.anytime:
+            self.stopped = (
+                f"This is the instance built for {found.horizon:,} rounds. {self.stopped}"
+            )
         plain = Finding(
             check="exact",
             status=Status.SILENT,
@@ -216,16 +257,18 @@ def fresh(witness: Witness, algorithm: Algorithm) -> Witness:
 
 def _refuted(plain: Finding, witness: Witness, algorithm: Algorithm) -> Finding:
     """Return the refutation by a shrunk witness, or silence if it does not stand recomputing."""
-    again = fresh(shrink(witness, algorithm), algorithm)
+    short = len(witness.actions) <= SHRUNK
+    again = fresh(shrink(witness, algorithm) if short else witness, algorithm)
     if not again.loss.lower > witness.epsilon:
         reason = f"A loss of {plain.epsilon_lower:.9g} was seen and not confirmed. {plain.reason}"
         return replace(plain, reason=reason, epsilon_lower=again.loss.lower)
     engine = "certified" if again.loss.certified else "floating point"
+    largest = max(plain.epsilon_lower, again.loss.lower)
     return replace(
         plain,
         status=Status.REFUTED,
         reason=f"A pair of streams and an action sequence that violate it follow ({engine}). "
-        f"The largest loss found at T = {plain.horizon} is {plain.epsilon_lower:.9g}.",
+        f"The largest loss seen up to T = {plain.horizon} is {largest:.9g}.",
         epsilon_lower=again.loss.lower,
         epsilon_upper=math.inf,
         certified=again.loss.certified,

@@ -93,7 +93,7 @@ class Grid:
 
 def make_edges(kinks: Iterable[float], centre: float, scale: float, widest: float) -> Array:
     """Return panel edges around a release: its window reaches past its kinks, within reason."""
-    tail, reach = 16.0, 130.0
+    tail, reach = 20.0, 130.0
     near = [k for k in kinks if abs(k - centre) <= reach * scale]
     points = sorted({centre, *near})
     points = [points[0] - tail * scale, *points, points[-1] + tail * scale]

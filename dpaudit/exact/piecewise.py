@@ -29,6 +29,9 @@ _SLOPE_RIGHT = np.array([k * (k + 1) / 2 for k in range(ORDER)]) @ _COEFFICIENTS
 _SLOPE_LEFT = np.array([(-1) ** (k + 1) * k * (k + 1) / 2 for k in range(ORDER)]) @ _COEFFICIENTS
 _STEEPEST = 8.0  # the most that a logarithm may vary on a panel, for the quadrature's sake
 _DEEPEST = 30
+# Panels this far below the largest value are not refined: no later decision of a path whose
+# likelihood a double can hold turns e^-500 of a message into its main part.
+_FARTHEST = 500.0
 
 
 def _antiderivative() -> Array:
@@ -220,7 +223,7 @@ def build(
     ends = np.unique(np.array(list(breakpoints), dtype=float))
     scale = max(float(np.abs(ends).max()), float(ends[-1] - ends[0]))
     ends = ends[np.append(True, np.diff(ends) > 1e-14 * scale)]
-    pieces = np.maximum(1, np.ceil(np.diff(ends) / widest)).astype(int)
+    pieces = np.clip(np.ceil(np.diff(ends) / widest), 1, 16).astype(int)
     left = np.concatenate(
         [a + (b - a) * np.arange(n) / n for a, b, n in zip(ends, ends[1:], pieces, strict=False)]
     )
@@ -235,6 +238,7 @@ def _refine(
     scale = max(float(np.abs(ends).max()), float(ends[-1] - ends[0]))
     done: list[tuple[Array, Array, Array]] = []
     before = np.full(len(left), np.inf)
+    top = -np.inf
     for depth in range(_DEEPEST + 1):
         half = 0.5 * (right - left)
         points = 0.5 * (left + right)[:, None] + half[:, None] * NODES
@@ -247,7 +251,10 @@ def _refine(
         # what a narrow panel gets wrong counts by its share of the integral
         small = rest * np.minimum(1.0, half / widest) <= 1e-12 + 4e-15 * level
         good = small | stuck | (half <= 1e-14 * scale)
-        good = present & ((good & (span <= _STEEPEST)) | (depth == _DEEPEST))
+        if present.any():
+            top = max(top, float(values[present].max()))
+        far = values.max(-1) < top - _FARTHEST
+        good = present & ((good & (span <= _STEEPEST)) | far | (depth == _DEEPEST))
         done.append((left[good], right[good], values[good]))
         again = (present & ~good) | partly
         if depth == _DEEPEST or not again.any():

@@ -107,6 +107,8 @@ class Search:
         self.keep = keep
         self.candidates: list[Candidate] = []
         self.above_floor = 0.0
+        self.likely: Candidate | None = None
+        self.likely_loss = -math.inf
         self.pairs = 0
         self.unresolved = 0
         self.largest = -math.inf
@@ -127,7 +129,15 @@ class Search:
                 law, other = vertex.laws[arm], vertex.laws[1 - arm]
                 theirs = [self.centre(other), *vertex.duel.kinks(1 - arm)]
                 points = vertex.duel.kinks(arm) + vertex.duel.image(1 - arm, theirs)
-                self._kinks.setdefault(law, []).extend(points)
+                # beside a kink the messages change on the scale of the other arm's noise
+                graded = [
+                    k + side * _WIDEST * other.scale * (2.0**j - 1)
+                    for k in points
+                    for side in (-1, 1)
+                    for j in range(1, 12)
+                    if other.scale * 2.0**j < law.scale
+                ]
+                self._kinks.setdefault(law, []).extend(points + graded)
 
     def grid(self, law: Law) -> Grid:
         """Return the grid of a register."""
@@ -409,14 +419,20 @@ class Search:
             for gap in gaps:
                 if gap > len(recent):
                     continue
-                rise = now / recent[-gap]
+                # a clipped product says nothing about a ratio
+                rise = np.where(recent[-gap] > 1e-280, now / recent[-gap], 0.0)
                 better = rise > best
                 np.copyto(best, rise, where=better)
                 np.copyto(tops, now, where=better)
                 np.copyto(steps[0], place, where=better)
                 np.copyto(steps[1], place - gap, where=better)
             recent = [*recent[-units + 1 :], now] if units > 1 else [now]
-        best, tops = np.log(best), np.log(tops)
+        with np.errstate(divide="ignore"):
+            best, tops = np.log(best), np.log(tops)
+        # no step can lose more than the charge of its own release: the grid was too coarse there
+        wrong = best > 1 / (law.scale * law.divisor) + 1e-6
+        self.unresolved += int(np.count_nonzero(wrong))
+        best[wrong] = -np.inf
         self._record(best, tops, steps, sums, law, prefixes, suffixes, middle)
 
     def _record(
@@ -435,13 +451,16 @@ class Search:
         if seen.size:
             self.above_floor = max(self.above_floor, float(seen.max()))
         self.largest = max(self.largest, float(best.max()))
-        grades = np.floor(best / _SLACK)
+        grades = np.floor(np.maximum(best, 0.0) / _SLACK)
         bar = self.candidates[0].grade if len(self.candidates) >= self.keep else -np.inf
         places = np.flatnonzero(grades >= bar)
         if len(places) > self.keep:
             order = np.lexsort((tops.ravel()[places], grades.ravel()[places]))
             places = places[order[-self.keep :]]
-        for flat in places:
+        likely = np.where(tops >= self.log_floor, best, -np.inf)
+        top = int(np.argmax(likely))
+        observable = likely.ravel()[top] > self.likely_loss
+        for flat in [*places, *([top] if observable else [])]:
             i, j = divmod(int(flat), best.shape[1])
             candidate = Candidate(
                 int(grades[i, j]),
@@ -454,6 +473,8 @@ class Search:
                 float(sums[steps[0, i, j]]),
                 float(sums[steps[1, i, j]]),
             )
+            if observable and flat == top:
+                self.likely, self.likely_loss = candidate, candidate.loss
             if len(self.candidates) < self.keep:
                 heapq.heappush(self.candidates, candidate)
             else:

@@ -30,6 +30,7 @@ from dpaudit.exact.likelihood import (
     certified_engine,
     likelihood,
     log_likelihood,
+    measured_error,
     require_engine,
 )
 from dpaudit.exact.pairs import Step, Streams, polish, steps
@@ -60,6 +61,7 @@ class WorstLoss:
     floor: float
     loss_above_floor: float
     seconds: float
+    proved: bool = True  # whether the cover is proved; if not, the upper end is only measured
 
 
 def worst_loss(
@@ -159,6 +161,8 @@ class _Search:
         self.best: tuple[Step, Path, Region] | None = None
         self.above_floor = 0.0
         self.unresolved = 0
+        self.error = MEASURED_ERROR
+        self.crowded = False
 
     def run(self) -> WorstLoss:
         try:
@@ -170,6 +174,7 @@ class _Search:
     def _by_search(self, vertices: list[Vertex]) -> WorstLoss:
         """All paths at once; then the most promising steps, accurately."""
         candidates: list[Candidate] = []
+        likely: list[Candidate] = []
         self.paths = count_paths(vertices)
         self.proved = all(vertex.convex for vertex in vertices)
         for background in (0, 1):
@@ -180,13 +185,16 @@ class _Search:
                     break
             self.unresolved += search.unresolved
             candidates += search.candidates
+            likely += [] if search.likely is None else [search.likely]
             self.above_floor = max(self.above_floor, search.above_floor)
-        candidates = heapq.nlargest(_POLISHED, candidates)
-        if candidates:
-            bar = max(candidate.loss for candidate in candidates) - 2 * SEARCH_ERROR
-            for candidate in candidates:
-                if candidate.loss >= bar and not self._attains(bar + 2 * SEARCH_ERROR):
-                    self._polish(candidate)
+        largest = max((candidate.loss for candidate in candidates), default=0.0)
+        rivals = [c for c in candidates if c.loss >= largest - 2 * SEARCH_ERROR]
+        self.crowded = len(rivals) >= _POLISHED
+        for candidate in likely:
+            self._polish(candidate)
+        for candidate in heapq.nlargest(_POLISHED, rivals):
+            if not (self.crowded and self._attains(largest)):
+                self._polish(candidate)
         return self._extremal()
 
     def _attains(self, loss: float) -> bool:
@@ -237,6 +245,7 @@ class _Search:
         return self.budget is not None and time.perf_counter() - self.began > self.budget
 
     def _visit(self, path: Path, region: Region, found: checks.Conditions) -> None:
+        self.error = max(self.error, measured_error(region))
         for step in steps(region, found, self.streams, log_likelihood):
             self.proved = self.proved and step.proved
             if self.best is None or step.loss > self.best[0].loss:
@@ -248,8 +257,12 @@ class _Search:
         covers = f"every action sequence and every pair of {_words(self.streams)} of length T"
         if not self.proved:
             covers += "; own sums of episodes scanned on a grid and refined, measured not proved"
+        if self.crowded:
+            covers += "; more steps within the search's error than were evaluated, not proved"
         if self.unresolved:
-            covers += f"; {self.unresolved} products below 1e-300 of their path's scale left out"
+            covers += (
+                f"; {self.unresolved} steps that the grid does not resolve left out, not proved"
+            )
         if not self.complete:
             covers = f"the first {self.paths} decision paths, until the budget ran out"
         if self.best is None:
@@ -257,9 +270,9 @@ class _Search:
             return self._result(none, None, EXTREMAL, covers)
         step, path, region = self.best
         loss = max(step.loss, 0.0)
-        low = max(0.0, loss - 2 * MEASURED_ERROR)
+        low = max(0.0, loss - 2 * self.error)
         whole = self.complete and not self.unresolved
-        high = loss + 2 * MEASURED_ERROR if whole else math.inf
+        high = loss + 2 * self.error if whole else math.inf
         witness = witness_of_step(self.algorithm, path, region, step)
         return self._result(Enclosure(low, high, False), witness, EXTREMAL, covers)
 
@@ -268,11 +281,14 @@ class _Search:
         budget = None
         if self.budget is not None:
             budget = max(0.0, self.budget - (time.perf_counter() - self.began))
-        found = worst_pair(self.algorithm, self.horizon, grid, budget=budget)
+        try:
+            found = worst_pair(self.algorithm, self.horizon, grid, budget=budget)
+        except InvalidArgument as error:
+            raise Unsupported(f"{reason} Enumeration instead is out of reach: {error}") from None
         self.paths, self.complete = found.paths, found.complete
         self.above_floor = found.above(self.floor)
         exact_zero_one = noiseless.applies(region)
-        slack = 0.0 if exact_zero_one else 2 * MEASURED_ERROR
+        slack = 0.0 if exact_zero_one else 2 * measured_error(region)
         low = max(0.0, found.loss - slack)
         covered = self.streams == "binary" and found.complete
         high = found.loss + slack if covered or found.loss == math.inf else math.inf
@@ -287,7 +303,7 @@ class _Search:
             stream, neighbour, actions = found.pair
             logs = found.logs
             witness = make_witness(
-                self.algorithm, actions, stream, neighbour, logs[0], logs[1], exact_zero_one
+                self.algorithm, actions, stream, neighbour, logs[0], logs[1], slack / 2
             )
         enclosure = Enclosure(low, high, exact_zero_one)
         return self._result(enclosure, witness, f"enumeration over {names}^T", covers)
@@ -307,6 +323,7 @@ class _Search:
             floor=self.floor,
             loss_above_floor=self.above_floor,
             seconds=time.perf_counter() - self.began,
+            proved=self.proved and self.complete and not self.crowded and not self.unresolved,
         )
 
 
@@ -347,7 +364,8 @@ def witness_of_step(algorithm: Algorithm, path: Path, region: Region, step: Step
     """Return the witness behind a step."""
     stream, neighbour = pair_of_step(path, region, step)
     actions = tuple(int(arm) for arm in path.actions)
-    return make_witness(algorithm, actions, stream, neighbour, step.high, step.low, False)
+    error = measured_error(region)
+    return make_witness(algorithm, actions, stream, neighbour, step.high, step.low, error)
 
 
 def make_witness(
@@ -357,10 +375,10 @@ def make_witness(
     neighbour: Sequence[float],
     high: float,
     low: float,
-    certified: bool,
+    slack: float,
 ) -> Witness:
-    """Return a witness from log-likelihoods; `stream` is the likelier of the two."""
-    slack = 0.0 if certified else MEASURED_ERROR
+    """Return a witness from log-likelihoods with an error of `slack`; `stream` is the likelier."""
+    certified = slack == 0.0
     position = next(t for t, (a, b) in enumerate(zip(stream, neighbour, strict=True)) if a != b)
     difference = high - low if low > -math.inf else math.inf
     spread = 2 * slack if math.isfinite(difference) else 0.0

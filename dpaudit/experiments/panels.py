@@ -146,13 +146,8 @@ EXPERIMENTS: dict[str, Callable[[int, int, int], list[Panel]]] = {
 }
 
 
-def obtain(panel: Panel, folder: Path, jobs: int, advance: Callable[[int], None]) -> Record:
-    """Return a panel's record: from its file if that has the same key, else by simulation."""
-    path = folder / f"{panel.name}.json"
-    kept = _read(path, panel.key())
-    if kept is not None:
-        advance(panel.runs * len(panel.cells))
-        return kept
+def run(panel: Panel, jobs: int, advance: Callable[[int], None]) -> Record:
+    """Simulate every cell of a panel."""
     environment = named(panel.environment)
     record: Record = {}
     for cell in panel.cells:
@@ -163,18 +158,24 @@ def obtain(panel: Panel, folder: Path, jobs: int, advance: Callable[[int], None]
         seed = cell.seed(panel.name, panel.seed)
         result = simulate(algorithm, environment, panel.horizon, panel.runs, seed, jobs, advance)
         record[cell.label] = Sample(result.times, result.curves)
+    return record
+
+
+def keep(panel: Panel, record: Record, folder: Path) -> None:
+    """Write the record of a finished panel."""
     cells = {
         label: {"times": sample.times.tolist(), "curves": sample.curves.tolist()}
         for label, sample in record.items()
     }
-    write_text(path, json.dumps({"key": panel.key(), "cells": cells}) + "\n")
-    return record
+    text = json.dumps({"key": panel.key(), "cells": cells}) + "\n"
+    write_text(folder / f"{panel.name}.json", text)
 
 
-def _read(path: Path, key: dict[str, Any]) -> Record | None:
+def kept(panel: Panel, folder: Path) -> Record | None:
+    """Return the record of a panel that was finished with the same parameters, or None."""
     try:
-        data = json.loads(path.read_text())
-        if data["key"] != json.loads(json.dumps(key)):
+        data = json.loads((folder / f"{panel.name}.json").read_text())
+        if data["key"] != json.loads(json.dumps(panel.key())):
             return None
         return {
             label: Sample(np.array(cell["times"]), np.array(cell["curves"]))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
 from dpaudit import horizons
 from dpaudit.cli import run
+from dpaudit.core.algorithms import load
 from dpaudit.errors import Contradiction
+from dpaudit.hunt import against_the_odds, hunt
 from dpaudit.verdict import Finding, Status, combine
 
 RIGHT = '''"""A private algorithm of one's own."""
@@ -188,19 +191,11 @@ def test_own_file_wrong(capsys, here):
 
 
 @pytest.mark.parametrize(
-    ("name", "horizon"),
-    [
-        ("halved_ucb", 5),
-        ("halved_klucb", 4),
-        ("all_ucb", 5),
-        ("all_klucb", 5),
-        ("redrawn_ucb", 6),
-        ("redrawn_klucb", 5),
-    ],
+    "name", ["halved_ucb", "halved_klucb", "all_ucb", "all_klucb", "redrawn_ucb", "redrawn_klucb"]
 )
-def test_known_wrong_variants_are_refuted_and_replayed(capsys, here, name, horizon):
-    words = (f"variants.py:{name}", "--exact-horizon", str(horizon), "--horizon", "1000")
-    code, data = report(capsys, *words, "--witness", "w.json", "--budget", "120")
+def test_known_wrong_variants_are_refuted_and_replayed(capsys, here, name):
+    words = (f"variants.py:{name}", "--horizon", "1000", "--budget", "120")
+    code, data = report(capsys, *words, "--witness", "w.json")
     assert (code, data["verdict"]) == (1, "REFUTED")
     structure, exact = data["findings"][:2]
     assert structure["status"] == "SILENT"
@@ -218,13 +213,23 @@ def test_right_until_long_episodes(capsys, here):
     assert data["epsilon_upper"] == 2.0
 
 
-@pytest.mark.slow
 def test_long_episodes_are_refuted_where_they_are_reached(capsys, here):
-    words = ("variants.py:long_ucb", "--exact-horizon", "300", "--budget", "300")
+    words = ("variants.py:long_ucb", "--method", "exact", "--budget", "200")
     code, data = report(capsys, *words, "--witness", "w.json")
     assert (code, data["verdict"]) == (1, "REFUTED")
-    assert len(data["findings"][1]["witness"]["actions"]) > 257
+    witness = json.loads((here / "w.json").read_text())
+    assert len(witness["actions"]) == 513  # two arms with 256 pulls each, and the choice after
+    assert witness["loss"]["lower"] > 1.99
     assert command(capsys, "replay", "w.json")[0] == 0
+
+
+def test_the_hunt_refutes_nothing_that_is_right():
+    algorithm = load("adap_ucb", arms=2)
+    assert against_the_odds(algorithm, 1, 600) == [0, 1, 0, 1, 0]
+    assert against_the_odds(algorithm, 512, 600) is None
+    assert hunt(algorithm, 150, 1.0, math.inf) is None
+    assert hunt(algorithm, 100, 0.9, math.inf) is not None
+    assert hunt(load("dp_se", arms=2, horizon=600), 600, 1.0, math.inf) is None
 
 
 def test_other_instances_do_not_contradict(capsys, here, monkeypatch):
@@ -241,7 +246,7 @@ def test_contradictions_are_bugs_of_dpaudit(capsys, here, monkeypatch):
     with pytest.raises(Contradiction, match="a bug in dpaudit"):
         combine([proved, refuted])
     monkeypatch.setattr("dpaudit.structure.prove", lambda *_: proved)
-    code, _, err = command(capsys, "check", "variants.py:halved_ucb", "--exact-horizon", "5")
+    code, _, err = command(capsys, "check", "variants.py:halved_ucb")
     assert code == 2
     assert "a bug in dpaudit" in err
     assert err.count("\n") == 1

@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 
 from dpaudit import horizons
+from dpaudit.check import Claim, Report
 from dpaudit.core.algorithms import load
 from dpaudit.exact import worst_loss
 from dpaudit.horizons import judge, sizes
-from dpaudit.verdict import Enclosure, Status
+from dpaudit.verdict import Enclosure, Finding, Status
 
 ADAP = load("adap_ucb", arms=2)
 REAL = worst_loss(ADAP, 3, engine="float")
@@ -32,6 +33,11 @@ def answering(monkeypatch, answers):
 
     monkeypatch.setattr(horizons, "worst_loss", answer)
     return asked
+
+
+@pytest.fixture(autouse=True)
+def no_hunt(monkeypatch):
+    monkeypatch.setattr(horizons, "hunt", lambda *_: None)
 
 
 def only(build_horizons, epsilon=1.0):
@@ -55,17 +61,18 @@ def test_the_last_horizon_is_what_counts(monkeypatch):
 
 
 def test_a_loss_that_falls_with_the_horizon_is_discarded(monkeypatch):
-    answering(monkeypatch, {3: (0.3, 0.4), 4: (0.1, 0.2)})
-    finding = only([3, 4])
-    assert (finding.horizon, finding.epsilon_upper) == (3, 0.4)
-    assert "T = 4 was discarded" in finding.reason
+    answering(monkeypatch, {3: (0.3, 0.4), 4: (0.1, 0.2), 5: (0.5, 0.6)})
+    finding = only([3, 4, 5])
+    assert finding.status is Status.SILENT
+    assert (finding.horizon, finding.epsilon_lower, finding.epsilon_upper) == (5, 0.5, math.inf)
+    assert "T = 4 fell below shorter horizons" in finding.reason
 
 
 def test_an_asked_horizon_is_compared_with_a_short_one(monkeypatch):
     answering(monkeypatch, {8: (0.3, 0.4), 100: (0.0, 1e-9)})
     finding = only([100])
     assert finding.status is Status.SILENT
-    assert "discarded" in finding.reason
+    assert "T = 100 fell below" in finding.reason
 
 
 def test_an_engine_that_breaks_is_silent(monkeypatch):
@@ -125,3 +132,14 @@ def test_floating_point_goes_on_where_certainty_ends(monkeypatch):
     findings = judge(lambda horizon: ADAP, 1.0, [3, 4], 60.0)
     assert [(f.horizon, f.certified) for f in findings] == [(3, True), (4, False)]
     assert (4, "float") in asked
+
+
+def test_the_bracket_prefers_certainty_and_ignores_error_probabilities():
+    exact = Finding("exact", Status.SILENT, "", epsilon_lower=0.5, certified=True, horizon=4)
+    measured = replace(exact, epsilon_lower=0.6, certified=False, horizon=8)
+    sampled = replace(exact, check="sample", epsilon_lower=0.7, error=1e-6, horizon=100)
+    claim = Claim("a", "a", {}, 1.0, 2, 100, True, "", True)
+    assert Report(Status.SILENT, claim, (exact, measured, sampled)).lower == 0.5
+    assert Report(Status.SILENT, claim, (measured, sampled)).lower == 0.6
+    assert Report(Status.SILENT, replace(claim, anytime=False), (exact, measured)).lower == 0.0
+    assert Report(Status.SILENT, claim, (sampled,)).lower == 0.0

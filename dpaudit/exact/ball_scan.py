@@ -1,0 +1,51 @@
+"""Likelihoods as functions of one release's centre: a Laplace law moved over a weight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpaudit.exact.ball_interval import Array, Interval
+from dpaudit.exact.ball_weight import ROUND, Indices, Law, Weight
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Likelihoods and their derivative in the centre, at nodes; on the intervals the weight's top.
+
+    `mass` encloses the integral L of the weight against a Laplace law centred at each node, and
+    `change` encloses L' / (rate L).
+    """
+
+    mass: Interval
+    change: Interval
+    top: Array
+
+
+def scan(first: Law, last: Law, weight: Weight, nodes: Indices) -> Scan:
+    """Move a Laplace law over nodes between two centres: L = A + B, L' = rate (B - A).
+
+    Left of mu the density is a multiple of the one centred at `last`, right of mu of the one at
+    `first`, so two running sums serve all centres.
+    """
+    x = first.grid.x[nodes]
+    below = last.sums(weight)[1][nodes]
+    above = first.sums(weight)[2][nodes]
+    rate = first.rate
+    left = below.times((rate * (Interval.of(last.centre) - Interval.of(x))).exp())
+    right = above.times((rate * (Interval.of(x) - Interval.of(first.centre))).exp())
+    mass = left + right
+    # (B - A) / (B + A) rises in B and falls in A, whatever their ends
+    low = (Interval.of(right.lo) - Interval.of(left.hi)).over(
+        Interval.of(np.maximum(right.lo + left.hi, 1e-300))
+    )
+    high = (Interval.of(right.hi) - Interval.of(left.lo)).over(
+        Interval.of(np.maximum(right.hi + left.lo, 1e-300))
+    )
+    change = Interval(np.maximum(low.lo - ROUND, -1.0), np.minimum(high.hi + ROUND, 1.0))
+    top = np.maximum.reduceat(weight.range.hi, nodes[:-1]) if len(nodes) > 1 else np.zeros(0)
+    # reduceat's last span runs to the end of the grid: cut it at the last node
+    if len(nodes) > 1:
+        top[-1] = weight.range.hi[nodes[-2] : nodes[-1]].max()
+    return Scan(mass, change, top)

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from ball_oracle import sums_of
+from flint import arb, ctx
+from scipy.integrate import quad
+
+from dpaudit.core.algorithm import Release
+from dpaudit.core.algorithms import load
+from dpaudit.core.arithmetic import FLOAT
+from dpaudit.core.stream import run_stream
+from dpaudit.errors import Unsupported
+from dpaudit.exact import ball_elimination, ball_noiseless
+from dpaudit.exact.ball import path_log_likelihood, worst_loss
+from dpaudit.exact.paths import all_paths
+
+
+def sloped(path):
+    """Sums that put each arm's mean at (2 + arm) / 7."""
+    return {
+        event.rows: Fraction(len(event.rows) * (2 + event.rows.arm), 7)
+        for event in path.events
+        if isinstance(event, Release)
+    }
+
+
+@pytest.mark.parametrize(("arms", "horizon"), [(2, 3500), (2, 20000), (3, 6000), (4, 9000)])
+def test_eliminations_sum_to_one(arms, horizon):
+    with ctx.workprec(160):
+        paths = list(all_paths(load("dp_se", arms=arms, horizon=horizon), horizon))
+        total = sum((path_log_likelihood(path, sloped(path)).exp() for path in paths), arb(0))
+    assert len(paths) > 2
+    assert total.contains(1) and total.rad() < 1e-20
+
+
+def test_elimination_contains_a_quadrature():
+    path = next(p for p in all_paths(load("dp_se", arms=3, horizon=6000), 6000))
+    (epoch,) = ball_elimination.epochs_of(path)
+    width = float(epoch.request.width(FLOAT))
+    noise = epoch.releases[0].noise
+    scale = float(noise.scale)
+    centres = [Fraction(0), Fraction(1, 50), Fraction(1, 25)]
+    for kept in product((True, False), repeat=3):
+        if not any(kept):
+            continue
+        found = ball_elimination.outcome(
+            ball_elimination.Epoch(epoch.releases, epoch.request, kept), centres
+        )
+        value = float(found)
+
+        def integrand(x, best, kept=kept):
+            result = math.exp(noise.log_density(x - float(centres[best])))
+            for arm in range(3):
+                if arm != best:
+                    low = float(noise.cdf(x - width - float(centres[arm])))
+                    high = float(noise.cdf(x - float(centres[arm])))
+                    result *= high - low if kept[arm] else low
+            return result
+
+        cuts = sorted({float(c) + w for c in centres for w in (0, width)})
+        cuts = [cuts[0] - 45 * scale, *cuts, cuts[-1] + 45 * scale]
+        total = sum(
+            quad(integrand, a, b, args=(best,), limit=200, epsabs=1e-16)[0]
+            for best in range(3)
+            if kept[best]
+            for a, b in zip(cuts[:-1], cuts[1:], strict=True)
+        )
+        assert abs(total - value) <= 1e-7 * value + 1e-13
+
+
+def test_elimination_worst_loss_is_below_epsilon_and_replays():
+    algorithm = load("dp_se", arms=2, horizon=4000, epsilon=1.0)
+    found = worst_loss(algorithm, 4000)
+    assert 0.99 < found.loss.lower <= found.loss.upper < 1
+    assert found.loss.width < 1e-12
+    together = [
+        path
+        for path in all_paths(algorithm, 4000)
+        if np.array_equal(path.actions, found.path.actions)
+    ]
+
+    def log(own):
+        total = arb(0)
+        for path in together:
+            sums = {
+                event.rows: Fraction(found.background * len(event.rows))
+                for event in path.events
+                if isinstance(event, Release)
+            }
+            total += path_log_likelihood(path, {**sums, found.release.rows: own}).exp()
+        return total.log()
+
+    with ctx.workprec(160):
+        loss = log(found.neighbour) - log(found.own)
+    assert abs(float(loss) - found.loss.lower) < 1e-12
+
+
+def test_elimination_of_three_arms_is_not_claimed():
+    with pytest.raises(Unsupported, match="two arms"):
+        worst_loss(load("dp_se", arms=3, horizon=6000), 6000)
+
+
+@pytest.mark.parametrize("name", ["ucb", "kl_ucb"])
+def test_noiseless_paths_happen_once_and_agree_with_the_runner(name):
+    algorithm, horizon = load(name, arms=2), 7
+    rng = np.random.default_rng(3)
+    for _ in range(6):
+        stream = [Fraction(int(k), 2) for k in rng.integers(0, 3, horizon)]
+        logs = {
+            tuple(path.actions): path_log_likelihood(path, sums_of(path, stream))
+            for path in all_paths(algorithm, horizon)
+        }
+        happened = [actions for actions, value in logs.items() if value == 0]
+        assert all(value == 0 or value == arb("-inf") for value in logs.values())
+        ran = run_stream(algorithm, [float(r) for r in stream], rng)
+        assert happened == [tuple(ran.actions)]
+
+
+@pytest.mark.parametrize("name", ["ucb", "kl_ucb"])
+def test_without_noise_the_loss_is_infinite(name):
+    algorithm = load(name, arms=2)
+    found = worst_loss(algorithm, 8)
+    assert found.loss.lower == math.inf
+    plain = [Fraction(found.background)] * 8
+    (steps,) = found.path.steps(found.release.rows)[-1:]
+    other = list(plain)
+    other[steps[-1]] = Fraction(1 - found.background)
+    one, two = (ball_noiseless.follow(algorithm, s).actions for s in (plain, other))
+    assert np.array_equal(one, found.path.actions)
+    assert not np.array_equal(one, two)
+
+
+def test_kl_bounds_in_balls_solve_their_equation():
+    for mean, level in ((Fraction(1, 3), 0.7), (Fraction(99, 100), 0.01), (Fraction(1, 100), 5.0)):
+        with ctx.workprec(200):
+            v = ball_noiseless.upper_bound(mean, arb(level))
+            p, q = arb(mean.numerator) / mean.denominator, 1 - (-v).exp()
+            gap = p * (p / q).log() + (1 - p) * ((1 - p) / (1 - q)).log() - level
+            assert gap.contains(0) and v.rad() < 1e-45
