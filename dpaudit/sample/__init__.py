@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["audit", "short_audit"]
+__all__ = ["short_audit"]
 
 if TYPE_CHECKING:
-    from dpaudit.sample.audit import audit, short_audit
+    from dpaudit.sample.audit import short_audit
 
 
 def __getattr__(name: str) -> Any:
     """Import on first use, so that the command line stays fast."""
-    if name in __all__:
-        from dpaudit.sample import audit as module
+    if name == "short_audit":
+        import importlib
 
-        return getattr(module, name)
+        return importlib.import_module("dpaudit.sample.audit").short_audit
     raise AttributeError(f"module 'dpaudit.sample' has no attribute {name!r}")

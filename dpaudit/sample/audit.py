@@ -188,8 +188,8 @@ def short_audit(
     """
     start = time.monotonic()
     box = DeclaredBox(algorithm, horizon)
-    pairs = tuple(candidates(algorithm.arms, horizon, [seed, 2]))
-    plan = AuditPlan(box, epsilon, 1e-6, 8_000, seed, pairs)
+    pairs = tuple(candidates(algorithm.arms, horizon, [seed, 2]))[:8]
+    plan = AuditPlan(box, epsilon, 1e-6, 2_000, seed, pairs)
     report = audit(plan, deadline=start + budget)
     reason = f"{report.words[0].upper()}{report.words[1:]} {report.runs} runs at full size."
     if report.witness is not None:
