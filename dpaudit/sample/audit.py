@@ -206,7 +206,7 @@ def short_audit(
         reason,
         epsilon_lower=report.lower,
         arms=algorithm.arms,
-        horizon=horizon,
+        horizon=steps if algorithm.anytime else horizon,
         streams=f"{len(pairs)} pairs tried",
         error=plan.error,
         seconds=time.monotonic() - start,
