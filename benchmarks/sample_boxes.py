@@ -21,7 +21,10 @@ from dpaudit.sample.streams import Pair, Stream
 
 @dataclass(frozen=True)
 class RandomisedResponse:
-    """Two steps; the second plays the first reward, flipped so that epsilon is exact and tight."""
+    """The second step plays the first reward, flipped so that epsilon is exact and tight.
+
+    Further steps are fair coins: many action sequences, none of which says more.
+    """
 
     epsilon: float
     arms: int = 2
@@ -33,14 +36,16 @@ class RandomisedResponse:
 
     def run(self, stream: Stream, runs: int, seed: Any) -> Runs:
         """Return runs."""
-        flipped = np.random.default_rng(seed).random(runs) < 1 / (1 + math.exp(self.epsilon))
-        second = (stream.at(0) >= 0.5) ^ flipped
-        return Runs.of_actions(np.stack((np.zeros(runs, dtype=np.int16), second), axis=1))
+        rng = np.random.default_rng(seed)
+        actions = rng.integers(0, 2, (runs, self.horizon))
+        flipped = rng.random(runs) < 1 / (1 + math.exp(self.epsilon))
+        actions[:, 0], actions[:, 1] = 0, (stream.at(0) >= 0.5) ^ flipped
+        return Runs.of_actions(actions)
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
         """The pair that matters, and one that does not."""
-        zero = Stream.constant(0.0, 2)
+        zero = Stream.constant(0.0, self.horizon)
         return Pair("first reward", zero, 0, 1.0), Pair("second reward", zero, 1, 1.0)
 
 

@@ -1,7 +1,7 @@
 """Lower bounds at equal sample budgets on small targets with a known truth.
 
-The peers (DP-Sniper, StatDP, dp_auditorium) do not install beside current numpy from the public
-index, so the table shows this auditor alone at 2 x 200,000 runs per target, as they report theirs.
+The table shows this auditor alone, at 2 x 200,000 runs per target, a budget at which other auditors
+report theirs; it runs none of them.
 
     python benchmarks/sample_peers.py [runs]
 """

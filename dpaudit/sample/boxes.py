@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import inspect
+import pickle
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -49,10 +50,11 @@ class Box(Protocol):
 
 @dataclass(frozen=True)
 class DeclaredBox:
-    """An algorithm in dpaudit's own declaration."""
+    """An algorithm in dpaudit's own declaration; `file` is where its class was loaded from."""
 
     algorithm: Algorithm
     horizon: int
+    file: str = ""
 
     def __post_init__(self) -> None:
         require_integer("horizon", self.horizon, self.algorithm.arms + 1)
@@ -71,11 +73,21 @@ class DeclaredBox:
             "horizon": self.horizon,
         }
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel as data: a worker loads the file before it meets the class."""
+        return _arrived, (self.file, pickle.dumps(self.algorithm), self.horizon)
+
     def run(self, stream: Stream, runs: int, seed: Seed) -> Runs:
         """Return runs in lockstep."""
         from dpaudit.sample.lockstep import run_many
 
         return run_many(self.algorithm, stream, runs, np.random.default_rng(seed))
+
+
+def _arrived(file: str, algorithm: bytes, horizon: int) -> DeclaredBox:
+    if file:
+        _load_file(file)
+    return DeclaredBox(pickle.loads(algorithm), horizon, file)
 
 
 @dataclass(frozen=True)
@@ -215,10 +227,14 @@ def read_source(path: str) -> str:
         raise InvalidArgument("target", path, f"cannot be read: {reason}.") from None
 
 
+def _load_file(path: str) -> Any:
+    digest = hashlib.sha256(f"{path}\0{read_source(path)}".encode()).hexdigest()
+    return _load_module(path, digest)
+
+
 def load_object(path: str, name: str) -> Any:
     """Return an object of a Python file."""
-    digest = hashlib.sha256(f"{path}\0{read_source(path)}".encode()).hexdigest()
-    module = _load_module(path, digest)
+    module = _load_file(path)
     if not hasattr(module, name):
         known = [item for item in vars(module) if not item.startswith("_")]
         raise UnknownName(f"object in {path}", name, known or ["(nothing)"])

@@ -70,6 +70,10 @@ def time_limit(seconds: float, name: str) -> Iterator[None]:
         timer.cancel()
 
 
+# one run of foreign code at a time per process: who moved the state must be certain
+_GLOBAL_STATE = threading.RLock()
+
+
 def _numpy_state() -> tuple[bytes, int, int, float]:
     _, words, position, has_gauss, gauss = np.random.get_state()  # noqa: NPY002
     return np.asarray(words).tobytes(), int(position), int(has_gauss), float(gauss)
@@ -78,20 +82,18 @@ def _numpy_state() -> tuple[bytes, int, int, float]:
 @contextmanager
 def no_global_randomness(name: str) -> Iterator[None]:
     """Raise a `PolicyError` if the block moved numpy's or Python's global random state."""
-    before, before_python = _numpy_state(), random.getstate()
-    yield
-    for module, moved in (
-        ("numpy.random", _numpy_state() != before),
-        ("random", random.getstate() != before_python),
-    ):
-        if moved:
-            raise GlobalRandomness(
-                f"{name} touches the global random state of {module}; "
-                "its runs cannot be replayed. Draw from the `rng` argument instead."
-            )
-
-
-_GLOBAL_STATE = threading.Lock()
+    with _GLOBAL_STATE:
+        before, before_python = _numpy_state(), random.getstate()
+        yield
+        for module, moved in (
+            ("numpy.random", _numpy_state() != before),
+            ("random", random.getstate() != before_python),
+        ):
+            if moved:
+                raise GlobalRandomness(
+                    f"{name} touches the global random state of {module}; "
+                    "its runs cannot be replayed. Draw from the `rng` argument instead."
+                )
 
 
 @contextmanager

@@ -109,21 +109,29 @@ class AuditPlan:
         return max(1, (self.runs - self.training_runs) // (2 * finalists))
 
     @property
-    def largest_block(self) -> int:
-        """Rounds whose runs fit into the memory of a block."""
+    def in_lockstep(self) -> bool:
+        """Whether the runs of a block advance together, a few dozen plays each."""
         box = self.box
-        few_plays = (
+        return (
             isinstance(box, DeclaredBox)
             and isinstance(box.algorithm, Episodes)
             and not isinstance(box.algorithm, PerStep)
         )
-        cells = 64 * box.arms if few_plays else box.horizon
+
+    @property
+    def largest_block(self) -> int:
+        """Rounds whose runs fit into the memory of a block."""
+        cells = 64 * self.box.arms if self.in_lockstep else self.box.horizon
         return max(1, min(LARGEST_BLOCK, BLOCK_CELLS // cells))
 
     @property
     def block_rounds(self) -> int:
-        """Rounds of a full block: sixteen blocks at least, to be able to stop early."""
-        return max(1, min(self.largest_block, self.test_rounds(FINALISTS) // 16))
+        """Rounds of a full block: sixteen blocks, to be able to stop early.
+
+        Lockstep pays off from a few hundred runs on, so its blocks are not cut below that.
+        """
+        least = 250 if self.in_lockstep else 1
+        return min(self.largest_block, max(least, self.test_rounds(FINALISTS) // 16))
 
     def blocks(self, finalists: int) -> list[int]:
         """Return the rounds of each block of a finalist pair."""

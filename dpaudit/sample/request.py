@@ -3,49 +3,53 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from dpaudit.core.algorithms import find, load, parameters
+from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.episodes import Episodes
 from dpaudit.core.perstep import PerStep
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
-from dpaudit.sample.boxes import Box, DeclaredBox, PolicyBox, file_box
+from dpaudit.sample.boxes import Box, DeclaredBox, PolicyBox, file_box, load_object
 from dpaudit.sample.codec import event_of, pair_of
 from dpaudit.sample.evidence import Evidence, Null
 from dpaudit.sample.lower import epsilon_lower
 from dpaudit.sample.plan import AuditPlan, judge
 from dpaudit.sample.streams import Pair, candidates
+from dpaudit.target import Target, resolve
 
 BINARY, UNIT = (0.0, 1.0), (0.0, 0.5, 1.0)
 
 
 def box_of(arguments: argparse.Namespace) -> Box:
-    """Return the box that TARGET names, checked on one run if it is foreign code."""
+    """Return the box that TARGET names: a declared algorithm, or foreign code in a file."""
     require_positive("epsilon", arguments.epsilon)
-    if ":" not in arguments.target:
-        return _declared(arguments)
+    place, colon, name = arguments.target.rpartition(":")
+    if not colon or not place.endswith(".py"):
+        return _declared(resolve(arguments.target), arguments)
+    found = load_object(str(Path(place)), name)
+    if isinstance(found, Algorithm) or (isinstance(found, type) and issubclass(found, Algorithm)):
+        box = _declared(Target(arguments.target, found), arguments)
+        return replace(box, file=str(Path(place)))
     if arguments.set:
         raise InvalidArgument("set", arguments.set[0], "is for declared algorithms only.")
     require_positive("time-limit", arguments.time_limit)
     arms = 2 if arguments.arms is None else arguments.arms
     horizon = 100 if arguments.horizon is None else arguments.horizon
-    if arguments.horizon is None and getattr(arguments, "pair", None):
+    if arguments.horizon is None and arguments.pair:
         horizon = pair_of(read_json("pair", arguments.pair[0])).stream.horizon
     return file_box(arguments.target, arms, horizon, arguments.epsilon, arguments.time_limit)
 
 
-def _declared(arguments: argparse.Namespace) -> DeclaredBox:
-    known = parameters(find(arguments.target))
+def _declared(target: Target, arguments: argparse.Namespace) -> DeclaredBox:
     arms = 5 if arguments.arms is None else arguments.arms
     horizon = 100_000 if arguments.horizon is None else arguments.horizon
-    values: dict[str, Any] = {"arms": arms, **_given(arguments.set)}
-    for name, value in (("epsilon", arguments.epsilon), ("horizon", horizon)):
-        if name in known:
-            values.setdefault(name, value)
-    return DeclaredBox(load(arguments.target, **values), horizon)
+    offered = {"arms": arms, "epsilon": arguments.epsilon}
+    given = {name: value for name, value in offered.items() if name in target.accepts}
+    return DeclaredBox(target.build(horizon, {**given, **_given(arguments.set)}), horizon)
 
 
 def _given(settings: list[str]) -> dict[str, float]:

@@ -1,6 +1,8 @@
 """Audits end to end: silent where private, refuted where not, the same bytes however they run."""
 
 import math
+import subprocess
+import sys
 from dataclasses import dataclass
 
 import msgspec
@@ -220,3 +222,9 @@ def test_bad_workers_are_refused():
     ]:
         with pytest.raises(DpauditError, match=message):
             Workers(**values)
+
+
+def test_short_audit_is_importable_before_anything_else():
+    code = "import dpaudit.sample as s; print(s.short_audit.__name__, hasattr(s, 'nothing'))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.split() == ["short_audit", "False"], done.stderr

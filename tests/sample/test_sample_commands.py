@@ -119,3 +119,30 @@ def test_one_run(capsys):
     assert "guesses right" in capsys.readouterr().out
     assert run(["audit", "adap_klucb", *options]) == 0
     assert "not a proof" in capsys.readouterr().out
+
+
+WEAK = """
+from dataclasses import dataclass
+from dpaudit.core.algorithm import Release
+from dpaudit.core.algorithms.adap_ucb import AdapUCB
+from dpaudit.core.noise import Laplace
+
+@dataclass(frozen=True, kw_only=True)
+class Weak(AdapUCB):
+    def release(self, rows):
+        return Release(rows.arm, rows, Laplace(0.05), divisor=len(rows))
+"""
+
+
+def test_an_algorithm_declared_in_a_file_is_run_as_declared(tmp_path, capsys):
+    path = tmp_path / "mine.py"
+    path.write_text(WEAK)
+    options = ["--arms", "2", "--horizon", "100", "--runs", "4000"]
+    outputs = []
+    for jobs in ("1", "2"):
+        assert run(["audit", f"{path}:Weak", *options, "--jobs", jobs]) == 1
+        outputs.append(capsys.readouterr().out)
+    assert outputs[0] == outputs[1]
+    assert "REFUTED" in outputs[0]
+    module = "dpaudit.core.algorithms.ucb:UCB"
+    assert run(["audit", module, "--arms", "2", "--horizon", "100", "--runs", "1000"]) == 1
