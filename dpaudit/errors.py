@@ -24,6 +24,11 @@ class InvalidArgument(DpauditError, ValueError):
 
     def __init__(self, name: str, value: object, rule: str) -> None:
         super().__init__(f"{name}={value} {rule}")
+        self.given = (name, value, rule)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Survive the way back from a worker process."""
+        return type(self), self.given
 
 
 class UnknownName(DpauditError, LookupError):
@@ -34,6 +39,11 @@ class UnknownName(DpauditError, LookupError):
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
         hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(known)}."
         super().__init__(f"No {kind} {name!r}. {hint}")
+        self.given = (kind, name, known)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Survive the way back from a worker process."""
+        return type(self), self.given
 
 
 class Unsupported(DpauditError):

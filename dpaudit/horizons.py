@@ -237,9 +237,10 @@ def violates(found: WorstLoss, epsilon: float) -> bool:
 def upper_bound(found: WorstLoss) -> float:
     """Return the upper end for rewards in [0, 1], infinite where not every pair is covered.
 
-    Binary streams, an unfinished search and a scan that is measured but not proved cover less.
+    Binary streams and an unfinished search cover less; a maximum found in floating point may have
+    missed a larger one, so only a certified upper end is believed.
     """
-    whole = found.complete and found.streams == "real" and "not proved" not in found.covers
+    whole = found.loss.certified and found.complete and found.streams == "real"
     return found.loss.upper if whole or found.loss.lower == math.inf else math.inf
 
 
