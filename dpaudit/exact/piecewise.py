@@ -34,21 +34,6 @@ _DEEPEST = 30
 _FARTHEST = 500.0
 
 
-def _antiderivative() -> Array:
-    """The integral from -1 to each node, of the polynomial with given values at the nodes."""
-    rows = []
-    for degree in range(ORDER):
-        unit = np.zeros(ORDER)
-        unit[degree] = 1.0
-        primitive = legendre.legint(unit, lbnd=-1)
-        rows.append(legendre.legval(NODES, primitive))
-    return np.asarray(np.array(rows).T @ _COEFFICIENTS)
-
-
-_TO_LEFT = _antiderivative()
-_TO_RIGHT = WEIGHTS[None, :] - _TO_LEFT
-
-
 def log_sum(values: Array, axis: int = -1) -> Array:
     """Return log of the sum of exponentials; -inf where all are -inf."""
     top = np.max(values, axis=axis, keepdims=True)
@@ -125,23 +110,6 @@ class LogFunction:
         middle = 0.5 * (self.left[panel] + self.right[panel])
         return np.where(inside, self.log_at(panel, np.where(inside, x, middle)), -np.inf)
 
-    @cached_property
-    def _tails(self) -> Array:
-        """log of the integral from every node to the right, the outer part included."""
-        return self._cumulated(_TO_RIGHT, self._from_right[1:])
-
-    @cached_property
-    def _heads(self) -> Array:
-        """log of the integral from the left to every node, the outer part included."""
-        return self._cumulated(_TO_LEFT, self._from_left[:-1])
-
-    def _cumulated(self, matrix: Array, beyond: Array) -> Array:
-        top = self.log_values.max(-1, keepdims=True)
-        half = 0.5 * (self.right - self.left)[:, None]
-        inner = (np.exp(self.log_values - top) @ matrix.T) * half
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.logaddexp(np.log(np.maximum(inner, 0.0)) + top, beyond[:, None]))
-
     def log_tail(self, x: Array) -> Array:
         """Return the logarithm of the integral from x on."""
         return self._beyond(x, self._partial(x, upper=True), self._from_right[0], side=0)
@@ -168,29 +136,21 @@ class LogFunction:
         return np.where(outside[side], np.logaddexp(inner, near), part)
 
     def _partial(self, x: Array, *, upper: bool) -> Array:
-        """Interpolate the logarithm of the cumulated integral, or integrate where that is steep.
+        """Return the logarithm of the integral from inside a panel to one end.
 
-        Towards an end beyond which nothing is left the logarithm falls to -inf, and no polynomial
-        follows it there; these last panels are integrated afresh.
+        The part of the panel itself is integrated afresh: the logarithm of the cumulated integral
+        bends where that part overtakes what lies beyond, and no polynomial on the panel follows it.
         """
         panel = self.panel_of(x)
         inside = np.clip(x, self.left[panel], self.right[panel])
-        table = self._tails if upper else self._heads
-        result = _interpolate(self.left[panel], self.right[panel], table[panel], inside)
+        low, high = (inside, self.right[panel]) if upper else (self.left[panel], inside)
         beyond = (self._from_right[1:] if upper else self._from_left[:-1])[panel]
-        steep = beyond < table[panel].max(-1) - _STEEPEST - 2
-        if steep.any():
-            chosen = panel[steep]
-            low, high = (
-                (inside[steep], self.right[chosen]) if upper else (self.left[chosen], inside[steep])
-            )
-            half = 0.5 * (high - low)
-            points = 0.5 * (low + high)[..., None] + half[..., None] * NODES
-            values = self.log_at(np.broadcast_to(chosen[..., None], points.shape), points)
-            with np.errstate(divide="ignore"):
-                part = log_sum(values + np.log(WEIGHTS)) + np.log(half)
-            result[steep] = np.logaddexp(part, beyond[steep])
-        return result
+        half = 0.5 * (high - low)
+        points = 0.5 * (low + high)[..., None] + half[..., None] * NODES
+        values = self.log_at(np.broadcast_to(panel[..., None], points.shape), points)
+        with np.errstate(divide="ignore"):
+            part = log_sum(values + np.log(WEIGHTS)) + np.log(half)
+        return np.asarray(np.logaddexp(part, beyond))
 
     def times(self, log_factor: Callable[[Array], Array], widest: float) -> LogFunction | None:
         """Return the function times a factor that is smooth between the breakpoints."""

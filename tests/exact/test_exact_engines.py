@@ -1,0 +1,30 @@
+"""The floating-point engine against certified enclosures: two methods, one number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpaudit.core.algorithms import load
+from dpaudit.exact.likelihood import MEASURED_ERROR, path_likelihood
+from dpaudit.exact.paths import all_paths
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize(
+    ("name", "horizon"),
+    [("adap_ucb", 24), ("adap_moss", 12), ("lazy_dp_ucb", 12), ("adap_klucb", 5)],
+)
+def test_engines_agree_within_the_stated_error(name, horizon, epsilon):
+    rng = np.random.default_rng(1)
+    paths = list(all_paths(load(name, arms=2, epsilon=epsilon), horizon))
+    for index in rng.choice(len(paths), min(len(paths), 8), replace=False):
+        stream = rng.integers(0, 2, horizon).astype(float)
+        certified = path_likelihood(paths[index], stream, "ball")
+        measured = path_likelihood(paths[index], stream, "float")
+        assert certified.certified
+        assert not measured.certified
+        # the enclosures meet only if the floating-point value is off by less than it says
+        assert measured.log_lower <= certified.log_upper
+        assert certified.log_lower <= measured.log_upper
+        assert measured.log_upper - measured.log_lower <= 2 * MEASURED_ERROR + 1e-14
