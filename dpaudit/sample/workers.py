@@ -66,7 +66,7 @@ class Workers:
         try:
             import distributed
         except ImportError:
-            rule = "needs the packages dask and distributed."
+            rule = "needs dask: pip install 'dpaudit[dask]'."
             raise InvalidArgument("backend", self.backend, rule) from None
         connect: Any = distributed.Client
         if self.scheduler is None:
