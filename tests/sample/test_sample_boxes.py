@@ -156,12 +156,15 @@ def test_a_hanging_policy_is_stopped():
 def test_a_hanging_policy_is_stopped_in_a_thread_too():
     caught: list[BaseException] = []
 
+    def hang():
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            pass
+
     def work():
         try:
             with time_limit(0.2, "policy"):
-                end = time.monotonic() + 30
-                while time.monotonic() < end:
-                    pass
+                hang()
         except PolicyError as error:
             caught.append(error)
 
