@@ -68,6 +68,21 @@ class Witness:
 
 
 @dataclass(frozen=True)
+class Course:
+    """How an audit's evidence against one hypothesis grew over fresh runs, in logarithms.
+
+    `evidence` is the e-process after so many `rounds` (a run on each stream); reaching `needed`
+    refutes the claim. `lower` is the bound on epsilon by then.
+    """
+
+    hypothesis: str
+    needed: float
+    rounds: tuple[int, ...]
+    evidence: tuple[float, ...]
+    lower: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Finding:
     """What one check concludes about a claim, and what it does not cover."""
 
@@ -83,6 +98,7 @@ class Finding:
     witness: Witness | None = None
     error: float | None = None
     seconds: float = 0.0
+    courses: tuple[Course, ...] = ()
 
 
 def combine(findings: Sequence[Finding]) -> Status:

@@ -210,4 +210,5 @@ def short_audit(
         streams=f"{len(pairs)} pairs tried",
         error=plan.error,
         seconds=time.monotonic() - start,
+        courses=tuple(judged.course for judged in report.hypotheses),
     )

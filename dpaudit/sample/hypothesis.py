@@ -7,6 +7,9 @@ from dpaudit.sample.events import Candidate
 from dpaudit.sample.evidence import Evidence, Null
 from dpaudit.sample.lower import epsilon_lower
 from dpaudit.sample.plan import AuditPlan, looks
+from dpaudit.verdict import Course
+
+POINTS = 48
 
 
 class Hypothesis:
@@ -33,6 +36,9 @@ class Hypothesis:
         self.shares = dict(zip(times, bound.split(labels, weights), strict=True))
         self.lower = 0.0
         self.blocks = 0
+        self.rounds: list[int] = [0]
+        self.values: list[float] = [0.0]
+        self.lowers: list[float] = [0.0]
 
     def update(self, hits: int, hits_neighbour: int, rounds: int) -> None:
         """Count one block of fresh runs."""
@@ -45,6 +51,22 @@ class Hypothesis:
             e = self.evidence
             bound = epsilon_lower(e.hits, e.hits_neighbour, e.rounds, float(share), self.plan.delta)
             self.lower = max(self.lower, bound)
+        self.rounds.append(self.evidence.rounds)
+        self.values.append(self.evidence.value)
+        self.lowers.append(self.lower)
+
+    @property
+    def course(self) -> Course:
+        """The evidence block by block, thinned to a few dozen points; the last one is kept."""
+        kept = [*range(0, self.blocks, self.blocks // POINTS + 1), self.blocks]
+        direction = "neighbour over stream" if self.candidate.swapped else "stream over neighbour"
+        return Course(
+            f"{self.pair.name} | {self.candidate.event} | {direction}",
+            self.needed,
+            tuple(self.rounds[k] for k in kept),
+            tuple(self.values[k] for k in kept),
+            tuple(self.lowers[k] for k in kept),
+        )
 
     @property
     def refuted(self) -> str | None:

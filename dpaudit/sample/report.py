@@ -9,7 +9,7 @@ from dpaudit.sample.budget import ErrorBudget
 from dpaudit.sample.codec import event_data, pair_data
 from dpaudit.sample.hypothesis import Hypothesis
 from dpaudit.sample.plan import AuditPlan
-from dpaudit.verdict import Status
+from dpaudit.verdict import Course, Status
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class Judged:
     evidence: float
     evidence_needed: float
     refuted: str | None
+    course: Course
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,7 @@ def _judged(hypothesis: Hypothesis) -> Judged:
         e.peak,
         hypothesis.needed,
         hypothesis.refuted,
+        hypothesis.course,
     )
 
 
