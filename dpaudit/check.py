@@ -15,11 +15,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpaudit.core.algorithm import Algorithm
+from dpaudit.details.parts import Details
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
 from dpaudit.target import Target, parameters
 from dpaudit.verdict import Finding, Status, combine
 
 METHODS = ("structure", "exact", "sample")
+SCHEMA = 1  # of the JSON report; new fields do not raise it, another meaning does
 HORIZON = 10_000_000
 BUDGET = 15.0
 EPSILON = 1.0
@@ -53,6 +55,7 @@ class Report:
     claim: Claim
     findings: tuple[Finding, ...]
     interrupted: bool = False
+    details: Details | None = None
 
     @property
     def lower(self) -> float:
@@ -208,7 +211,8 @@ def check(
 
 def as_json(report: Report) -> dict[str, Any]:
     """Return a report as the data that `--json` writes."""
-    return {
+    data: dict[str, Any] = {
+        "schema": SCHEMA,
         "verdict": report.verdict,
         "claim": report.claim,
         "epsilon_lower": report.lower,
@@ -216,6 +220,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "interrupted": report.interrupted,
         "findings": report.findings,
     }
+    return data if report.details is None else data | {"details": report.details}
 
 
 def verdict(findings: Sequence[Finding], case: Case) -> Status:

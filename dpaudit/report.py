@@ -167,20 +167,20 @@ def runs(cells: Sequence[str]) -> str:
     return ", ".join(value if count == 1 else f"{value} x{count}" for value, count in grouped)
 
 
-def at_least(value: float) -> str:
-    """Return a decimal of 12 digits that is at most `value`: a lower end that stays one."""
-    return _rounded(value, ROUND_FLOOR)
+def at_least(value: float, digits: int = 12) -> str:
+    """Return a decimal of a few digits that is at most `value`: a lower end that stays one."""
+    return _rounded(value, digits, ROUND_FLOOR)
 
 
-def at_most(value: float) -> str:
-    """Return a decimal of 12 digits that is at least `value`: an upper end that stays one."""
-    return _rounded(value, ROUND_CEILING)
+def at_most(value: float, digits: int = 12) -> str:
+    """Return a decimal of a few digits that is at least `value`: an upper end that stays one."""
+    return _rounded(value, digits, ROUND_CEILING)
 
 
-def _rounded(value: float, direction: str) -> str:
+def _rounded(value: float, digits: int, direction: str) -> str:
     if not math.isfinite(value):
         return str(value)
-    short = Decimal(repr(value)).normalize(Context(prec=12, rounding=direction))
+    short = Decimal(repr(value)).normalize(Context(prec=digits, rounding=direction))
     return f"{short:f}" if -7 < short.adjusted() < 13 else f"{short:e}"
 
 

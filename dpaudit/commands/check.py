@@ -39,6 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seed", default="0", metavar="S", help="seed of the sample check (default 0)")
     add("--json", metavar="FILE", help="write JSON to FILE, or to stdout for -")
     add("--witness", metavar="FILE", help="save the counterexample, if there is one")
+    add("--html", metavar="FILE", help="write a page, with details (takes up to --budget again)")
+    add("--details", action="store_true", help="put what the page shows into the JSON")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -57,6 +59,7 @@ def execute(arguments: argparse.Namespace) -> int:
             raise UnknownName("method", name, engine.METHODS)
     require_writable(arguments.json)
     require_writable(arguments.witness)
+    require_writable(arguments.html)
     readers: dict[str, Callable[[str, str], Any]] = {
         "epsilon": number,
         "arms": integer,
@@ -83,9 +86,27 @@ def execute(arguments: argparse.Namespace) -> int:
         )
     saved = save(found, arguments.witness)
     report.show_verdict(out, found, command(arguments), saved)
+    if (arguments.html is not None or arguments.details) and not found.interrupted:
+        found = detailed(found, arguments, values.get("budget", engine.BUDGET))
     if arguments.json is not None:
         write_json(engine.as_json(found), arguments.json)
+    if arguments.html is not None:
+        from dpaudit.page.algorithm import write
+
+        write(found, arguments.html)
     return 130 if found.interrupted else EXIT_CODES[found.verdict]
+
+
+def detailed(found: Report, arguments: argparse.Namespace, budget: float) -> Report:
+    """Return the report with what a page shows beside the verdict."""
+    from dataclasses import replace
+
+    from dpaudit.details.compute import details
+    from dpaudit.parsing import integer
+
+    seed = integer("seed", arguments.seed)
+    parts = details(found.claim, found.findings, budget, seed, command(arguments))
+    return replace(found, details=parts)
 
 
 def save(found: Report, destination: str | None) -> str | None:

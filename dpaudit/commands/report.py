@@ -1,0 +1,123 @@
+"""Make a page from a verdict: self-contained, readable without scripts, in light and in dark.
+
+RUN.json is what `check --details --json RUN.json` wrote (without --details the page has fewer
+figures). `--all` judges every algorithm and every known-wrong variant and writes an index with a
+page for each, and the proof ledger with the errata. Finished pages stay after Ctrl-C; `--keep`
+goes on from there.
+
+examples:
+  dpaudit check adap_klucb --details --json run.json; dpaudit report run.json -o report.html
+  dpaudit report --all -o pages --budget 20
+  dpaudit report --all -o pages --only dp_se --only adap_ucb --ledger ledger.json
+
+Exit codes: 0 written, 2 usage or tool error, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+HELP = "make a web page from a verdict, or an index over all algorithms"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments; numbers are parsed later, so that errors share one form."""
+    add = parser.add_argument
+    add("run", metavar="RUN.json", nargs="?", help="written by `check --json`")
+    add("-o", "--output", metavar="FILE", help="the page (report.html), or the directory for --all")
+    add("--all", action="store_true", help="judge everything and write an index")
+    add("--budget", metavar="SECONDS", default="20", help="--all: time for each algorithm (20)")
+    add("--horizon", metavar="T", default="1e7", help="--all: rounds that structure covers (1e7)")
+    add("--seed", metavar="S", default="0", help="--all: seed of everything (0)")
+    add(
+        "--only", metavar="NAME", action="append", default=[], help="--all: one of them; repeatable"
+    )
+    add("--keep", action="store_true", help="--all: keep what an earlier run has finished")
+    add("--ledger", metavar="FILE", help="--all: a ledger of `prove --json`, instead of proving")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Write the page or the pages."""
+    from dpaudit.errors import InvalidArgument
+    from dpaudit.output import require_writable
+
+    if arguments.all:
+        if arguments.run is not None:
+            raise InvalidArgument("RUN.json", arguments.run, "cannot be combined with --all.")
+        return _all(arguments)
+    if arguments.run is None:
+        raise InvalidArgument("RUN.json", "(missing)", "is required, or --all.")
+    from dpaudit.page.algorithm import write
+    from dpaudit.page.read import read
+
+    destination = arguments.output or "report.html"
+    require_writable(destination)
+    write(read(Path(arguments.run)), destination)
+    print(f"{destination} written.")
+    return 0
+
+
+def _all(arguments: argparse.Namespace) -> int:
+    from dpaudit.errors import InvalidArgument, UnknownName, require_integer, require_positive
+    from dpaudit.output import progress
+    from dpaudit.page.collection import INDEX, Plan, collect
+    from dpaudit.page.gallery import subjects
+    from dpaudit.parsing import integer, number
+
+    if arguments.output is None:
+        raise InvalidArgument("output", "(missing)", "is required with --all: -o DIRECTORY.")
+    plan = Plan(
+        Path(arguments.output),
+        number("budget", arguments.budget),
+        integer("horizon", arguments.horizon),
+        integer("seed", arguments.seed),
+        arguments.keep,
+    )
+    require_positive("budget", plan.budget)
+    require_integer("horizon", plan.horizon, 1)
+    require_integer("seed", plan.seed, 0)
+    found = {subject.name: subject for subject in subjects()}
+    for name in arguments.only:
+        if name not in found:
+            raise UnknownName("algorithm", name, found)
+    chosen = [one for name, one in found.items() if not arguments.only or name in arguments.only]
+    steps = None if arguments.ledger is None else read_ledger(Path(arguments.ledger))
+    with progress("report", total=len(chosen) + 1) as advance:
+        rows, interrupted = collect(chosen, plan, steps_or_proofs(steps), advance)
+    judged = sum(row.report is not None for row in rows)
+    print(f"{plan.directory / INDEX} written: {judged} of {len(chosen)} judged.")
+    return 130 if interrupted else 0
+
+
+def steps_or_proofs(steps: list[dict[str, Any]] | None) -> Any:
+    """Return how to get the ledger: as it was read, or by checking every step."""
+
+    def proved() -> list[dict[str, Any]]:
+        from dpaudit.claims import ledger
+
+        results = ledger.load_results()
+        return [entry.record() for entry in ledger.run(ledger.select(results, []))]
+
+    return proved if steps is None else lambda: steps
+
+
+def read_ledger(path: Path) -> list[dict[str, Any]]:
+    """Return the steps in a file that `prove --json` wrote; anything else costs one line."""
+    import msgspec
+
+    from dpaudit.errors import InvalidArgument
+
+    fields = ("result", "step", "place", "outcome", "statement", "domain", "how")
+    faults = ("boundary", "counterexample", "correction", "survives")
+    try:
+        data = msgspec.json.decode(path.read_bytes())
+        steps = msgspec.convert(data["steps"], list[dict[str, str]])
+        if not all(set(fields + faults) <= set(step) for step in steps):
+            raise ValueError
+    except OSError as error:
+        raise InvalidArgument("ledger", path, f"cannot be read: {error.strerror}.") from None
+    except (msgspec.MsgspecError, KeyError, TypeError, ValueError):
+        raise InvalidArgument("ledger", path, "is not a ledger of `prove --json`.") from None
+    return steps

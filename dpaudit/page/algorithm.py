@@ -1,0 +1,208 @@
+"""The page of one algorithm: the claim, the verdict, the evidence, how to replay it.
+
+Everything on the page comes from the report, so a page can be made from its JSON alone. A part
+that the report does not carry is left out and named.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+from dpaudit import __version__
+from dpaudit.check import Claim, Report
+from dpaudit.details.parts import Details
+from dpaudit.output import plain, write_text
+from dpaudit.page import figures
+from dpaudit.page.bracket import bracket
+from dpaudit.page.markup import Markup, document, join, tag
+from dpaudit.page.style import style
+from dpaudit.page.tables import folded, of_witness, streams, table
+from dpaudit.report import bounds, meaning
+from dpaudit.verdict import Finding, Status
+
+NOT_COVERED = (
+    "Rounding: noise is a real number in the model; floating-point samplers leak through their low "
+    "bits.",
+    "Timing, crashes, memory and every other channel but the actions.",
+    "Code that runs something else than the declaration.",
+    "Rewards outside [0, 1], and streams that differ in more than one reward.",
+)
+PARTS = {
+    "losses": "Loss against the horizon",
+    "profile": "Privacy profile and trade-off curve",
+    "positions": "Loss by position",
+    "regret": "Regret",
+}
+
+
+def write(report: Report, destination: str, home: str | None = None) -> None:
+    """Write the page of a report; `home` is the index that it links back to."""
+    write_text(Path(destination), page(report, home))
+
+
+def page(report: Report, home: str | None = None) -> str:
+    """Return the page of a report."""
+    claim, details = report.claim, report.details or Details()
+    drawn = _drawn(report, details)
+    up = tag("nav", tag("a", "All algorithms", href=home)) if home else None
+    body = tag(
+        "main",
+        up,
+        tag("header", _headline(report, details)),
+        tag("h2", "What is known of epsilon"),
+        tag(
+            "figure",
+            bracket(report.lower, report.upper, claim.epsilon),
+            tag("figcaption", _bracket_words(report)),
+            class_="wide",
+        ),
+        tag("h2", "How we know"),
+        _findings(report.findings),
+        _witness(report, details),
+        join(tag("h2", "In figures"), tag("div", drawn, class_="figures")) if drawn else None,
+        _missing(report, details),
+        tag("h2", "Replay it"),
+        _replay(report, details),
+        tag("h2", "What is not covered"),
+        tag("ul", [tag("li", text) for text in NOT_COVERED]),
+        tag("footer", f"dpaudit {__version__}"),
+    )
+    return document(f"{claim.algorithm}: {report.verdict}", style(), body)
+
+
+def badge(status: Status) -> Markup:
+    """Return a verdict as a coloured word."""
+    return tag("span", status, class_=f"verdict {status}")
+
+
+def _headline(report: Report, details: Details) -> Markup:
+    claim = report.claim
+    verb = "claims" if claim.own else "is judged against"
+    known = ("arms", "epsilon", "horizon")
+    others = [f"{name} = {value}" for name, value in claim.parameters.items() if name not in known]
+    facts = [
+        ("claim", f"{claim.algorithm} {verb} epsilon = {claim.epsilon:g}, pure global DP"),
+        ("neighbours", f"streams that differ in {claim.neighbours}"),
+        ("instance", ", ".join([f"{claim.arms} arms", *others])),
+        ("horizon", f"{claim.horizon:,} rounds, {'anytime' if claim.anytime else 'known ahead'}"),
+    ]
+    if details.flaw:
+        facts.insert(0, ("known flaw", details.flaw))
+    return join(
+        tag("h1", claim.algorithm),
+        tag("p", badge(report.verdict), " ", sentence(report), class_="lead"),
+        tag("p", "Interrupted: some checks are missing.") if report.interrupted else None,
+        tag("dl", [(tag("dt", name), tag("dd", text)) for name, text in facts], class_="facts"),
+    )
+
+
+def sentence(report: Report) -> str:
+    """Return the verdict in one or two sentences, beginning with a capital letter."""
+    words = typeset(meaning(report))
+    return words if report.verdict is Status.REFUTED else f"{words[:1].upper()}{words[1:]}"
+
+
+def _bracket_words(report: Report) -> str:
+    size = f"epsilon*({report.claim.horizon:,})"
+    certain = any(f.certified and f.epsilon_lower == report.lower for f in report.findings)
+    ends = ["The bar is where the largest loss, " + size + ", can lie."]
+    if report.lower > 0:
+        ends.append(f"Lower end: {'certified' if certain else 'floating point'}.")
+    ends.append("Bounds that hold only with some probability do not enter.")
+    return " ".join(ends)
+
+
+def _findings(findings: tuple[Finding, ...]) -> Markup:
+    rows = [
+        (
+            finding.check,
+            badge(finding.status),
+            join(
+                tag("strong", _known(finding)),
+                " " if _known(finding) else "",
+                typeset(finding.reason),
+                f" Error probability at most {finding.error:g}." if finding.error else "",
+            ),
+        )
+        for finding in findings
+    ]
+    heads = ("check", "concludes", "why, and how far")
+    return table("One line per check", heads, rows, kind="stack")
+
+
+def _known(finding: Finding) -> str:
+    return typeset(bounds(finding.epsilon_lower, finding.epsilon_upper, finding.horizon))
+
+
+def typeset(words: str) -> str:
+    """Return text with inequalities as a page writes them."""
+    return words.replace("<=", "\u2264").replace(">=", "\u2265")
+
+
+def _witness(report: Report, details: Details) -> Markup | None:
+    found = next((f.witness for f in report.findings if f.witness is not None), None)
+    if found is not None:
+        words = (
+            f"Two streams that differ in the reward of round {found.position + 1}, and the actions "
+            "whose likelihood on them differs by more than a factor e^epsilon."
+        )
+        return join(tag("h2", "The witness"), tag("p", words), of_witness(found))
+    pair = details.profile
+    if pair is None:
+        return None
+    words = (
+        f"No witness: nothing violates the claim. The worst pair seen among {len(pair.stream)} "
+        f"rounds, for the figures below; it attains a loss of {pair.loss:.6g}."
+    )
+    rows = streams(pair.actions, pair.stream, pair.neighbour)
+    return join(tag("h2", "The worst pair"), tag("p", words), rows)
+
+
+def _drawn(report: Report, details: Details) -> list[Markup]:
+    claimed = report.claim.epsilon
+    sampled = next((f for f in report.findings if f.courses), None)
+    found = [
+        figures.losses(report, details),
+        figures.positions(details.positions, claimed) if details.positions else None,
+        figures.profile(details.profile, claimed) if details.profile else None,
+        figures.trade_off(details.profile, claimed) if details.profile else None,
+        figures.evidence(sampled, claimed) if sampled else None,
+        figures.regret(details.regret) if details.regret else None,
+    ]
+    return [one for one in found if one is not None]
+
+
+def _missing(report: Report, details: Details) -> Markup | None:
+    if report.details is None:
+        words = "The report holds no details; `check --details --json FILE` computes them."
+        return tag("p", words, class_="soft")
+    if not details.missing:
+        return None
+    notes = [tag("li", f"{PARTS.get(name, name)}: {why}") for name, why in details.missing.items()]
+    return folded("What the figures leave out, and why", tag("ul", notes))
+
+
+def _replay(report: Report, details: Details) -> Markup:
+    found = next((f.witness for f in report.findings if f.witness is not None), None)
+    parts = [tag("pre", details.command or command(report.claim))]
+    if found is not None:
+        saved = json.dumps(plain(found), indent=1)
+        parts += [
+            tag("p", "The same with --witness witness.json saves the counterexample; then"),
+            tag("pre", "python -m dpaudit replay witness.json"),
+            folded("witness.json", tag("pre", saved)),
+        ]
+    return join(parts)
+
+
+def command(claim: Claim) -> str:
+    """Return the command line that judges a claim."""
+    words = ["python", "-m", "dpaudit", "check", claim.target, "--epsilon", f"{claim.epsilon:g}"]
+    words += ["--arms", str(claim.arms), "--horizon", str(claim.horizon)]
+    known = ("arms", "epsilon", "horizon")
+    for name, value in claim.parameters.items():
+        if name not in known:
+            words += ["--param", f"{name}={value}"]
+    return shlex.join(words)

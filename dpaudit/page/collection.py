@@ -1,0 +1,128 @@
+"""`report --all`: judge everything, one page after the other; what is finished stays.
+
+A subject's page and JSON are written as soon as it is judged, and the index after each, so that an
+interruption leaves a directory that can be read and continued.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dpaudit.check import METHODS, Report, as_json, check
+from dpaudit.details.compute import details
+from dpaudit.errors import Contradiction, DpauditError, InvalidArgument
+from dpaudit.output import write_json, write_text
+from dpaudit.page.algorithm import command, write
+from dpaudit.page.gallery import Subject
+from dpaudit.page.index import LEDGER, Row, index, ledger_page
+from dpaudit.page.read import read
+from dpaudit.target import resolve
+
+INDEX = "index.html"
+DETAILS_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to judge every subject: seconds for each, where to write, what to keep."""
+
+    directory: Path
+    budget: float
+    horizon: int
+    seed: int
+    kept: bool
+
+
+def judge(subject: Subject, plan: Plan) -> Report:
+    """Return the report on one subject with its details; raise KeyboardInterrupt on Ctrl-C."""
+    saved = plan.directory / f"{subject.name}.json"
+    if plan.kept and saved.exists():
+        return read(saved)
+    found = check(
+        resolve(subject.target),
+        {},
+        horizon=plan.horizon,
+        methods=METHODS,
+        budget=(1 - DETAILS_SHARE) * plan.budget,
+        seed=plan.seed,
+    )
+    if found.interrupted:
+        raise KeyboardInterrupt
+    claim = replace(found.claim, algorithm=subject.name)
+    parts = details(
+        claim,
+        found.findings,
+        DETAILS_SHARE * plan.budget,
+        plan.seed,
+        command(claim),
+        subject.flaw,
+    )
+    return replace(found, claim=claim, details=parts)
+
+
+def collect(
+    subjects: Sequence[Subject],
+    plan: Plan,
+    ledger: Callable[[], Sequence[dict[str, Any]]] | None,
+    advance: Callable[..., Any] = lambda amount=1, note="": None,
+) -> tuple[list[Row], bool]:
+    """Judge every subject, write the pages, the ledger and the index.
+
+    Return the rows and whether it was interrupted.
+    """
+    prepare(plan.directory)
+    rows: list[Row] = []
+    counts: dict[str, int] | None = None
+
+    def write_index() -> None:
+        waiting = len(subjects) - len(rows)
+        write_text(plan.directory / INDEX, index(rows, waiting, counts))
+
+    try:
+        for subject in subjects:
+            advance(0, subject.name)
+            rows.append(_row(subject, plan))
+            write_index()
+            advance(1, subject.name)
+        if ledger is not None:
+            advance(0, "proof ledger")
+            counts = write_ledger(ledger(), plan.directory)
+            advance(1, "proof ledger")
+    except KeyboardInterrupt:
+        write_index()
+        return rows, True
+    write_index()
+    return rows, False
+
+
+def _row(subject: Subject, plan: Plan) -> Row:
+    try:
+        report = judge(subject, plan)
+    except Contradiction:
+        raise
+    except DpauditError as error:
+        return Row(subject, None, str(error))
+    write_json(as_json(report), str(plan.directory / f"{subject.name}.json"))
+    write(report, str(plan.directory / f"{subject.name}.html"), INDEX)
+    return Row(subject, report)
+
+
+def write_ledger(steps: Sequence[dict[str, Any]], directory: Path) -> dict[str, int]:
+    """Write the page of the ledger and return how many steps ended in each outcome."""
+    from dpaudit.claims.claim import OUTCOMES
+    from dpaudit.claims.ledger import load_results
+
+    write_text(directory / LEDGER, ledger_page(steps, load_results()))
+    return {kind: sum(step["outcome"] == kind for step in steps) for kind in OUTCOMES}
+
+
+def prepare(directory: Path) -> None:
+    """Make the directory, or say in one line why it cannot be."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        rule = f"cannot be made a directory: {error.strerror}."
+        raise InvalidArgument("output", directory, rule) from None

@@ -1,0 +1,96 @@
+"""Read the JSON of `check` back: a report, or one line that says what is wrong with the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from dpaudit.check import SCHEMA, Report
+from dpaudit.details.parts import Details
+from dpaudit.errors import InvalidArgument
+from dpaudit.verdict import Status, Witness
+
+
+def read(path: Path) -> Report:
+    """Return the report in a file that `check --json` wrote; anything else costs one line."""
+    import msgspec
+
+    try:
+        data = msgspec.json.decode(path.read_bytes())
+    except OSError as error:
+        said = error.strerror or type(error).__name__
+        raise InvalidArgument("file", path, f"cannot be read: {said}.") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidArgument("file", path, f"is not JSON: {error}.") from None
+    _require_report(path, data)
+    try:
+        # not strict: infinite numbers are written as strings
+        report = msgspec.convert(data, Report, strict=False)
+        _require_sense(report)
+    except (msgspec.ValidationError, ValueError) as error:
+        raise InvalidArgument("file", path, f"is not a report of `check`: {error}") from None
+    return report
+
+
+def _require_report(path: Path, data: Any) -> None:
+    if not isinstance(data, dict) or "verdict" not in data or "findings" not in data:
+        rule = "is not a report of `check --json`."
+        if isinstance(data, dict) and "stream" in data and "neighbour" in data:
+            rule = "is a counterexample, not a report; `replay` recomputes it."
+        elif isinstance(data, dict) and "hypotheses" in data:
+            rule = "is a report of `audit`; a page is made from one of `check --json`."
+        raise InvalidArgument("file", path, rule)
+    schema = data.get("schema", SCHEMA)
+    if schema != SCHEMA:
+        rule = f"is a report of schema {schema}; this version reads schema {SCHEMA}."
+        raise InvalidArgument("file", path, rule)
+
+
+def _require_sense(report: Report) -> None:
+    """Raise `ValueError` where the parts of a report do not fit together."""
+    claim = report.claim
+    _require(0 < claim.epsilon < float("inf"), "the claimed epsilon must be positive.")
+    _require(claim.arms >= 1 and claim.horizon >= 1, "arms and horizon must be positive.")
+    concluded = {finding.status for finding in report.findings}
+    _require(
+        report.verdict is Status.SILENT or report.verdict in concluded,
+        f"it says {report.verdict}, which none of its findings concludes.",
+    )
+    for finding in report.findings:
+        ends = (finding.epsilon_lower, finding.epsilon_upper)
+        _require(ends[0] <= ends[1] and ends[1] >= 0, "a finding's bounds cross.")
+        if finding.witness is not None:
+            _require_pair(finding.witness)
+        for course in finding.courses:
+            lengths = {len(course.rounds), len(course.evidence), len(course.lower)}
+            _require(len(lengths) == 1, "an audit's course has rows of different lengths.")
+    if report.details is not None:
+        _require_details(report.details)
+
+
+def _require_pair(witness: Witness) -> None:
+    lengths = {len(witness.actions), len(witness.stream), len(witness.neighbour)}
+    _require(len(lengths) == 1, "a witness has rows of different lengths.")
+    _require(0 <= witness.position < len(witness.stream), "a witness changes no reward.")
+
+
+def _require_details(details: Details) -> None:
+    pair, regret = details.profile, details.regret
+    if pair is not None:
+        rows = {len(pair.stream), len(pair.neighbour), len(pair.actions)}
+        grid = {len(pair.epsilons), len(pair.delta), len(pair.delta_neighbour)}
+        _require(len(rows) == len(grid) == 1, "a profile has rows of different lengths.")
+        _require(len(pair.alpha) == len(pair.beta) > 0, "a trade-off curve has no corners.")
+        _require(len(pair.epsilons) > 1 and pair.epsilons[-1] > 0, "a profile has no points.")
+    if details.positions is not None:
+        _require(len(details.positions.losses) > 0, "there is no loss by position.")
+    if regret is not None:
+        rows = {len(regret.times), len(regret.mean), len(regret.deviation)}
+        _require(len(rows) == 1 and len(regret.times) > 1, "regret has rows of different lengths.")
+        _require(len(regret.upper_times) == len(regret.upper), "regret has too few bounds.")
+        _require(0 < regret.times[0] < regret.times[-1], "regret's times do not grow.")
+
+
+def _require(holds: bool, rule: str) -> None:
+    if not holds:
+        raise ValueError(rule)
