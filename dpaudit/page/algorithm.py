@@ -7,6 +7,7 @@ that the report does not carry is left out and named.
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from pathlib import Path
 
@@ -146,7 +147,8 @@ def _witness(report: Report, details: Details) -> Markup | None:
     if found is not None:
         words = (
             f"Two streams that differ in the reward of round {found.position + 1}, and the actions "
-            "whose likelihood on them differs by more than a factor e^epsilon."
+            "whose likelihood on them differs by more than a factor e^epsilon. The changed reward "
+            "is the highlighted column."
         )
         return join(tag("h2", "The witness"), tag("p", words), of_witness(found))
     pair = details.profile
@@ -154,7 +156,8 @@ def _witness(report: Report, details: Details) -> Markup | None:
         return None
     words = (
         f"No witness: nothing violates the claim. The worst pair seen among {len(pair.stream)} "
-        f"rounds, for the figures below; it attains a loss of {pair.loss:.6g}."
+        f"rounds attains a loss of {pair.loss:.6g}, with these actions; the changed reward is the "
+        "highlighted column."
     )
     rows = streams(pair.actions, pair.stream, pair.neighbour)
     return join(tag("h2", "The worst pair"), tag("p", words), rows)
@@ -178,9 +181,13 @@ def _missing(report: Report, details: Details) -> Markup | None:
     if report.details is None:
         words = "The report holds no details; `check --details --json FILE` computes them."
         return tag("p", words, class_="soft")
-    if not details.missing:
+    reasons = dict(details.missing)
+    endless = [one.horizon for one in details.losses if one.lower == math.inf]
+    if endless:
+        reasons["losses"] = f"the loss is infinite from T = {endless[0]} on."
+    if not reasons:
         return None
-    notes = [tag("li", f"{PARTS.get(name, name)}: {why}") for name, why in details.missing.items()]
+    notes = [tag("li", f"{PARTS.get(name, name)}: {why}") for name, why in reasons.items()]
     return folded("What the figures leave out, and why", tag("ul", notes))
 
 

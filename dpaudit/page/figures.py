@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import groupby
 
 from dpaudit.check import Report
 from dpaudit.details.parts import Details, PairProfile, PositionLosses, Regret
@@ -22,10 +23,11 @@ from dpaudit.page.chart import (
 )
 from dpaudit.page.markup import Markup, tag
 from dpaudit.page.tables import values
-from dpaudit.verdict import Course, Finding
+from dpaudit.verdict import Course, Finding, Status
 
 LOG10 = math.log(10)
 CLAIM = "the claim"
+MOST_BARS = 64
 LOOKS = ((4, "dot"), (1, ""), (3, "dash"), (4, ""), (1, "dot"), (3, ""))  # 2 is for the claim
 ERROR = 1e-9  # of a delta: likelihoods are measured to 1e-10
 
@@ -78,17 +80,33 @@ def positions(found: PositionLosses, claimed: float) -> Markup:
     count = len(finite)
     across = Linear(0.4, count + 0.6, "round of the changed reward")
     up = Linear(0.0, headroom([*finite, claimed]), "largest loss")
-    bars = Bars("largest loss", [(t, loss) for t, loss in enumerate(finite, 1)], 1)
+    runs = [(loss, len(list(group))) for loss, group in groupby(found.losses)]
     worst = max(range(count), key=lambda t: found.losses[t])
     caption = (
         f"Reward {worst + 1} of {count} leaks most: {short(found.losses[worst])}. "
         f"Over {found.covers}."
     )
-    series = [bars, level(CLAIM, claimed, across, 2, "dash")]
+    drawn: Series = Bars("largest loss", list(enumerate(finite, 1)), 1)
+    if count > MOST_BARS:
+        ends = [(edge, min(loss, up.high)) for loss, edges in _edges(runs) for edge in edges]
+        drawn = Line("largest loss", ends, 1)
+    series = [drawn, level(CLAIM, claimed, across, 2, "dash")]
     picture = chart("positions", "Loss by position", caption, across, up, series)
-    rows = [(t, loss) for t, loss in enumerate(found.losses, 1)]
-    table = values("largest loss for a change of one reward", ("round", "loss"), rows)
+    rows = [
+        (f"{first:.0f}" if first == last else f"{first:.0f}\u2013{last:.0f}", loss)
+        for loss, (first, last) in _edges(runs)
+    ]
+    table = values("largest loss for a change of one reward", ("rounds", "loss"), rows)
     return figure(picture, "Which reward leaked most.", caption, table)
+
+
+def _edges(runs: list[tuple[float, int]]) -> list[tuple[float, tuple[float, float]]]:
+    """Return every run of equal losses with its first and last round."""
+    found, start = [], 1
+    for loss, length in runs:
+        found.append((loss, (float(start), float(start + length - 1))))
+        start += length
+    return found
 
 
 def profile(found: PairProfile, claimed: float) -> Markup:
@@ -164,8 +182,10 @@ def evidence(finding: Finding, claimed: float) -> Markup | None:
     best = max(heights, default=0.0)
     caption = (
         f"The e-process of each hypothesis against epsilon = {claimed:g}: the best reaches "
-        f"10^{best:.2f}, 10^{needed:.2f} refutes. Silence is not a proof."
+        f"10^{best:.2f}, 10^{needed:.2f} refutes."
     )
+    if finding.status is not Status.REFUTED:
+        caption += " Silence is not a proof."
     picture = chart("evidence", "Evidence over runs", caption, across, up, series)
     rows = [
         (number, 2 * rounds, e / LOG10, lower, one.hypothesis)
@@ -198,7 +218,7 @@ def regret(found: Regret) -> Markup:
     series: list[Series] = [Line(f"mean of {found.runs} runs", measured, 1)]
     if bounds:
         series.append(Line("upper bound", bounds, 2, "dash"))
-    series.append(Line("lower bound in the limit", limit, 3, "dot"))
+    series.append(Line("lower bound of the limit", limit, 3, "dot"))
     means = ", ".join(f"{mean:g}" for mean in found.means)
     caption = (
         f"Bernoulli arms with means {means}: mean regret {short(found.mean[-1])} "
@@ -211,7 +231,10 @@ def regret(found: Regret) -> Markup:
         )
     else:
         caption += "No established upper bound of its own. "
-    caption += "The dotted line is a limit for t to infinity: a run may lie below it."
+    caption += (
+        "The dotted line is what every epsilon-DP algorithm pays in the limit; at a finite t a run "
+        "may lie below it."
+    )
     picture = chart("regret", "Regret over time", caption, across, up, series)
     upper = dict(bounds)
     rows = [

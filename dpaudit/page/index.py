@@ -59,7 +59,7 @@ def index(rows: Sequence[Row], waiting: int, ledger: Mapping[str, int] | None) -
             class_="lead",
         ),
         tag("p", note) if note else None,
-        table("What the verdicts mean", ("verdict", "algorithms", "meaning"), counts, "stack"),
+        table("What the verdicts mean", ("verdict", "algorithms", "meaning"), counts),
         tag("h2", "Algorithms"),
         table(
             "epsilon bounds are those of the claimed horizon, rounded outward",
@@ -79,6 +79,7 @@ def index(rows: Sequence[Row], waiting: int, ledger: Mapping[str, int] | None) -
         tag("h2", "The paper's proofs"),
         _ledger_words(ledger),
         tag("footer", f"dpaudit {__version__}"),
+        class_="broad",
     )
     return document("dpaudit: all algorithms", style(), body, sorting())
 
@@ -94,11 +95,15 @@ def _row(row: Row) -> list[object]:
         subject.kind,
         badge(report.verdict),
         report.claim.epsilon,
-        Number(at_least(report.lower, DIGITS), report.lower),
-        Number(at_most(report.upper, DIGITS), report.upper),
+        _end(at_least(report.lower, DIGITS), report.lower),
+        _end(at_most(report.upper, DIGITS), report.upper),
         *(_best(report, name) for name in METHODS),
         subject.flaw or subject.title,
     ]
+
+
+def _end(shown: str, value: float) -> Number:
+    return Number(shown.replace("inf", "\u221e"), value)
 
 
 def _best(report: Report, method: str) -> str:
@@ -134,7 +139,7 @@ def ledger_page(steps: Sequence[Mapping[str, Any]], results: Mapping[str, Result
             "by step. Counterexamples are confirmed in exact or ball arithmetic.",
             class_="lead",
         ),
-        table("Outcomes", ("outcome", "steps", "meaning"), counts, "stack"),
+        table("Outcomes", ("outcome", "steps", "meaning"), counts),
         tag("h2", "Errata"),
         [_errata(result, steps) for result in results.values() if result.in_paper],
         tag("h2", "Every step"),
@@ -151,6 +156,7 @@ def ledger_page(steps: Sequence[Mapping[str, Any]], results: Mapping[str, Result
             "sortable",
         ),
         tag("footer", f"dpaudit {__version__}"),
+        class_="broad",
     )
     return document("dpaudit: the proof ledger", style(), body, sorting())
 

@@ -102,8 +102,7 @@ def streams(actions: Sequence[int], stream: Sequence[float], neighbour: Sequence
         )
         for name, cells in rows
     ]
-    note = "The changed reward is the highlighted column."
-    return tag("div", tag("table", tag("caption", note), body, class_="streams"), class_="scroll")
+    return tag("div", tag("table", body, class_="streams"), class_="scroll")
 
 
 def of_witness(witness: Witness) -> Markup:

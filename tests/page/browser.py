@@ -112,7 +112,9 @@ class Browser:
     def open(self, page: Path) -> None:
         """Load a page and wait until it is there."""
         self.events.clear()
-        self.call("Page.navigate", url=page.resolve().as_uri())
+        answer = self.call("Page.navigate", url=page.resolve().as_uri())
+        if "errorText" in answer:
+            raise RuntimeError(f"{page}: {answer['errorText']}")
         self.wait("Page.loadEventFired")
 
     def evaluate(self, expression: str) -> Any:
