@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from dpaudit.page.markup import Markup, join, tag
 
 WIDTH, HEIGHT = 440, 264
-LEFT, RIGHT, TOP, BOTTOM = 62, 12, 12, 42
+LEFT, RIGHT, TOP, BOTTOM = 62, 20, 12, 42
 Point = tuple[float, float]
 
 
@@ -95,7 +95,7 @@ class Marked(Logarithmic):
         """Return the values whose labels have room, the last one among them."""
         kept: list[float] = []
         for value in sorted(set(self.marks), reverse=True):
-            if not kept or self.part(kept[-1]) - self.part(value) > 0.075:
+            if not kept or self.part(kept[-1]) - self.part(value) > 0.1:
                 kept.append(value)
         return kept
 

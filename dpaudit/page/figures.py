@@ -81,11 +81,11 @@ def positions(found: PositionLosses, claimed: float) -> Markup:
     across = Linear(0.4, count + 0.6, "round of the changed reward")
     up = Linear(0.0, headroom([*finite, claimed]), "largest loss")
     runs = [(loss, len(list(group))) for loss, group in groupby(found.losses)]
-    worst = max(range(count), key=lambda t: found.losses[t])
-    caption = (
-        f"Reward {worst + 1} of {count} leaks most: {short(found.losses[worst])}. "
-        f"Over {found.covers}."
-    )
+    worst, (first, last) = max(_edges(runs), key=lambda run: run[0])
+    who = f"Reward {first:.0f} of {count} leaks"
+    if last > first:
+        who = f"Rewards {first:.0f} to {last:.0f} of {count} leak"
+    caption = f"{who} most: {short(worst)}. Over {found.covers}."
     drawn: Series = Bars("largest loss", list(enumerate(finite, 1)), 1)
     if count > MOST_BARS:
         ends = [(edge, min(loss, up.high)) for loss, edges in _edges(runs) for edge in edges]

@@ -1,0 +1,150 @@
+"""Show one run of an algorithm: who is played when, what each decision uses, what rewards pay.
+
+The picture has one line per arm and one box per play, as in Figure 1 of Azize and Basu (2022);
+`|t=7` marks a decision before round 7. Then every decision with the rewards that each index uses,
+every release with its noise, and in the end what each reward is charged in all.
+
+examples:
+  dpaudit explain adap_klucb
+  dpaudit explain dp_se --arms 3 --epsilon 0.5 --seed 1
+  dpaudit explain mine.py:Mine --horizon 40
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpaudit.core.algorithm import Algorithm
+    from dpaudit.explain.record import Event
+    from dpaudit.target import Target
+
+HELP = "show one run, illustrated: plays, releases, decisions, charges"
+WIDTH = 80
+SEED = 13  # with adap_klucb its first six rounds are those of the paper's Figure 1
+FIRST_HORIZON = 12
+LONGEST = 1 << 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments; numbers are parsed later, so that errors share one form."""
+    add = parser.add_argument
+    add("target", metavar="TARGET", help="a name, package.module:object or file.py:object")
+    add("--arms", metavar="K", help="number of arms (default 2)")
+    add("--horizon", metavar="T", help="rounds (default 12, or as many as a decision needs)")
+    add("--epsilon", metavar="E", help="privacy parameter, where the algorithm has it (1)")
+    add("--seed", metavar="S", default=str(SEED), help=f"seed of rewards and noise ({SEED})")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Print the illustrated run."""
+    from dpaudit.errors import InvalidArgument, require_integer
+    from dpaudit.parsing import integer, number
+    from dpaudit.target import resolve
+
+    given: dict[str, Any] = {}
+    if arguments.arms is not None:
+        given["arms"] = integer("arms", arguments.arms)
+    if arguments.epsilon is not None:
+        given["epsilon"] = number("epsilon", arguments.epsilon)
+    seed = integer("seed", arguments.seed)
+    require_integer("seed", seed, 0)
+    target = resolve(arguments.target)
+    if arguments.horizon is None:
+        algorithm, horizon, events = with_decision(target, given, seed)
+    else:
+        horizon = integer("horizon", arguments.horizon)
+        require_integer("horizon", horizon, 1)
+        if horizon > LONGEST:
+            raise InvalidArgument("horizon", horizon, f"must be at most {LONGEST}.")
+        algorithm = build(target, given, horizon)
+        events = record(algorithm, horizon, seed)
+    show(target, algorithm, horizon, events, seed)
+    return 0
+
+
+def build(target: Target, given: dict[str, Any], horizon: int) -> Algorithm:
+    """Return the algorithm for a horizon."""
+    from dpaudit.check import OFFERED
+
+    return target.build(horizon, given, OFFERED)
+
+
+def record(algorithm: Algorithm, horizon: int, seed: int) -> list[Event]:
+    """Return the events of a run on random rewards."""
+    import numpy as np
+
+    from dpaudit.core.environments import of_means
+    from dpaudit.core.sampled import SampledRewards
+    from dpaudit.details.regret import environment_of
+    from dpaudit.explain.record import Recorder
+
+    rng = np.random.default_rng(seed)
+    rewards = SampledRewards(of_means(environment_of(algorithm.arms)), rng)
+    return Recorder(algorithm, horizon, rewards, rng).run()
+
+
+def with_decision(
+    target: Target, given: dict[str, Any], seed: int
+) -> tuple[Algorithm, int, list[Event]]:
+    """Return the run of the first horizon, doubled as often as needed, that decides something."""
+    from dpaudit.explain.record import Decided
+
+    horizon = max(FIRST_HORIZON, 3 * given.get("arms", 2))
+    while True:
+        algorithm = build(target, given, horizon)
+        events = record(algorithm, horizon, seed)
+        decided = any(isinstance(event, Decided) for event in events)
+        if decided or 2 * horizon > LONGEST:
+            return algorithm, horizon, events
+        horizon *= 2
+
+
+def show(
+    target: Target, algorithm: Algorithm, horizon: int, events: list[Event], seed: int
+) -> None:
+    """Print the picture, the story and the charges."""
+    import sys
+
+    from rich.console import Console
+    from rich.markup import escape
+
+    from dpaudit.details.regret import environment_of
+    from dpaudit.explain import draw
+    from dpaudit.page.gallery import first_line
+    from dpaudit.target import parameters
+
+    out = Console(highlight=False)
+    if not out.is_terminal:
+        out.width = WIDTH
+    width = min(out.width, 100)
+
+    def say(text: str, style: str = "") -> None:
+        out.print(escape(text), style=style or None, soft_wrap=True)
+
+    module = sys.modules.get(type(algorithm).__module__)
+    title = first_line(module) if module else ""
+    for line in draw.paragraph(f"{target.label}: {title}" if title else target.label, width):
+        say(line, "bold")
+    values = ", ".join(f"{name} {value}" for name, value in parameters(algorithm).items())
+    means = ", ".join(f"{mean:g}" for mean in environment_of(algorithm.arms)[:8])
+    for line in draw.paragraph(
+        f"One run of {horizon:,} rounds with {values}. Rewards are 0 or 1 with means {means}; "
+        f"seed {seed}.",
+        width,
+    ):
+        say(line)
+    say("\nThe run: a box is a play, its rewards inside; |t= marks a decision.\n", "bold")
+    for line in draw.picture(events, algorithm.arms, width):
+        say(line, "cyan")
+    say("What happens", "bold")
+    for line in draw.story(events, width):
+        say(line, "green" if line.endswith(("<- chosen", "<- stays")) else "")
+    say("\nWhat each reward is charged: how much a change of it can cost at most\n", "bold")
+    claimed = algorithm.claim.epsilon
+    runs = draw.charges(events, horizon)
+    for line in draw.ledger(runs, claimed):
+        say(line)
+    for line in draw.paragraph(draw.conclusion(runs, claimed), width):
+        say(line)

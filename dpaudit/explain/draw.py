@@ -1,0 +1,213 @@
+"""A recorded run as text: the picture of the plays, the decisions, the charge of each row.
+
+The picture is Figure 1 of Azize and Basu (2022) for any declaration: one line per arm, one box per
+play, a bar before every play that follows a decision. Every line fits into the given width.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from dpaudit.core.noise import Laplace, NoNoise
+from dpaudit.explain.record import Decided, Event, Played, Released, Spans
+from dpaudit.structure.ledger import Charge, show
+
+MOST_BOXES = 24
+MOST_DECISIONS = 12
+BAR = 24
+
+
+def rewards(spans: Spans) -> str:
+    """Return rounds as the names of their rewards: `r4 r5`, `r1, r3`, `r7..r10`."""
+    parts = []
+    for span in spans:
+        if len(span) <= 2:
+            parts.append(" ".join(f"r{t}" for t in span))
+        else:
+            parts.append(f"r{span[0]}..r{span[-1]}")
+    if len(parts) > 4:
+        parts = [*parts[:2], "...", parts[-1]]
+    return ", ".join(parts) or "nothing"
+
+
+def picture(events: Sequence[Event], arms: int, width: int) -> Iterator[str]:
+    """Yield the plays over time, in as many strips as the width needs."""
+    boxes: list[tuple[Played, bool]] = []
+    decided = False
+    for event in events:
+        if isinstance(event, Decided):
+            decided = True
+        elif isinstance(event, Played):
+            boxes.append((event, decided))
+            decided = False
+    shown, left = boxes[:MOST_BOXES], boxes[MOST_BOXES:]
+    margin = len(f"arm {arms - 1}") + 4
+    strips: list[list[tuple[Played, bool]]] = [[]]
+    used = margin
+    for box in shown:
+        size = _size(box)
+        if used + size > width - 1 and strips[-1]:
+            strips.append([])
+            used = margin
+        strips[-1].append(box)
+        used += size
+    for strip in strips:
+        yield from _strip(strip, arms, margin)
+        yield ""
+    if left:
+        yield f"  ... and {len(left):,} more plays."
+        yield ""
+
+
+def _label(play: Played) -> str:
+    return f"[{rewards((play.rounds,))}]"
+
+
+def _size(box: tuple[Played, bool]) -> int:
+    play, decided = box
+    return max(len(_label(play)), len(f"t={play.rounds[0]}")) + 1 + decided
+
+
+def _strip(strip: Sequence[tuple[Played, bool]], arms: int, margin: int) -> Iterator[str]:
+    head, lines = " " * margin, [f"  arm {arm}".ljust(margin) for arm in range(arms)]
+    for box in strip:
+        play, decided = box
+        size = _size(box) - decided
+        head += (f"|t={play.rounds[0]}" if decided else "").ljust(size + decided)
+        bar = "|" if decided else ""
+        for arm in range(arms):
+            lines[arm] += bar + (_label(play) if arm == play.arm else "").ljust(size)
+    yield head.rstrip()
+    yield from (line.rstrip() for line in lines)
+
+
+def story(events: Sequence[Event], width: int) -> Iterator[str]:
+    """Yield what happened, decision by decision."""
+    decisions = 0
+    total = sum(isinstance(event, Decided) for event in events)
+    for event in events:
+        if isinstance(event, Decided):
+            decisions += 1
+            if decisions > MOST_DECISIONS:
+                yield f"... and {total - MOST_DECISIONS:,} more decisions."
+                return
+            yield ""
+            yield from _decision(event, width)
+        elif isinstance(event, Played):
+            yield from _wrapped(_play(event), width)
+        else:
+            yield from _wrapped(_release(event), width)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")
+
+
+def _play(play: Played) -> str:
+    rounds = f"{play.wanted:,} round{'s' * (play.wanted != 1)}"
+    text = f"plays arm {play.arm} for {rounds}: {rewards((play.rounds,))}"
+    return text if len(play.rounds) == play.wanted else f"{text}, where the run ends"
+
+
+def _release(event: Released) -> str:
+    what = "mean" if event.divisor == event.count and event.count > 1 else "sum"
+    if event.count == 1 and event.divisor == 1:
+        what = ""
+    elif event.divisor not in (1, event.count):
+        what = f"1/{event.divisor} of the sum"
+    named = f"{what} of {rewards(event.spans)}".removeprefix(" of ")
+    verb = "adds" if event.added else "releases"
+    charge = "an unknown charge" if event.charge is None else f"charge {show(event.charge)}"
+    whom = "it" if event.count == 1 else "each"
+    return f"{verb} {named} + {_noise(event)} = {event.value:.3f}; {charge} on {whom}"
+
+
+def _noise(event: Released) -> str:
+    match event.noise:
+        case Laplace(scale):
+            return f"Laplace({float(scale):.4g})"
+        case NoNoise():
+            return "no noise"
+        case other:
+            return type(other).__name__
+
+
+def _decision(event: Decided, width: int) -> Iterator[str]:
+    yield from textwrap.wrap(f"t = {event.time}: {event.rule}.", width, subsequent_indent="  ")
+    names = [rewards(one.spans) for one in event.weighed]
+    room = min(max(map(len, names)), max(10, width - 50))
+    kept = "stays" if "stays" in event.rule else "chosen"
+    last = max(len(one.index) for one in event.weighed)
+    for one, name in zip(event.weighed, names, strict=True):
+        mark = f"<- {kept}" if one.arm in event.outcome else ""
+        short = name if len(name) <= room else f"{name[: room - 3]}..."
+        line = f"  arm {one.arm}  uses {short:<{room}}  value {one.value:>8.3f}"
+        yield f"{line}  {one.index:<{last}}  {mark}".rstrip()
+
+
+def charges(events: Sequence[Event], horizon: int) -> list[tuple[range, Charge | None]]:
+    """Return what every round's reward is charged in all, as runs of equal charge.
+
+    None is an unknown charge, 0 a reward that was never released.
+    """
+    totals: dict[int, Charge | None] = {}
+    edges = {1, horizon + 1}
+    releases = [event for event in events if isinstance(event, Released)]
+    for event in releases:
+        edges |= {edge for span in event.spans for edge in (span.start, span.stop)}
+    starts = sorted(edges)
+    for start in starts[:-1]:
+        totals[start] = 0
+    for event in releases:
+        for span in event.spans:
+            for start in starts:
+                if span.start <= start < span.stop:
+                    paid = totals[start]
+                    both = paid is not None and event.charge is not None
+                    totals[start] = paid + event.charge if both else None  # type: ignore[operator]
+    runs: list[tuple[range, Charge | None]] = []
+    for start, stop in zip(starts, starts[1:], strict=False):
+        if runs and runs[-1][1] == totals[start]:
+            runs[-1] = (range(runs[-1][0].start, stop), totals[start])
+        else:
+            runs.append((range(start, stop), totals[start]))
+    return runs
+
+
+def ledger(runs: Sequence[tuple[range, Charge | None]], epsilon: float | None) -> Iterator[str]:
+    """Yield the charge of each row as bars, long lists cut short."""
+    finite = [float(c) for _, c in runs if c is not None and c < math.inf]
+    top = max([*finite, epsilon or 0.0]) or 1.0
+    names = [rewards((rounds,)) for rounds, _ in runs]
+    room = max(map(len, names))
+    for (_, charge), name in list(zip(runs, names, strict=True))[:MOST_BOXES]:
+        if charge is None:
+            yield f"  {name:<{room}}  unknown"
+        elif charge == math.inf:
+            yield f"  {name:<{room}}  {'#' * BAR}> infinite"
+        elif charge == 0:
+            yield f"  {name:<{room}}  {'never released':<{BAR}} 0"
+        else:
+            bar = "#" * max(1, round(BAR * float(charge) / top))
+            yield f"  {name:<{room}}  {bar:<{BAR}} {show(charge)}"
+    if len(runs) > MOST_BOXES:
+        yield f"  ... and {len(runs) - MOST_BOXES:,} more."
+
+
+def conclusion(runs: Sequence[tuple[range, Charge | None]], epsilon: float | None) -> str:
+    """Return what the charges of this run say about the claim."""
+    if any(charge is None for _, charge in runs):
+        return "Some release is outside the model of the proof, so its charge is unknown."
+    largest = max(charge for _, charge in runs if charge is not None)
+    against = "it claims no privacy" if epsilon is None else f"it claims epsilon = {epsilon:g}"
+    return (
+        f"Largest charge in this run: {show(largest)}; {against}. "
+        "`check` looks at every run, not at one."
+    )
+
+
+def paragraph(text: str, width: int) -> list[str]:
+    """Return text as lines of the given width."""
+    return textwrap.wrap(text, width)

@@ -1,0 +1,217 @@
+"""A run with everything it did written down: plays, releases, decisions, charges.
+
+The same interpretation as the stream runner (`core.stream`), which a test compares it with: the
+same declaration, rewards and generator give the same actions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows
+from dpaudit.core.arithmetic import FLOAT
+from dpaudit.core.noise import Noise
+from dpaudit.core.scores import BetaDraw, Imed, KLBound, PrivateKLBound, Score
+from dpaudit.core.stream import Rewards
+from dpaudit.errors import InvalidArgument
+from dpaudit.structure.canonical import Distrust
+from dpaudit.structure.ledger import Charge, charge_of
+
+MOST_PLAYS = 2000
+Spans = tuple[range, ...]
+"""Rounds of the run, counted from 1."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """An arm played for some rounds; `wanted` is longer where the horizon cut it."""
+
+    arm: int
+    rounds: range
+    wanted: int
+
+
+@dataclass(frozen=True)
+class Released:
+    """A noisy value of some rewards, and what each of them is charged for it."""
+
+    spans: Spans
+    count: int
+    divisor: Fraction
+    noise: Noise
+    value: float
+    added: bool
+    charge: Charge | None
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """What a decision saw of one arm: the rewards behind it, the private value, the index.
+
+    The index is text, because a KL index within 1e-17 of 1 still tells arms apart.
+    """
+
+    arm: int
+    spans: Spans
+    value: float
+    index: str
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A decision before round `time`; `rule` says what wins, `outcome` who."""
+
+    time: int
+    rule: str
+    weighed: tuple[Weighed, ...]
+    outcome: tuple[int, ...]
+
+
+Event = Played | Released | Decided
+
+
+@dataclass
+class Recorder:
+    """Answers a declaration's requests and writes down what happened."""
+
+    algorithm: Algorithm
+    horizon: int
+    rewards: Rewards
+    rng: Any
+    events: list[Event] = field(default_factory=list)
+    registers: dict[Hashable, float] = field(default_factory=dict)
+    behind: dict[Hashable, Spans] = field(default_factory=dict)
+    plays: list[Played] = field(default_factory=list)
+    time: int = 0
+
+    def run(self) -> list[Event]:
+        """Run to the horizon and return every event in order."""
+        pulls = [0] * self.algorithm.arms
+        state = self.algorithm.start()
+        while True:
+            step = self.algorithm.step(state)
+            answer: Any = None
+            match step.request:
+                case Play(arm, rounds):
+                    played = min(rounds, self.horizon - self.time)
+                    self.rewards.play(arm, played)
+                    first = self.time + 1
+                    self.note(Played(arm, range(first, first + played), rounds))
+                    self.time += played
+                    if self.time == self.horizon:
+                        return self.events
+                    answer = Rows(arm, pulls[arm], pulls[arm] + played)
+                    pulls[arm] += played
+                case Release() | Accumulate():
+                    self.release(step.request, pulls)
+                case Choose():
+                    answer = self.choose(step.request)
+                case Keep():
+                    answer = self.keep(step.request)
+            state = step.then(answer)
+
+    def note(self, event: Event) -> None:
+        """Write an event down."""
+        self.events.append(event)
+        if isinstance(event, Played):
+            self.plays.append(event)
+            if len(self.plays) > MOST_PLAYS:
+                rule = f"takes more than {MOST_PLAYS} plays; a shorter run explains as much."
+                raise InvalidArgument("horizon", self.horizon, rule)
+
+    def release(self, request: Release | Accumulate, pulls: list[int]) -> None:
+        """Fill a register."""
+        register, rows = request.register, request.rows
+        total = self.rewards.total(rows)
+        value = total / float(request.divisor) + request.noise.sample(self.rng)
+        spans, added = self.spans(rows), isinstance(request, Accumulate)
+        if added:
+            self.behind[register] = (*self.behind.get(register, ()), *spans)
+            self.registers[register] = self.registers.get(register, 0.0) + value
+        else:
+            self.behind[register] = spans
+            self.registers[register] = value
+        try:
+            charge: Charge | None = charge_of(request, pulls)[1]
+        except Distrust:
+            charge = None
+        divisor = Fraction(request.divisor)
+        self.note(Released(spans, len(rows), divisor, request.noise, value, added, charge))
+
+    def spans(self, rows: Rows) -> Spans:
+        """Return the rounds that an arm's rows occupy."""
+        found, row = [], 0
+        for play in self.plays:
+            if play.arm == rows.arm:
+                first, stop = max(row, rows.first), min(row + len(play.rounds), rows.stop)
+                if first < stop:
+                    found.append(play.rounds[first - row : stop - row])
+                row += len(play.rounds)
+        return tuple(found)
+
+    def shown(self, request: Choose | Keep) -> tuple[Any, list[Spans]]:
+        """Return what every arm shows to a decision, and the rewards behind it."""
+        values = [sum(self.registers[name] for name in group) for group in request.registers]
+        behind = [
+            tuple(span for name in group for span in self.behind[name])
+            for group in request.registers
+        ]
+        return np.array(values), behind
+
+    def choose(self, request: Choose) -> int:
+        """Let the rule choose, and write down what it saw."""
+        x, behind = self.shown(request)
+        rule = request.rule(FLOAT)
+        chosen = request.arms[int(rule.winner(x, self.rng))]
+        indices = _indices(rule, x)
+        weighed = tuple(
+            Weighed(arm, spans, float(value), index)
+            for arm, spans, value, index in zip(request.arms, behind, x, indices, strict=True)
+        )
+        self.note(Decided(self.time + 1, _wins(rule), weighed, (chosen,)))
+        return chosen
+
+    def keep(self, request: Keep) -> tuple[int, ...]:
+        """Keep the arms near the best, and write down what was seen."""
+        x, behind = self.shown(request)
+        width = float(request.width(FLOAT))
+        near = x >= x.max() - width
+        kept = tuple(arm for arm, yes in zip(request.arms, near, strict=True) if yes)
+        weighed = tuple(
+            Weighed(arm, spans, float(value), f"gap {x.max() - value:.5f}")
+            for arm, spans, value in zip(request.arms, behind, x, strict=True)
+        )
+        rule = f"an arm stays whose gap to the best is at most {width:.4g}"
+        self.note(Decided(self.time + 1, rule, weighed, kept))
+        return kept
+
+
+def _wins(rule: Any) -> str:
+    if isinstance(rule, Imed):
+        return "the smallest index wins, a tie goes to the first arm"
+    if isinstance(rule, BetaDraw):
+        return "every arm draws from a Beta law around its value; the largest draw wins"
+    return "the largest index wins, a tie goes to the first arm"
+
+
+def _indices(rule: Any, x: Any) -> list[str]:
+    """Return the index of every arm as a person reads it; KL bounds as q, not as -log(1 - q)."""
+    if not isinstance(rule, Score | Imed):
+        return [""] * len(x)
+    show = _bound if isinstance(rule, KLBound | PrivateKLBound) else "{:.5g}".format
+    return [f"index {show(float(value))}" for value in np.atleast_1d(rule.value(x))]
+
+
+def _bound(v: float) -> str:
+    """Return q from v = -log(1 - q), as 1 - (1 - q) where it is close to 1."""
+    rest = math.exp(-v)
+    if rest > 1e-3:
+        return f"{1 - rest:.5f}"
+    mantissa, _, exponent = f"{rest:.1e}".partition("e")
+    return f"1 - {mantissa}e{int(exponent)}" if rest else "1"
