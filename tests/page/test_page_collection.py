@@ -1,0 +1,151 @@
+"""`report --all`: the index, its pages, the ledger; mutants; Ctrl-C keeps what is finished."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from dpaudit.check import Report
+from dpaudit.cli import run
+from dpaudit.core.algorithms import names
+from dpaudit.errors import Unsupported
+from dpaudit.page import collection
+from dpaudit.page.gallery import Subject, mutants, subjects
+from dpaudit.page.index import Row, index
+
+STEP = {
+    "result": "karwa_vadhan", "step": "kv.log-ratio", "role": "step", "place": "l. 733",
+    "statement": "a <= b <script>", "domain": "0 < p", "outcome": "restricted",
+    "expected": "restricted", "how": "boundary", "counterexample": "p = 1", "boundary": "eps <= 2",
+    "correction": "2 sinh", "survives": "it does",
+}  # fmt: skip
+
+
+@pytest.fixture
+def judged(monkeypatch, proved, refuted):
+    """Let the judge answer at once: adap_ucb is proved, everything else refuted."""
+    asked: list[str] = []
+
+    def judge(subject: Subject, plan: collection.Plan) -> Report:
+        asked.append(subject.name)
+        return proved if subject.name == "adap_ucb" else refuted
+
+    monkeypatch.setattr(collection, "judge", judge)
+    return asked
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    file = tmp_path / "ledger.json"
+    file.write_text(json.dumps({"counts": {}, "steps": [STEP]}))
+    return str(file)
+
+
+def test_every_algorithm_is_judged_and_linked(judged, ledger, tmp_path, capsys):
+    assert run(["report", "--all", "-o", str(tmp_path / "out"), "--ledger", ledger]) == 0
+    everyone = [subject.name for subject in subjects()]
+    assert judged == everyone and set(names()) <= set(everyone)
+    source = (tmp_path / "out" / "index.html").read_text()
+    for name in everyone:
+        assert f'href="{name}.html"' in source
+        assert (tmp_path / "out" / f"{name}.html").exists()
+        assert json.loads((tmp_path / "out" / f"{name}.json").read_text())["schema"] == 1
+    assert f"{len(everyone)} of {len(everyone)} judged" in capsys.readouterr().out
+    faults = (tmp_path / "out" / "ledger.html").read_text()
+    assert "kv.log-ratio: restricted" in faults and "eps \u2264 2" in faults
+    assert "<script>" not in faults.replace("</script>", "").partition("<script>")[0]
+    assert "a \u2264 b &lt;script&gt;" in faults
+
+
+def test_ctrl_c_keeps_finished_pages(monkeypatch, refuted, ledger, tmp_path):
+    seen: list[str] = []
+
+    def judge(subject, plan):
+        seen.append(subject.name)
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+        return refuted
+
+    monkeypatch.setattr(collection, "judge", judge)
+    out = tmp_path / "out"
+    assert run(["report", "--all", "-o", str(out), "--ledger", ledger]) == 130
+    assert sorted(p.stem for p in out.glob("*.html")) == sorted([*seen[:2], "index"])
+    assert "more were not judged" in (out / "index.html").read_text()
+
+
+def test_keep_judges_only_what_is_missing(proved, ledger, tmp_path, monkeypatch):
+    from dpaudit.check import as_json
+    from dpaudit.output import write_json
+
+    out = tmp_path / "out"
+    out.mkdir()
+    write_json(as_json(proved), str(out / "adap_ucb.json"))
+    monkeypatch.setattr(collection, "check", None)  # nothing may be judged afresh
+    options = ["--keep", "--only", "adap_ucb", "--ledger", ledger]
+    assert run(["report", "--all", "-o", str(out), *options]) == 0
+    assert (out / "adap_ucb.html").exists()
+
+
+def test_what_cannot_be_judged_is_a_row(monkeypatch, ledger, tmp_path):
+    def judge(subject, plan):
+        raise Unsupported("Not <b>this</b> one.")
+
+    monkeypatch.setattr(collection, "judge", judge)
+    out = tmp_path / "out"
+    assert run(["report", "--all", "-o", str(out), "--only", "ucb", "--ledger", ledger]) == 0
+    source = (out / "index.html").read_text()
+    assert "not judged" in source and "Not &lt;b&gt;this&lt;/b&gt; one." in source
+    assert not (out / "ucb.html").exists()
+
+
+def test_one_algorithm_for_real(ledger, tmp_path):
+    out = tmp_path / "out"
+    options = ["--only", "ucb", "--budget", "3", "--horizon", "1000", "--ledger", ledger]
+    assert run(["report", "--all", "-o", str(out), *options]) == 0
+    data = json.loads((out / "ucb.json").read_text())
+    assert data["verdict"] == "REFUTED" and data["details"]["command"].endswith("--horizon 1000")
+    assert "REFUTED" in (out / "index.html").read_text()
+
+
+def test_a_file_in_the_way_costs_one_line(ledger, capsys):
+    assert run(["report", "--all", "-o", ledger, "--ledger", ledger]) == 2
+    assert "cannot be made a directory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '{"steps": [{}]}', '{"steps": 1}', "x", "null"])
+def test_another_ledger_costs_one_line(content, tmp_path, capsys):
+    (tmp_path / "ledger.json").write_text(content)
+    options = ["-o", str(tmp_path / "out"), "--ledger", str(tmp_path / "ledger.json")]
+    assert run(["report", "--all", *options]) == 2
+    captured = capsys.readouterr()
+    assert "is not a ledger of `prove --json`." in captured.err and captured.err.count("\n") == 1
+
+
+def test_mutants_are_modules_with_a_flaw(tmp_path, monkeypatch):
+    package = tmp_path / "some_mutants"
+    package.mkdir()
+    (package / "__init__.py").write_text('"""Mutants."""')
+    declared = (
+        '"""Says what."""\nfrom dataclasses import dataclass\n'
+        "from dpaudit.core.algorithms.adap_ucb import AdapUCB\n{flaw}\n"
+        "@dataclass(frozen=True, kw_only=True)\nclass Wrong(AdapUCB):\n    pass\n"
+    )
+    (package / "noise_gone.py").write_text(declared.format(flaw='flaw = "No noise at all."'))
+    (package / "right.py").write_text(declared.format(flaw=""))
+    (package / "policy.py").write_text('flaw = "x"\nclass Policy:\n    pass\n')
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert list(mutants("some_mutants")) == [
+        Subject("noise_gone", "some_mutants.noise_gone:Wrong", "Says what.", "No noise at all.")
+    ]
+    assert list(mutants("no_such_package_anywhere")) == []
+    for name in [name for name in sys.modules if name.startswith("some_mutants")]:
+        del sys.modules[name]
+
+
+def test_index_bounds_are_rounded_outward(proved):
+    subject = Subject("adap_ucb", "adap_ucb", "UCB")
+    source = index([Row(subject, proved)], 0, None)
+    assert f'data-key="{proved.upper}"' in source
+    assert "The ledger was not checked in this run." in source
