@@ -36,11 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--exact-horizon", metavar="T", help="rounds for exact (default what the budget allows)")
     add("--method", default="structure,exact,sample", metavar="M,...", help="default all three")
     add("--budget", metavar="SECONDS", help="time for all checks together (default 15)")
+    add("--html", metavar="FILE", help="write a page, with details (takes up to --budget again)")
+    add("--details", action="store_true", help="put what a page shows into the JSON")
     add("--seed", default="0", metavar="S", help="seed of the sample check (default 0)")
     add("--json", metavar="FILE", help="write JSON to FILE, or to stdout for -")
     add("--witness", metavar="FILE", help="save the counterexample, if there is one")
-    add("--html", metavar="FILE", help="write a page, with details (takes up to --budget again)")
-    add("--details", action="store_true", help="put what the page shows into the JSON")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -59,7 +59,6 @@ def execute(arguments: argparse.Namespace) -> int:
             raise UnknownName("method", name, engine.METHODS)
     require_writable(arguments.json)
     require_writable(arguments.witness)
-    require_writable(arguments.html)
     readers: dict[str, Callable[[str, str], Any]] = {
         "epsilon": number,
         "arms": integer,
@@ -72,6 +71,7 @@ def execute(arguments: argparse.Namespace) -> int:
     values = {name: readers[name](name, text) for name, text in typed.items() if text is not None}
     given: dict[str, Any] = dict(assignment(text) for text in arguments.param)
     given |= {name: values.pop(name) for name in ("arms", "alpha") if name in values}
+    require_writable(arguments.html)
     target = resolve(arguments.target)
     out = report.console(quiet=arguments.json == "-")
     with out.status(f"checking, for up to {values.get('budget', engine.BUDGET):g} s"):
@@ -86,27 +86,28 @@ def execute(arguments: argparse.Namespace) -> int:
         )
     saved = save(found, arguments.witness)
     report.show_verdict(out, found, command(arguments), saved)
-    if (arguments.html is not None or arguments.details) and not found.interrupted:
+    if arguments.html is not None or arguments.details:
         found = detailed(found, arguments, values.get("budget", engine.BUDGET))
     if arguments.json is not None:
         write_json(engine.as_json(found), arguments.json)
-    if arguments.html is not None:
-        from dpaudit.page.algorithm import write
-
-        write(found, arguments.html)
     return 130 if found.interrupted else EXIT_CODES[found.verdict]
 
 
 def detailed(found: Report, arguments: argparse.Namespace, budget: float) -> Report:
-    """Return the report with what a page shows beside the verdict."""
+    """Return the report with what a page shows beside the verdict; write the page, if asked to."""
     from dataclasses import replace
 
     from dpaudit.details.compute import details
+    from dpaudit.page.algorithm import write
     from dpaudit.parsing import integer
 
-    seed = integer("seed", arguments.seed)
-    parts = details(found.claim, found.findings, budget, seed, command(arguments))
-    return replace(found, details=parts)
+    if not found.interrupted:
+        seed = integer("seed", arguments.seed)
+        parts = details(found.claim, found.findings, budget, seed, command(arguments))
+        found = replace(found, details=parts)
+    if arguments.html is not None:
+        write(found, arguments.html)
+    return found
 
 
 def save(found: Report, destination: str | None) -> str | None:
