@@ -47,7 +47,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Judge one claim; print a report or JSON; return the verdict's exit code."""
     from dpaudit import check as engine
     from dpaudit import report
-    from dpaudit.errors import UnknownName
+    from dpaudit.errors import InvalidArgument, UnknownName
     from dpaudit.output import require_writable, write_json
     from dpaudit.parsing import assignment, integer, number
     from dpaudit.target import resolve
@@ -71,6 +71,8 @@ def execute(arguments: argparse.Namespace) -> int:
     values = {name: readers[name](name, text) for name, text in typed.items() if text is not None}
     given: dict[str, Any] = dict(assignment(text) for text in arguments.param)
     given |= {name: values.pop(name) for name in ("arms", "alpha") if name in values}
+    if arguments.html == "-":
+        raise InvalidArgument("html", "-", "must be a file.")
     require_writable(arguments.html)
     target = resolve(arguments.target)
     out = report.console(quiet=arguments.json == "-")
@@ -101,10 +103,13 @@ def detailed(found: Report, arguments: argparse.Namespace, budget: float) -> Rep
     from dpaudit.page.algorithm import write
     from dpaudit.parsing import integer
 
-    if not found.interrupted:
-        seed = integer("seed", arguments.seed)
-        parts = details(found.claim, found.findings, budget, seed, command(arguments))
-        found = replace(found, details=parts)
+    seed = integer("seed", arguments.seed)
+    try:
+        if not found.interrupted:
+            parts = details(found.claim, found.findings, budget, seed, command(arguments))
+            found = replace(found, details=parts)
+    except KeyboardInterrupt:
+        found = replace(found, interrupted=True)
     if arguments.html is not None:
         write(found, arguments.html)
     return found

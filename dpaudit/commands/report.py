@@ -53,6 +53,8 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.page.read import read
 
     destination = arguments.output or "report.html"
+    if destination == "-":
+        raise InvalidArgument("output", "-", "must be a file.")
     require_writable(destination)
     write(read(Path(arguments.run)), destination)
     print(f"{destination} written.")

@@ -1,7 +1,7 @@
-"""What `report --all` judges: every algorithm, and every mutant that is declared as one.
+"""What `report --all` judges: every algorithm and every mutant.
 
 Mutants are the modules of `dpaudit.core.mutants` with a `flaw`; a version without that package has
-none.
+none. One that is a policy and not a declaration is listed too, as what `check` cannot judge.
 """
 
 from __future__ import annotations
@@ -43,31 +43,30 @@ def subjects() -> Iterator[Subject]:
 
 
 def mutants(package: str = MUTANTS) -> Iterator[Subject]:
-    """Yield the known-wrong variants that are declared; none where there is no such package."""
+    """Yield the known-wrong variants; none where there is no such package."""
     try:
         root = importlib.import_module(package)
     except ModuleNotFoundError:
         return
     for found in sorted(pkgutil.iter_modules(root.__path__), key=lambda item: item.name):
         module = importlib.import_module(f"{package}.{found.name}")
-        declared = declaration(module)
-        flaw = getattr(module, "flaw", "")
-        if declared is not None and flaw:
-            target = f"{module.__name__}:{declared.__name__}"
-            yield Subject(found.name, target, first_line(module), str(flaw))
+        flaw, wrong = str(getattr(module, "flaw", "")), wrong_class(module)
+        if flaw and wrong is not None:
+            target = f"{module.__name__}:{wrong.__name__}"
+            yield Subject(found.name, target, first_line(module), flaw)
 
 
-def declaration(module: ModuleType) -> type[Algorithm] | None:
-    """Return the algorithm that a module declares; None where it declares a policy or several."""
-    found = [
+def wrong_class(module: ModuleType) -> type | None:
+    """Return what a module is about: the algorithm it declares, or else its first class."""
+    own = [
         item
         for item in vars(module).values()
         if inspect.isclass(item)
-        and issubclass(item, Algorithm)
         and item.__module__ == module.__name__
         and not inspect.isabstract(item)
     ]
-    return found[0] if len(found) == 1 else None
+    declared = [item for item in own if issubclass(item, Algorithm)]
+    return next(iter([*declared, *own]), None)
 
 
 def first_line(module: ModuleType) -> str:

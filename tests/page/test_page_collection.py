@@ -137,7 +137,8 @@ def test_mutants_are_modules_with_a_flaw(tmp_path, monkeypatch):
     (package / "policy.py").write_text('flaw = "x"\nclass Policy:\n    pass\n')
     monkeypatch.syspath_prepend(str(tmp_path))
     assert list(mutants("some_mutants")) == [
-        Subject("noise_gone", "some_mutants.noise_gone:Wrong", "Says what.", "No noise at all.")
+        Subject("noise_gone", "some_mutants.noise_gone:Wrong", "Says what.", "No noise at all."),
+        Subject("policy", "some_mutants.policy:Policy", "", "x"),
     ]
     assert list(mutants("no_such_package_anywhere")) == []
     for name in [name for name in sys.modules if name.startswith("some_mutants")]:
