@@ -71,7 +71,8 @@ def by_position(
     """Return the largest loss by the position of the changed reward, and why if there is none.
 
     Over every action sequence and every binary pair where the extremal-streams theorem applies, at
-    the largest horizon that the deadline allows; otherwise along one action sequence.
+    the largest horizon that the deadline allows. Otherwise, or where a violation is longer than
+    that, along one action sequence.
     """
     best: PositionLosses | None = None
     reason = "No horizon within the budget."
@@ -89,9 +90,14 @@ def by_position(
             break
         covers = f"every action sequence and every pair of binary streams of {horizon} rounds"
         best = PositionLosses(losses, covers)
-    if best is None and witness is not None:
-        return _along(build(len(witness.actions)), witness, deadline)
+    if witness is not None and (best is None or _longer_violation(witness, best)):
+        along, why = _along(build(len(witness.actions)), witness, deadline)
+        best, reason = along or best, why
     return best, "" if best else reason
+
+
+def _longer_violation(witness: Witness, found: PositionLosses) -> bool:
+    return witness.loss.lower > witness.epsilon and len(witness.actions) > len(found.losses)
 
 
 def _every_pair(algorithm: Algorithm, horizon: int, deadline: float) -> tuple[float, ...] | None:

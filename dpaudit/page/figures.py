@@ -218,7 +218,7 @@ def regret(found: Regret) -> Markup:
     series: list[Series] = [Line(f"mean of {found.runs} runs", measured, 1)]
     if bounds:
         series.append(Line("upper bound", bounds, 2, "dash"))
-    series.append(Line("lower bound of the limit", limit, 3, "dot"))
+    series.append(Line("lower bound in the limit", limit, 3, "dot"))
     means = ", ".join(f"{mean:g}" for mean in found.means)
     caption = (
         f"Bernoulli arms with means {means}: mean regret {short(found.mean[-1])} "

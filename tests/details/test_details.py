@@ -61,6 +61,16 @@ def test_without_the_theorem_one_action_sequence_is_followed():
     assert nothing is None and "full support" in reason
 
 
+def test_a_violation_longer_than_the_search_is_followed():
+    witness = worst_loss(adap_ucb(5), 5, streams="binary", engine="float").witness
+    violation = replace(witness, epsilon=0.1)
+    found, _ = losses.by_position(adap_ucb, [3], violation, later())
+    assert "worst action sequence" in found.covers and len(found.losses) == 5
+    assert found.losses[witness.position] == pytest.approx(witness.loss.lower, abs=1e-9)
+    found, _ = losses.by_position(adap_ucb, [3], replace(witness, epsilon=5.0), later())
+    assert len(found.losses) == 3
+
+
 def test_the_deadline_is_kept():
     found, reason = losses.by_horizon(adap_ucb, 2, 100, time.monotonic() - 1)
     assert found == [] and "budget" in reason
