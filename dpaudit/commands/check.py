@@ -47,7 +47,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Judge one claim; print a report or JSON; return the verdict's exit code."""
     from dpaudit import check as engine
     from dpaudit import report
-    from dpaudit.errors import InvalidArgument, UnknownName
+    from dpaudit.errors import UnknownName
     from dpaudit.output import require_writable, write_json
     from dpaudit.parsing import assignment, integer, number
     from dpaudit.target import resolve
@@ -71,9 +71,10 @@ def execute(arguments: argparse.Namespace) -> int:
     values = {name: readers[name](name, text) for name, text in typed.items() if text is not None}
     given: dict[str, Any] = dict(assignment(text) for text in arguments.param)
     given |= {name: values.pop(name) for name in ("arms", "alpha") if name in values}
-    if arguments.html == "-":
-        raise InvalidArgument("html", "-", "must be a file.")
-    require_writable(arguments.html)
+    if arguments.html is not None:
+        from dpaudit.page.algorithm import require_page
+
+        require_page(arguments.html)
     target = resolve(arguments.target)
     out = report.console(quiet=arguments.json == "-")
     with out.status(f"checking, for up to {values.get('budget', engine.BUDGET):g} s"):

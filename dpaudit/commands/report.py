@@ -41,7 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Write the page or the pages."""
     from dpaudit.errors import InvalidArgument
-    from dpaudit.output import require_writable
 
     if arguments.all:
         if arguments.run is not None:
@@ -49,13 +48,11 @@ def execute(arguments: argparse.Namespace) -> int:
         return _all(arguments)
     if arguments.run is None:
         raise InvalidArgument("RUN.json", "(missing)", "is required, or --all.")
-    from dpaudit.page.algorithm import write
+    from dpaudit.page.algorithm import require_page, write
     from dpaudit.page.read import read
 
     destination = arguments.output or "report.html"
-    if destination == "-":
-        raise InvalidArgument("output", "-", "must be a file.")
-    require_writable(destination)
+    require_page(destination)
     write(read(Path(arguments.run)), destination)
     print(f"{destination} written.")
     return 0

@@ -14,7 +14,8 @@ from pathlib import Path
 from dpaudit import __version__
 from dpaudit.check import Claim, Report
 from dpaudit.details.parts import Details
-from dpaudit.output import plain, write_text
+from dpaudit.errors import InvalidArgument
+from dpaudit.output import plain, require_writable, write_text
 from dpaudit.page import figures
 from dpaudit.page.bracket import bracket
 from dpaudit.page.markup import Markup, document, join, tag
@@ -36,6 +37,13 @@ PARTS = {
     "positions": "Loss by position",
     "regret": "Regret",
 }
+
+
+def require_page(destination: str) -> None:
+    """Raise now rather than after the work if a page cannot be written there."""
+    if destination == "-":
+        raise InvalidArgument("file", "-", "is standard output; a page needs a file.")
+    require_writable(destination)
 
 
 def write(report: Report, destination: str, home: str | None = None) -> None:
