@@ -16,8 +16,9 @@ from dpaudit.details.compute import details
 from dpaudit.errors import Contradiction, DpauditError, InvalidArgument
 from dpaudit.output import write_json, write_text
 from dpaudit.page.algorithm import command, write
-from dpaudit.page.gallery import Subject
+from dpaudit.page.gallery import Policy, Subject
 from dpaudit.page.index import LEDGER, Row, index, ledger_page
+from dpaudit.page.policy import audited
 from dpaudit.page.read import read
 from dpaudit.target import resolve
 
@@ -41,10 +42,14 @@ def judge(subject: Subject, plan: Plan) -> Report:
     saved = plan.directory / f"{subject.name}.json"
     if plan.kept and saved.exists():
         return read(saved)
+    if isinstance(subject, Policy):
+        return audited(subject, plan.budget, plan.seed)
     found = check(
         resolve(subject.target),
-        {},
+        {"arms": subject.arms},
+        epsilon=subject.epsilon,
         horizon=plan.horizon,
+        exact_horizon=subject.exact_horizon,
         methods=METHODS,
         budget=(1 - DETAILS_SHARE) * plan.budget,
         seed=plan.seed,

@@ -12,8 +12,10 @@ from dpaudit.cli import run
 from dpaudit.core.algorithms import names
 from dpaudit.errors import Unsupported
 from dpaudit.page import collection
-from dpaudit.page.gallery import Subject, mutants, subjects
+from dpaudit.page.algorithm import page
+from dpaudit.page.gallery import Policy, Subject, mutants, subjects
 from dpaudit.page.index import Row, index
+from dpaudit.verdict import Status
 
 STEP = {
     "result": "karwa_vadhan", "step": "kv.log-ratio", "role": "step", "place": "l. 733",
@@ -21,6 +23,25 @@ STEP = {
     "expected": "restricted", "how": "boundary", "counterexample": "p = 1", "boundary": "eps <= 2",
     "correction": "2 sinh", "survives": "it does",
 }  # fmt: skip
+
+
+POLICY = """
+from types import SimpleNamespace as Way
+
+flaw = "Plays its rewards."
+refuted_by = (Way(horizon=8, runs=700),)
+
+
+class Wrong:
+    def __init__(self, arms):
+        self.next = 0
+
+    def select(self):
+        return self.next
+
+    def update(self, arm, reward):
+        self.next = int(reward > 0.5)
+"""
 
 
 @pytest.fixture
@@ -132,14 +153,22 @@ def test_mutants_are_modules_with_a_flaw(tmp_path, monkeypatch):
         "from dpaudit.core.algorithms.adap_ucb import AdapUCB\n{flaw}\n"
         "@dataclass(frozen=True, kw_only=True)\nclass Wrong(AdapUCB):\n    pass\n"
     )
-    (package / "noise_gone.py").write_text(declared.format(flaw='flaw = "No noise at all."'))
+    ways = "from types import SimpleNamespace as Way\nepsilon, arms = 0.5, 3\n"
+    ways += "refuted_by = (Way(horizon=7), Way(horizon=9, runs=10))\n"
+    flaw = 'flaw = "No noise at all."'
+    (package / "noise_gone.py").write_text(declared.format(flaw=ways + flaw))
     (package / "right.py").write_text(declared.format(flaw=""))
-    (package / "policy.py").write_text('flaw = "x"\nclass Policy:\n    pass\n')
+    (package / "policy.py").write_text(POLICY)
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert list(mutants("some_mutants")) == [
-        Subject("noise_gone", "some_mutants.noise_gone:Wrong", "Says what.", "No noise at all."),
-        Subject("policy", "some_mutants.policy:Policy", "", "x"),
-    ]
+    found = list(mutants("some_mutants"))
+    wrong = "some_mutants.noise_gone:Wrong"
+    assert found[0] == Subject("noise_gone", wrong, "Says what.", "No noise at all.", 0.5, 3, 7)
+    target = f"{package / 'policy.py'}:Wrong"
+    assert found[1:] == [Policy("policy", target, "", "Plays its rewards.", 1.0, 2, None, 8, 700)]
+    report = collection.judge(found[1], collection.Plan(tmp_path, 60.0, 10, 0, kept=False))
+    assert report.verdict is Status.REFUTED and report.lower == 0  # an error probability remains
+    assert report.details.flaw == "Plays its rewards." and report.findings[0].courses
+    assert "audit mutants/policy --epsilon 1" in page(report)
     assert list(mutants("no_such_package_anywhere")) == []
     for name in [name for name in sys.modules if name.startswith("some_mutants")]:
         del sys.modules[name]
