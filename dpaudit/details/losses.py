@@ -74,8 +74,11 @@ def by_position(
     the largest horizon that the deadline allows. Otherwise, or where a violation is longer than
     that, along one action sequence.
     """
+    along: PositionLosses | None = None
     best: PositionLosses | None = None
     reason = "No horizon within the budget."
+    if witness is not None and witness.loss.lower > witness.epsilon:
+        along, _ = _along(build(len(witness.actions)), witness, deadline)
     began = time.monotonic()
     for horizon in horizons:
         start = time.monotonic()
@@ -90,14 +93,11 @@ def by_position(
             break
         covers = f"every action sequence and every pair of binary streams of {horizon} rounds"
         best = PositionLosses(losses, covers)
-    if witness is not None and (best is None or _longer_violation(witness, best)):
-        along, why = _along(build(len(witness.actions)), witness, deadline)
-        best, reason = along or best, why
+    if along is not None and (best is None or len(best.losses) < len(along.losses)):
+        return along, ""
+    if best is None and witness is not None:
+        best, reason = _along(build(len(witness.actions)), witness, deadline)
     return best, "" if best else reason
-
-
-def _longer_violation(witness: Witness, found: PositionLosses) -> bool:
-    return witness.loss.lower > witness.epsilon and len(witness.actions) > len(found.losses)
 
 
 def _every_pair(algorithm: Algorithm, horizon: int, deadline: float) -> tuple[float, ...] | None:

@@ -23,7 +23,7 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.structure.canonical import Distrust
 from dpaudit.structure.ledger import Charge, charge_of
 
-MOST_PLAYS = 2000
+MOST_PLAYS = 500
 Spans = tuple[range, ...]
 """Rounds of the run, counted from 1."""
 

@@ -21,7 +21,7 @@ from dpaudit.page.bracket import bracket
 from dpaudit.page.markup import Markup, document, join, tag
 from dpaudit.page.style import style
 from dpaudit.page.tables import folded, of_witness, streams, table
-from dpaudit.report import bounds, meaning
+from dpaudit.report import at_least, bounds, meaning
 from dpaudit.verdict import Finding, Status
 
 NOT_COVERED = (
@@ -63,7 +63,7 @@ def page(report: Report, home: str | None = None) -> str:
         tag("h2", "What is known of epsilon"),
         tag(
             "figure",
-            bracket(report.lower, report.upper, claim.epsilon),
+            bracket(report.lower, report.upper, claim.epsilon, _likely(report)[0]),
             tag("figcaption", _bracket_words(report)),
             class_="wide",
         ),
@@ -119,8 +119,25 @@ def _bracket_words(report: Report) -> str:
     ends = ["The bar is where the largest loss, " + size + ", can lie."]
     if report.lower > 0:
         ends.append(f"Lower end: {'certified' if certain else 'floating point'}.")
-    ends.append("Bounds that hold only with some probability do not enter.")
+    likely, error = _likely(report)
+    if likely > 0:
+        bound = f"epsilon \u2265 {at_least(likely, 4)}"
+        ends.append(f"The ring: {bound}, wrong with probability at most {error:g}.")
     return " ".join(ends)
+
+
+def _likely(report: Report) -> tuple[float, float]:
+    """Return the best lower bound that has an error probability, and that probability."""
+    claim = report.claim
+    usable = [
+        (finding.epsilon_lower, finding.error)
+        for finding in report.findings
+        if finding.error is not None
+        and (
+            finding.horizon == claim.horizon or (claim.anytime and finding.horizon < claim.horizon)
+        )
+    ]
+    return max(usable, default=(0.0, 0.0))
 
 
 def _findings(findings: tuple[Finding, ...]) -> Markup:
@@ -132,13 +149,20 @@ def _findings(findings: tuple[Finding, ...]) -> Markup:
                 tag("strong", _known(finding)),
                 " " if _known(finding) else "",
                 typeset(finding.reason),
-                f" Error probability at most {finding.error:g}." if finding.error else "",
+                _error(finding),
             ),
         )
         for finding in findings
     ]
     heads = ("check", "concludes", "why, and how far")
     return table("One line per check", heads, rows, kind="stack")
+
+
+def _error(finding: Finding) -> str:
+    """Return the error probability; the reason of a refutation names it already."""
+    if finding.error is None or finding.status is Status.REFUTED:
+        return ""
+    return f" Error probability at most {finding.error:g}."
 
 
 def _known(finding: Finding) -> str:

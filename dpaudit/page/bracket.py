@@ -15,9 +15,12 @@ HEIGHT, LINE = 150, 72
 LEFT, RIGHT = 14, 24
 
 
-def bracket(lower: float, upper: float, claimed: float) -> Markup:
-    """Return the picture; an infinite end is an arrow that leaves the line."""
-    finite = [value for value in (lower, upper, claimed) if math.isfinite(value)]
+def bracket(lower: float, upper: float, claimed: float, likely: float = 0.0) -> Markup:
+    """Return the picture; an infinite end is an arrow that leaves the line.
+
+    `likely`, above 0, is a lower bound that holds with some probability: a ring.
+    """
+    finite = [value for value in (lower, upper, claimed, likely) if math.isfinite(value)]
     scale = Linear(0.0, 1.3 * max(finite), "epsilon")
 
     def place(value: float) -> float:
@@ -45,9 +48,13 @@ def bracket(lower: float, upper: float, claimed: float) -> Markup:
     parts.append(tag("line", x1=mark, x2=mark, y1=34, y2=LINE + 16, class_="claim"))
     side = _anchor(place(claimed))
     parts.append(tag("text", f"claimed epsilon = {claimed:g}", x=mark, y=28, text_anchor=side))
+    if likely > 0:
+        parts.append(tag("circle", cx=f"{place(likely):.1f}", cy=LINE, r=6, class_="likely"))
     known = words(lower, upper)
     parts.append(tag("text", known, x=LEFT, y=HEIGHT - 10, font_weight="bold"))
     description = f"A line from 0. The largest loss lies here: {known}. The claim is {claimed:g}."
+    if likely > 0:
+        description += f" A ring at {at_least(likely)}: a lower bound with some probability."
     return picture("bracket", "What is known of epsilon", description, HEIGHT, parts)
 
 

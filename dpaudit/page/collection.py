@@ -57,12 +57,13 @@ def judge(subject: Subject, plan: Plan) -> Report:
     if found.interrupted:
         raise KeyboardInterrupt
     claim = replace(found.claim, algorithm=subject.name)
+    size = "" if subject.exact_horizon is None else f" --exact-horizon {subject.exact_horizon}"
     parts = details(
         claim,
         found.findings,
         DETAILS_SHARE * plan.budget,
         plan.seed,
-        command(claim),
+        command(claim) + size,
         subject.flaw,
     )
     return replace(found, claim=claim, details=parts)

@@ -41,25 +41,28 @@ def losses(report: Report, details: Details) -> Markup | None:
     """Return epsilon* against the horizon, with the certified brackets of the exact check."""
     exact = [f for f in report.findings if f.check == "exact" and f.horizon and f.epsilon_lower > 0]
     certified = [f for f in exact if f.certified and math.isfinite(f.epsilon_upper)]
+    seen = [f for f in exact if f.status is Status.REFUTED and math.isfinite(f.epsilon_lower)]
     shown = [one for one in details.losses if math.isfinite(one.lower)]
-    if not shown and not certified:
+    if not shown and not certified and not seen:
         return None
     claimed = report.claim.epsilon
-    horizons = [one.horizon for one in shown] + [f.horizon for f in certified]
+    horizons = [one.horizon for one in shown] + [f.horizon for f in [*certified, *seen]]
     ends = (min(horizons) / 1.15, max(horizons) * 1.15)
     across = Marked(*ends, "horizon T (rounds)", tuple(map(float, horizons)))
-    heights = [one.lower for one in shown] + [f.epsilon_upper for f in certified] + [claimed]
-    up = Linear(0.0, headroom(heights), "loss epsilon*(T)")
+    heights = [one.lower for one in shown] + [f.epsilon_upper for f in certified]
+    heights += [f.epsilon_lower for f in seen]
+    up = Linear(0.0, headroom([*heights, claimed]), "loss epsilon*(T)")
     series: list[Series] = [level(CLAIM, claimed, across, 2, "dash")]
     if shown:
         series.append(Marks("largest loss found", [(s.horizon, s.lower) for s in shown], 1))
     if certified:
         brackets = [(f.horizon, e) for f in certified for e in (f.epsilon_lower, f.epsilon_upper)]
         series.append(Spans("certified bracket", brackets, 3))
-    last = max(heights[:-1])
+    if seen:
+        series.append(Marks("the witness", [(f.horizon, f.epsilon_lower) for f in seen], 4))
     caption = (
-        f"The largest loss over all action sequences and pairs of T rounds; up to {short(last)} "
-        f"at T = {max(horizons)}, claimed {claimed:g}."
+        f"The largest loss over all action sequences and pairs of T rounds; {short(max(heights))} "
+        f"up to T = {max(horizons)}, claimed {claimed:g}."
     )
     rows = [(s.horizon, s.lower, s.upper, _kind(s.certified), s.covers) for s in shown]
     rows += [

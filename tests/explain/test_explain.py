@@ -129,7 +129,7 @@ def test_a_terminal_gets_colours_and_its_width(monkeypatch, capsys):
     ("arguments", "words"),
     [
         (["adap_klcub"], "Did you mean 'adap_klucb'?"),
-        (["ucb", "--horizon", "100000"], "horizon=100000 takes more than 2000 plays"),
+        (["ucb", "--horizon", "100000"], "horizon=100000 takes more than 500 plays"),
         (["adap_ucb", "--horizon", "1e9"], "horizon=1000000000 must be at most"),
         (["adap_ucb", "--horizon", "0"], "horizon=0 must be at least 1."),
         (["adap_ucb", "--epsilon", "-1"], "epsilon=-1.0 must be positive."),

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -234,6 +235,54 @@ def test_bad_arguments_cost_one_line(arguments, says, tmp_path, capsys, monkeypa
     assert run(["report", *arguments]) == 2
     captured = capsys.readouterr()
     assert says in captured.err and captured.err.count("\n") == 1
+
+
+QUICK = ["check", "ucb", "--method", "exact", "--exact-horizon", "3", "--budget", "2"]
+
+
+def test_check_writes_the_page_that_report_makes(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run([*QUICK, "--html", "page.html", "--json", "run.json"]) == 1
+    assert run(["report", "run.json"]) == 0
+    assert Path("page.html").read_bytes() == Path("report.html").read_bytes()
+    assert "REFUTED" in Path("page.html").read_text()
+
+
+def test_ctrl_c_during_the_details_keeps_the_verdict(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    def stop(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dpaudit.details.compute.details", stop)
+    assert run([*QUICK, "--html", "page.html", "--json", "run.json"]) == 130
+    assert json.loads(Path("run.json").read_text())["verdict"] == "REFUTED"
+    assert "Interrupted: some checks are missing." in Path("page.html").read_text()
+
+
+def test_plain_check_computes_no_details(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("dpaudit.details.compute.details", None)
+    assert run([*QUICK, "--json", "run.json"]) == 1
+    assert "details" not in json.loads(Path("run.json").read_text())
+
+
+@pytest.mark.parametrize("place", ["-", "no/page.html"])
+def test_a_page_needs_a_file(place, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run([*QUICK, "--html", place]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1 and "REFUTED" not in captured.out
+
+
+def test_bounds_with_an_error_probability_are_a_ring(refuted):
+    claim = replace(refuted.claim, horizon=16, anytime=False)
+    finding = Finding("sample", Status.REFUTED, "Seen.", 1.25, horizon=16, error=1e-6)
+    source = page(Report(Status.REFUTED, claim, (finding,)))
+    assert "The ring: epsilon \u2265 1.25, wrong with probability at most 1e-06." in source
+    assert "0 \u2264 epsilon (no upper bound)" in source and 'class="likely"' in source
+    other = page(Report(Status.REFUTED, replace(claim, horizon=99), (finding,)))
+    assert "The ring" not in other  # the instance of another horizon is another algorithm
 
 
 def test_a_missing_directory_costs_one_line(tmp_path, capsys):
