@@ -53,7 +53,14 @@ def execute(arguments: argparse.Namespace) -> int:
 
     destination = arguments.output or "report.html"
     require_page(destination)
-    write(read(Path(arguments.run)), destination)
+    try:
+        write(read(Path(arguments.run)), destination)
+    except (ValueError, ArithmeticError) as error:
+        if isinstance(error, InvalidArgument):
+            raise
+        # a file may hold numbers that no `check` writes and no axis can carry
+        rule = f"holds numbers that cannot be drawn: {error}."
+        raise InvalidArgument("file", arguments.run, rule) from None
     print(f"{destination} written.")
     return 0
 

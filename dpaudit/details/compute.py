@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from dpaudit.check import OFFERED, Claim
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.details import losses, pair, regret
 from dpaudit.details.parts import Details
+from dpaudit.exact import WorstLoss
 from dpaudit.target import resolve
-from dpaudit.verdict import Finding, Witness
+from dpaudit.verdict import Finding
 
+Part = TypeVar("Part")
 SHARES = {"losses": 0.35, "profile": 0.2, "positions": 0.25, "regret": 0.2}
 
 
@@ -42,30 +45,47 @@ def details(
     def until(*parts: str) -> float:
         return start + budget * sum(SHARES[name] for name in parts)
 
-    ladder, ended = losses.by_horizon(build, claim.arms, claim.horizon, until("losses"))
-    if ended:
-        missing["losses"] = ended
+    def part(name: str, compute: Callable[[], tuple[Part, str]], nothing: Part) -> Part:
+        try:
+            found, why = compute()
+        except Exception as error:
+            # A page without one figure is better than a verdict without a page.
+            said = f"{type(error).__name__}: {error}".rstrip(": ")
+            found, why = nothing, f"a bug in dpaudit ended it ({said})."
+        if why:
+            missing[name] = why
+        return found
+
+    none: list[WorstLoss] = []
+    ladder = part(
+        "losses",
+        lambda: losses.by_horizon(build, claim.arms, claim.horizon, until("losses")),
+        none,
+    )
     refuting = [f.witness for f in findings if f.witness is not None]
-    known = [one.witness for one in ladder if one.witness is not None]
-    candidates: list[Witness] = [*known, *refuting]
-    profile, reason = pair.of_worst_pair(
-        [(build(len(one.stream)), one) for one in candidates],
-        claim.epsilon,
-        until("losses", "profile"),
+    candidates = [*(one.witness for one in ladder if one.witness is not None), *refuting]
+    profile = part(
+        "profile",
+        lambda: pair.of_worst_pair(
+            [(build(len(one.stream)), one) for one in candidates],
+            claim.epsilon,
+            until("losses", "profile"),
+        ),
+        None,
     )
-    if profile is None:
-        missing["profile"] = reason
     worst = max(candidates, key=lambda one: one.loss.lower, default=None)
-    positions, reason = losses.by_position(
-        build,
-        [one.horizon for one in ladder],
-        refuting[0] if refuting else worst,
-        until("losses", "profile", "positions"),
+    positions = part(
+        "positions",
+        lambda: losses.by_position(
+            build,
+            [one.horizon for one in ladder],
+            refuting[0] if refuting else worst,
+            until("losses", "profile", "positions"),
+        ),
+        None,
     )
-    if positions is None:
-        missing["positions"] = reason
-    measured, reason = regret.regret(build, claim.epsilon, seed, until(*SHARES))
-    if measured is None:
-        missing["regret"] = reason
+    measured = part(
+        "regret", lambda: regret.regret(build, claim.epsilon, seed, until(*SHARES)), None
+    )
     shown = losses.points(ladder, claim.anytime)
     return Details(command, flaw, shown, profile, positions, measured, missing)

@@ -19,7 +19,7 @@ from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.noise import Noise
 from dpaudit.core.scores import BetaDraw, Imed, KLBound, PrivateKLBound, Score
 from dpaudit.core.stream import Rewards
-from dpaudit.errors import InvalidArgument
+from dpaudit.errors import DpauditError, InvalidArgument
 from dpaudit.structure.canonical import Distrust
 from dpaudit.structure.ledger import Charge, charge_of
 
@@ -91,7 +91,17 @@ class Recorder:
     time: int = 0
 
     def run(self) -> list[Event]:
-        """Run to the horizon and return every event in order."""
+        """Run to the horizon and return every event in order; a broken declaration is one line."""
+        try:
+            return self.interpret()
+        except DpauditError:
+            raise
+        except Exception as error:
+            rule = f"raised {type(error).__name__} in its run: {error}"
+            raise InvalidArgument("TARGET", self.algorithm.name, rule) from None
+
+    def interpret(self) -> list[Event]:
+        """Answer every request up to the horizon."""
         pulls = [0] * self.algorithm.arms
         state = self.algorithm.start()
         while True:

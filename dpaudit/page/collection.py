@@ -7,6 +7,7 @@ interruption leaves a directory that can be read and continued.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,8 @@ def judge(subject: Subject, plan: Plan) -> Report:
     """Return the report on one subject with its details; raise KeyboardInterrupt on Ctrl-C."""
     saved = plan.directory / f"{subject.name}.json"
     if plan.kept and saved.exists():
-        return read(saved)
+        with suppress(InvalidArgument):  # another version's: judge again
+            return read(saved)
     if isinstance(subject, Policy):
         return audited(subject, plan.budget, plan.seed)
     found = check(

@@ -10,6 +10,9 @@ from dpaudit.details.parts import Details
 from dpaudit.errors import InvalidArgument
 from dpaudit.verdict import Status, Witness
 
+TEXTS = {"target", "algorithm", "parameters", "neighbours", "reason", "streams", "check"}
+TEXTS |= {"hypothesis", "covers", "command", "flaw", "missing"}
+
 
 def read(path: Path) -> Report:
     """Return the report in a file that `check --json` wrote; anything else costs one line."""
@@ -23,6 +26,8 @@ def read(path: Path) -> Report:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidArgument("file", path, f"is not JSON: {error}.") from None
     _require_report(path, data)
+    if _undefined(data):
+        raise InvalidArgument("file", path, "is not a report of `check`: it holds a nan.")
     try:
         # not strict: infinite numbers are written as strings
         report = msgspec.convert(data, Report, strict=False)
@@ -30,6 +35,15 @@ def read(path: Path) -> Report:
     except (msgspec.ValidationError, ValueError) as error:
         raise InvalidArgument("file", path, f"is not a report of `check`: {error}") from None
     return report
+
+
+def _undefined(data: Any) -> bool:
+    """Tell whether some number is nan, which `check` never writes; a text may say nan."""
+    if isinstance(data, dict):
+        return any(_undefined(item) for key, item in data.items() if key not in TEXTS)
+    if isinstance(data, list):
+        return any(_undefined(item) for item in data)
+    return isinstance(data, str) and data.strip().lower() in ("nan", "-nan", "+nan")
 
 
 def _require_report(path: Path, data: Any) -> None:
@@ -76,6 +90,7 @@ def _require_pair(witness: Witness) -> None:
 
 def _require_details(details: Details) -> None:
     pair, regret = details.profile, details.regret
+    _require(all(one.horizon >= 1 for one in details.losses), "a loss has no horizon.")
     if pair is not None:
         rows = {len(pair.stream), len(pair.neighbour), len(pair.actions)}
         grid = {len(pair.epsilons), len(pair.delta), len(pair.delta_neighbour)}

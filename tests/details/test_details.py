@@ -153,3 +153,16 @@ def test_another_epsilon_reaches_the_details(monkeypatch):
     found = details(claim, (), FAR, 0, "command")
     # the closed form at T = 3: epsilon/2 - log(1 + epsilon/4)
     assert found.losses[0].lower == pytest.approx(1 - math.log(1.5), abs=1e-9)
+
+
+def test_a_part_that_breaks_is_named(monkeypatch):
+    def broken(*arguments):
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr(losses, "by_horizon", broken)
+    monkeypatch.setattr(regret, "regret", broken)
+    target = resolve("adap_ucb")
+    claim = claim_of(target, target.build(100, {}, {"arms": 2}), 100, None)
+    found = details(claim, (), 1.0, 0, "command")
+    assert found.missing["losses"] == "a bug in dpaudit ended it (ZeroDivisionError: oh)."
+    assert found.regret is None and "regret" in found.missing

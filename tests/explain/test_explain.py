@@ -154,3 +154,18 @@ def test_no_noise_is_an_infinite_charge():
     algorithm = built("ucb", 6)
     events = Recorder(algorithm, 6, StreamRewards(np.zeros(6), 2), np.random.default_rng(0)).run()
     assert charges(events, 6)[0][1] == math.inf
+
+
+def test_a_broken_declaration_costs_one_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "broken_one.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from dpaudit.core.episodes import DoublingEpisodes\n"
+        "@dataclass(frozen=True, kw_only=True)\n"
+        "class Broken(DoublingEpisodes):\n"
+        "    def rule(self, pulls, time, m):\n"
+        "        raise ZeroDivisionError('no index')\n"
+    )
+    assert run(["explain", "broken_one.py:Broken"]) == 2
+    err = capsys.readouterr().err
+    assert "raised ZeroDivisionError in its run: no index" in err and err.count("\n") == 1

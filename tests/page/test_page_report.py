@@ -10,13 +10,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpaudit.check import Report, as_json
 from dpaudit.cli import run
 from dpaudit.details.parts import Details
-from dpaudit.output import write_json
+from dpaudit.output import plain, write_json
 from dpaudit.page.algorithm import page
 from dpaudit.page.bracket import words
 from dpaudit.page.chart import Linear, Logarithmic, short
@@ -201,7 +201,7 @@ def changed(**parts: object) -> str:
         (changed(verdict="PROVED"), "says PROVED, which none of its findings concludes"),
         (changed(claim={}), "is not a report of `check`"),
         (changed(claim={**WHOLE["claim"], "epsilon": 0}), "epsilon must be positive"),
-        (changed(claim={**WHOLE["claim"], "epsilon": "nan"}), "epsilon must be positive"),
+        (changed(claim={**WHOLE["claim"], "epsilon": "nan"}), "it holds a nan"),
         (changed(findings=[1]), "is not a report of `check`"),
         (changed(findings="SILENT"), "is not a report of `check`"),
         (changed(details={"losses": [{}]}), "is not a report of `check`"),
@@ -216,6 +216,41 @@ def test_other_files_cost_one_line(content, says, tmp_path, capsys):
     assert says in captured.err and captured.err.count("\n") == 1
     assert "Traceback" not in captured.err
     assert not (tmp_path / "page.html").exists()
+
+
+def leaves(data, place=()):
+    """Yield the place of every value in a JSON tree."""
+    inner = data.items() if isinstance(data, dict) else enumerate(data)
+    for key, value in inner:
+        yield (*place, key)
+        if isinstance(value, dict | list) and value:
+            yield from leaves(value, (*place, key))
+
+
+ODD = [None, "", "x", "inf", "-inf", "nan", -1, 0, 0.5, 2**70, 1e308, -1e-300, True, [], {}, [[]]]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_any_change_of_a_report_gives_a_page_or_one_line(proved, refuted, tmp_path, capsys, data):
+    """Half of a valid report is the worst kind of input."""
+    whole = json.loads(json.dumps(plain(as_json(data.draw(st.sampled_from([proved, refuted]))))))
+    places = list(leaves(whole))
+    for _ in range(data.draw(st.integers(1, 2))):
+        *way, last = data.draw(st.sampled_from(places))
+        holder = whole
+        try:
+            for key in way:
+                holder = holder[key]
+            holder[last] = data.draw(st.sampled_from(ODD))
+        except (KeyError, IndexError, TypeError):
+            continue
+    (tmp_path / "run.json").write_text(json.dumps(whole))
+    code = run(["report", str(tmp_path / "run.json"), "-o", str(tmp_path / "page.html")])
+    err = capsys.readouterr().err
+    assert (code, err) == (0, "") or (code == 2 and err.count("\n") == 1)
+    if code == 0:
+        Outline((tmp_path / "page.html").read_text())
 
 
 @pytest.mark.parametrize(
@@ -293,7 +328,8 @@ def test_a_missing_directory_costs_one_line(tmp_path, capsys):
 
 
 def test_smallest_report_has_a_page(tmp_path):
-    (tmp_path / "run.json").write_text(changed())
+    claim = {**WHOLE["claim"], "algorithm": "Nan"}
+    (tmp_path / "run.json").write_text(changed(claim=claim))
     shown = " ".join(Outline(page(read(tmp_path / "run.json"))).words)
     assert "Undecided" in shown and "0 \u2264 epsilon (no upper bound)" in shown
 
