@@ -36,6 +36,7 @@ PARTS = {
     "profile": "Privacy profile and trade-off curve",
     "positions": "Loss by position",
     "regret": "Regret",
+    "evidence": "The audit's evidence",
 }
 
 
@@ -187,8 +188,8 @@ def _witness(report: Report, details: Details) -> Markup | None:
     if pair is None:
         return None
     words = (
-        f"No witness: nothing violates the claim. The worst pair seen among {len(pair.stream)} "
-        f"rounds attains a loss of {pair.loss:.6g}, with these actions; the changed reward is the "
+        f"The exact check brought no witness. The worst pair seen of {len(pair.stream)} rounds "
+        f"attains a loss of {pair.loss:.6g} with these actions; the changed reward is the "
         "highlighted column."
     )
     rows = streams(pair.actions, pair.stream, pair.neighbour)
@@ -217,6 +218,9 @@ def _missing(report: Report, details: Details) -> Markup | None:
     endless = [one.horizon for one in details.losses if one.lower == math.inf]
     if endless:
         reasons["losses"] = f"the loss is infinite from T = {endless[0]} on."
+    sampled = [f for f in report.findings if f.check == "sample"]
+    if sampled and not any(len(course.rounds) > 1 for f in sampled for course in f.courses):
+        reasons["evidence"] = "the audit made no fresh runs within its budget."
     if not reasons:
         return None
     notes = [tag("li", f"{PARTS.get(name, name)}: {why}") for name, why in reasons.items()]
