@@ -95,14 +95,6 @@ class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return next((entry for entry in self.claims if entry.claim == claim), None)
 
 
-def claim_id(target: str, options: Options) -> str:
-    """Return the name of a claim: the target and the parameters that were asked for."""
-    asked: dict[str, Any] = dict(options.given)
-    if options.epsilon is not None:
-        asked["epsilon"] = options.epsilon
-    return " ".join([target, *(f"{name}={asked[name]!r}" for name in sorted(asked))])
-
-
 def entry_of(
     claim: str, target: str, options: Options, report: Report, sources: dict[str, str]
 ) -> Entry:

@@ -116,9 +116,11 @@ def nearest_flaw(algorithm: Algorithm, epsilon: float) -> str | None:
 
 
 def findings_text(report: Report) -> str:
-    """Return one line per check: what it concludes and why."""
+    """Return one line per check: what it concludes and why; `details` follow a bare refutation."""
     return "\n".join(
-        f"  {f.check:<10} {f.status:<8} {_conclusion(f)}".rstrip() for f in report.findings
+        f"  {f.check:<10} {f.status:<8} {_conclusion(f)}".rstrip()
+        for f in report.findings
+        if f.witness is not None or f.status is not Status.REFUTED
     )
 
 
@@ -130,4 +132,5 @@ def _conclusion(finding: Finding) -> str:
 def summary(report: Report, claim: str) -> str:
     """Return a claim in one line: verdict, name, what is known of epsilon."""
     known = bounds(report.lower, report.upper, report.claim.horizon).rstrip(".")
-    return f"{report.verdict:<8} {claim}  epsilon = {report.claim.epsilon:g}  {known}".rstrip()
+    stated = "" if "epsilon=" in claim else f"  epsilon = {report.claim.epsilon:g}"
+    return f"{report.verdict:<8} {claim}{stated}  {known}".rstrip()

@@ -26,7 +26,7 @@ from dpaudit.errors import (
     require_integer,
     require_positive,
 )
-from dpaudit.target import Target, resolve
+from dpaudit.target import Target, parameters, resolve
 from dpaudit.verdict import Finding
 
 BUDGET = 60.0
@@ -56,6 +56,7 @@ class Options:
                 raise UnknownName("method", name, METHODS)
         if self.epsilon is not None:
             require_positive("epsilon", self.epsilon)
+            object.__setattr__(self, "epsilon", float(self.epsilon))
         for name, least in (("horizon", 1), ("exact_horizon", 1), ("runs", 1), ("seed", 0)):
             value = getattr(self, name)
             if value is not None:
@@ -69,6 +70,15 @@ class Judged:
 
     report: Report
     replay: dict[str, Any] | None = None
+
+
+class Instance(Target):
+    """An algorithm with its parameters, judged as it is: the claimed epsilon never rebuilds it."""
+
+    @property
+    def accepts(self) -> dict[str, bool]:
+        """The parameters but epsilon, which is the claim."""
+        return {name: True for name in super().accepts if name != "epsilon"}
 
 
 @dataclass(frozen=True)
@@ -87,9 +97,20 @@ class Declared:
         """The class, instance or function behind the name."""
         return self.target.source
 
+    def claim(self, options: Options) -> str:
+        """Return the name of a claim about it; an instance's parameters are part of it."""
+        if not isinstance(self.source, Algorithm):
+            return claim_id(self.text, options.given, options.epsilon)
+        shown = {**parameters(self.source), **options.given}
+        judged = shown.setdefault("epsilon", options.epsilon) != options.epsilon is not None
+        claim = claim_id(self.text, {k: v for k, v in shown.items() if v is not None}, None)
+        return f"{claim} judged at epsilon={options.epsilon!r}" if judged else claim
+
     def sizes(self, options: Options) -> Options:
         """Return the options with every default size written out."""
-        horizon = engine.HORIZON if options.horizon is None else options.horizon
+        own = getattr(self.source, "horizon", None) if isinstance(self.target, Instance) else None
+        horizon = own if isinstance(own, int) else engine.HORIZON
+        horizon = horizon if options.horizon is None else options.horizon
         arms = self.build(horizon, options).arms
         small = options.exact_horizon
         small = min(arms + BEYOND_FIRST_PULLS, horizon) if small is None else small
@@ -125,6 +146,10 @@ class Foreign:
 
     text: str
     source: Any
+
+    def claim(self, options: Options) -> str:
+        """Return the name of a claim about it."""
+        return claim_id(self.text, options.given, options.epsilon)
 
     def sizes(self, options: Options) -> Options:
         """Return the options with every default size written out."""
@@ -206,6 +231,12 @@ def _plain(found: Any) -> dict[str, Any]:
 Subject = Declared | Foreign
 
 
+def claim_id(target: str, given: Mapping[str, Any], epsilon: float | None) -> str:
+    """Return the name of a claim: the target and the parameters that were asked for."""
+    asked = dict(given) if epsilon is None else {**given, "epsilon": epsilon}
+    return " ".join([target, *(f"{name}={asked[name]!r}" for name in sorted(asked))])
+
+
 def subject_of(thing: Any, root: Path | None = None) -> Subject:
     """Return what a name, `file.py:object`, `package.module:object` or an object stands for.
 
@@ -216,7 +247,7 @@ def subject_of(thing: Any, root: Path | None = None) -> Subject:
     if isinstance(thing, str):
         return _named(thing, root or Path.cwd())
     if isinstance(thing, Algorithm) or (isinstance(thing, type) and issubclass(thing, Algorithm)):
-        return Declared(Target(name_of(thing), thing))
+        return _declared(Target(name_of(thing), thing))
     if callable(thing):
         return _called(name_of(thing), thing)
     raise InvalidArgument(
@@ -239,8 +270,13 @@ def _named(text: str, root: Path) -> Subject:
     except InvalidArgument as error:
         if "not an Algorithm" not in str(error):
             raise
-        return Foreign(text, _object(text))
-    return _called(text, target.source) if inspect.isfunction(target.source) else Declared(target)
+        return _foreign(text, _object(text))
+    return _called(text, target.source) if inspect.isfunction(target.source) else _declared(target)
+
+
+def _declared(target: Target) -> Declared:
+    instance = isinstance(target.source, Algorithm)
+    return Declared(Instance(target.text, target.source) if instance else target)
 
 
 def _object(text: str) -> Any:
@@ -260,8 +296,17 @@ def _called(text: str, source: Callable[..., Any]) -> Subject:
     try:
         target.build(engine.HORIZON, {}, OFFERED)
     except DpauditError:
-        return Foreign(text, source)
+        return _foreign(text, source)
     return Declared(target)
+
+
+def _foreign(text: str, source: Any) -> Foreign:
+    """Name a black box by its file, which is how `audit --replay` finds it."""
+    place, colon, name = text.rpartition(":")
+    file = source_file(source)
+    if colon and not place.endswith(".py") and file is not None:
+        return Foreign(f"{os.path.relpath(file)}:{name}", source)
+    return Foreign(text, source)
 
 
 def name_of(thing: Any) -> str:

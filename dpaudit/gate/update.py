@@ -10,9 +10,9 @@ from typing import Any
 from dpaudit.check import Report
 from dpaudit.errors import Contradiction, DpauditError, InvalidArgument
 from dpaudit.gate.compare import weakened
-from dpaudit.gate.lock import Entry, Lock, LockError, Reason, claim_id, entry_of, options_of
+from dpaudit.gate.lock import Entry, Lock, LockError, Reason, entry_of, options_of
 from dpaudit.gate.sources import digests
-from dpaudit.gate.subject import Options, subject_of
+from dpaudit.gate.subject import Options, claim_id, subject_of
 from dpaudit.verdict import Status
 
 Heard = Callable[[str, Report], Any]
@@ -44,7 +44,7 @@ class Writer:
 
     def added(self, target: str, options: Options) -> Writer:
         """Judge and add a claim that is not locked yet."""
-        claim = claim_id(target, options)
+        claim = claim_id(target, options.given, options.epsilon)
         if self.lock.entry(claim) is not None:
             rule = "is locked already; judge it again with `dpaudit lock --update`."
             raise InvalidArgument("claim", f"'{claim}'", rule)
