@@ -114,8 +114,9 @@ def _audit(
     __tracebackhide__ = True
     from dpaudit.errors import InvalidArgument
     from dpaudit.gate.message import findings_text, summary
+    from dpaudit.gate.naming import subject_of
     from dpaudit.gate.run import explained
-    from dpaudit.gate.subject import Foreign, Options, subject_of
+    from dpaudit.gate.subject import Foreign, Options
 
     methods = tuple(method.split(",") if isinstance(method, str) else method)
     if not methods:

@@ -21,9 +21,11 @@ from dpaudit.errors import Contradiction, DpauditError
 from dpaudit.gate import message
 from dpaudit.gate.compare import STRENGTH, problems
 from dpaudit.gate.lock import Entry, options_of
+from dpaudit.gate.naming import subject_of
+from dpaudit.gate.places import file_of
 from dpaudit.gate.result import Place, Problem, Result, Rule
 from dpaudit.gate.sources import digests, engine_digest
-from dpaudit.gate.subject import Declared, Judged, Options, Subject, file_of, subject_of
+from dpaudit.gate.subject import Declared, Judged, Options, Subject
 from dpaudit.verdict import Status
 
 SEARCH_SECONDS = 15.0
@@ -124,7 +126,7 @@ def explained(
 
 def place_of(subject: Subject) -> Place | None:
     """Return where the code of a subject begins, if that is below the working directory."""
-    file = file_of(subject)
+    file = file_of(subject.text, subject.source)
     if file is None or not file.is_relative_to(Path.cwd().resolve()):
         return None
     kind = type(subject.source) if isinstance(subject.source, Algorithm) else subject.source

@@ -23,7 +23,8 @@ from typing import Any
 
 import dpaudit
 from dpaudit.core.algorithm import Algorithm
-from dpaudit.gate.subject import Subject, file_of
+from dpaudit.gate.places import file_of
+from dpaudit.gate.subject import Subject
 
 PACKAGE = Path(dpaudit.__file__).resolve().parent
 CORE = PACKAGE / "core"
@@ -51,7 +52,7 @@ def digests(subject: Subject, root: Path) -> dict[str, str]:
 
 def files(subject: Subject, root: Path) -> set[Path]:
     """Return the files that a subject rests on: its own, and what they import of the project."""
-    start = file_of(subject)
+    start = file_of(subject.text, subject.source)
     pending = [start] if start else []
     kind = type(subject.source) if isinstance(subject.source, Algorithm) else subject.source
     for base in inspect.getmro(kind) if inspect.isclass(kind) else ():

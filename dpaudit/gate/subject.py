@@ -7,26 +7,22 @@ work and not a target; a check that it cuts short concludes less, never somethin
 
 from __future__ import annotations
 
-import inspect
-import os
-import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from dpaudit import check as engine
 from dpaudit.check import METHODS, OFFERED, Claim, Report
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import (
-    DpauditError,
     InvalidArgument,
     UnknownName,
     require_integer,
     require_positive,
 )
-from dpaudit.target import Target, parameters, resolve
+from dpaudit.gate.places import file_of
+from dpaudit.target import Target, parameters
 from dpaudit.verdict import Finding
 
 BUDGET = 60.0
@@ -102,9 +98,9 @@ class Declared:
         if not isinstance(self.source, Algorithm):
             return claim_id(self.text, options.given, options.epsilon)
         shown = {**parameters(self.source), **options.given}
-        judged = shown.setdefault("epsilon", options.epsilon) != options.epsilon is not None
-        claim = claim_id(self.text, {k: v for k, v in shown.items() if v is not None}, None)
-        return f"{claim} judged at epsilon={options.epsilon!r}" if judged else claim
+        claim = claim_id(self.text, shown, None)
+        own = options.epsilon is None or shown.get("epsilon") == options.epsilon
+        return claim if own else f"{claim} judged at epsilon={options.epsilon!r}"
 
     def sizes(self, options: Options) -> Options:
         """Return the options with every default size written out."""
@@ -189,7 +185,7 @@ class Foreign:
             return self.source(**{name: (values | {"rng": rng})[name] for name in names})
 
         start = time.monotonic()
-        file = file_of(self)
+        file = file_of(self.text, self.source)
         text = read_source(str(file)) if file else ""
         box = PolicyBox(self.text, build, arms, horizon, RUN_SECONDS, text)
         pairs = tuple(candidates(arms, horizon, [options.seed, 2]))[: max(1, runs // 16)]
@@ -235,111 +231,3 @@ def claim_id(target: str, given: Mapping[str, Any], epsilon: float | None) -> st
     """Return the name of a claim: the target and the parameters that were asked for."""
     asked = dict(given) if epsilon is None else {**given, "epsilon": epsilon}
     return " ".join([target, *(f"{name}={asked[name]!r}" for name in sorted(asked))])
-
-
-def subject_of(thing: Any, root: Path | None = None) -> Subject:
-    """Return what a name, `file.py:object`, `package.module:object` or an object stands for.
-
-    A file is looked for under `root` (default here) and named from here, so that a replay finds it.
-    """
-    if isinstance(thing, Declared | Foreign):
-        return thing
-    if isinstance(thing, str):
-        return _named(thing, root or Path.cwd())
-    if isinstance(thing, Algorithm) or (isinstance(thing, type) and issubclass(thing, Algorithm)):
-        return _declared(Target(name_of(thing), thing))
-    if callable(thing):
-        return _called(name_of(thing), thing)
-    raise InvalidArgument(
-        "algorithm",
-        type(thing).__name__,
-        "must be an Algorithm, a name, file.py:object or a callable black box.",
-    )
-
-
-def _named(text: str, root: Path) -> Subject:
-    place, colon, name = text.rpartition(":")
-    if not colon or not place or not name:
-        return Declared(resolve(text))
-    if str(root) not in sys.path:
-        sys.path.insert(0, str(root))  # a file may import its neighbours
-    if place.endswith(".py"):
-        text = f"{os.path.relpath(root / place)}:{name}"
-    try:
-        target = resolve(text)
-    except InvalidArgument as error:
-        if "not an Algorithm" not in str(error):
-            raise
-        return _foreign(text, _object(text))
-    return _called(text, target.source) if inspect.isfunction(target.source) else _declared(target)
-
-
-def _declared(target: Target) -> Declared:
-    instance = isinstance(target.source, Algorithm)
-    return Declared(Instance(target.text, target.source) if instance else target)
-
-
-def _object(text: str) -> Any:
-    import importlib
-
-    from dpaudit.sample.boxes import load_object
-
-    place, _, name = text.rpartition(":")
-    if place.endswith(".py"):
-        return load_object(place, name)
-    return getattr(importlib.import_module(place), name)
-
-
-def _called(text: str, source: Callable[..., Any]) -> Subject:
-    """Tell a function that returns an Algorithm from a black box, by calling it."""
-    target = Target(text, source)
-    try:
-        target.build(engine.HORIZON, {}, OFFERED)
-    except DpauditError:
-        return _foreign(text, source)
-    return Declared(target)
-
-
-def _foreign(text: str, source: Any) -> Foreign:
-    """Name a black box by its file, which is how `audit --replay` finds it."""
-    place, colon, name = text.rpartition(":")
-    file = source_file(source)
-    if colon and not place.endswith(".py") and file is not None:
-        return Foreign(f"{os.path.relpath(file)}:{name}", source)
-    return Foreign(text, source)
-
-
-def name_of(thing: Any) -> str:
-    """Return how a command line can name an object; its bare name where none can."""
-    from dpaudit.core import algorithms
-
-    kind = type(thing) if isinstance(thing, Algorithm) else thing
-    module, name = kind.__module__, getattr(kind, "__qualname__", type(thing).__qualname__)
-    package, _, last = module.rpartition(".")
-    if package == algorithms.__name__:
-        return str(last)
-    file = source_file(kind)
-    if "<locals>" in name or "." in name or file is None:
-        return str(name)
-    if package:
-        return f"{module}:{name}"
-    return f"{os.path.relpath(file)}:{name}"
-
-
-def file_of(subject: Subject) -> Path | None:
-    """Return the file that defines a subject: the one its name gives, else Python's."""
-    place = subject.text.rpartition(":")[0]
-    if place.endswith(".py"):
-        return Path(place).resolve()
-    return source_file(subject.source)
-
-
-def source_file(thing: Any) -> Path | None:
-    """Return the file that defines an object, if there is one."""
-    kind = type(thing) if isinstance(thing, Algorithm) else thing
-    try:
-        file = inspect.getsourcefile(inspect.unwrap(kind) if inspect.isfunction(kind) else kind)
-    except TypeError:
-        module = sys.modules.get(getattr(type(thing), "__module__", ""))
-        file = getattr(module, "__file__", None)
-    return Path(file).resolve() if file and Path(file).is_file() else None

@@ -11,8 +11,9 @@ from dpaudit.check import Report
 from dpaudit.errors import Contradiction, DpauditError, InvalidArgument
 from dpaudit.gate.compare import weakened
 from dpaudit.gate.lock import Entry, Lock, LockError, Reason, entry_of, options_of
+from dpaudit.gate.naming import subject_of
 from dpaudit.gate.sources import digests
-from dpaudit.gate.subject import Options, claim_id, subject_of
+from dpaudit.gate.subject import Options, claim_id
 from dpaudit.verdict import Status
 
 Heard = Callable[[str, Report], Any]
