@@ -16,14 +16,54 @@ from dpaudit.verdict import Status
 class Rule(Enum):
     """What can be wrong with a claim; ids never change their meaning."""
 
-    REFUTED = ("DPA001", "ClaimRefuted", "A counterexample violates the privacy claim.")
-    VERDICT = ("DPA002", "VerdictWeakened", "The verdict is weaker than the locked one.")
-    UPPER = ("DPA003", "UpperBoundGrew", "The upper bound on epsilon is above the locked one.")
-    LOWER = ("DPA004", "LowerBoundPassesClaim", "A lower bound on epsilon is above the claim.")
-    SOURCE = ("DPA005", "SourceChanged", "The source changed and the lock was not updated.")
-    VANISHED = ("DPA006", "TargetVanished", "The target of a locked claim cannot be judged.")
-    CLAIM = ("DPA007", "ClaimWeakened", "The algorithm claims less than was locked.")
-    UNDECIDED = ("DPA008", "ClaimUndecided", "The claim is neither proved nor refuted.")
+    REFUTED = (
+        "DPA001",
+        "ClaimRefuted",
+        "A counterexample violates the privacy claim.",
+        "Replay the counterexample, then mend the noise, the sensitivity or the claim.",
+    )
+    VERDICT = (
+        "DPA002",
+        "VerdictWeakened",
+        "The verdict is weaker than the locked one.",
+        "Mend the algorithm, or accept it with `dpaudit lock --update --reason TEXT`.",
+    )
+    UPPER = (
+        "DPA003",
+        "UpperBoundGrew",
+        "The upper bound on epsilon is above the locked one.",
+        "Mend the algorithm, or accept it with `dpaudit lock --update --reason TEXT`.",
+    )
+    LOWER = (
+        "DPA004",
+        "LowerBoundPassesClaim",
+        "A lower bound on epsilon is above the claim.",
+        "Look for a counterexample with `dpaudit check TARGET --budget 300`.",
+    )
+    SOURCE = (
+        "DPA005",
+        "SourceChanged",
+        "The source changed and the lock was not updated.",
+        "Run `dpaudit lock --update` and commit the lock with the change.",
+    )
+    VANISHED = (
+        "DPA006",
+        "TargetVanished",
+        "The target of a locked claim cannot be judged.",
+        "Restore the target, or drop it with `dpaudit lock --remove CLAIM --reason TEXT`.",
+    )
+    CLAIM = (
+        "DPA007",
+        "ClaimWeakened",
+        "The algorithm claims less than was locked.",
+        "Restore the claim, or accept it with `dpaudit lock --update --reason TEXT`.",
+    )
+    UNDECIDED = (
+        "DPA008",
+        "ClaimUndecided",
+        "The claim is neither proved nor refuted.",
+        "Give more with `--budget`, or declare the algorithm so that structure can prove it.",
+    )
 
     @property
     def id(self) -> str:
@@ -39,6 +79,11 @@ class Rule(Enum):
     def text(self) -> str:
         """What it means, in a sentence."""
         return self.value[2]
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it, in a sentence."""
+        return self.value[3]
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,8 @@ def _described(rule: Rule) -> dict[str, Any]:
         "id": rule.id,
         "name": rule.label,
         "shortDescription": {"text": rule.text},
+        "fullDescription": {"text": f"{rule.text} {rule.remedy}"},
+        "help": {"text": rule.remedy},
         "defaultConfiguration": {"level": _level(rule)},
         "properties": {"tags": ["security", "privacy"]},
     }
