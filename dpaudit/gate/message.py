@@ -5,7 +5,6 @@ The counterexample is saved below `.dpaudit/` and one line replays it from scrat
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import importlib
 import re
@@ -42,12 +41,15 @@ def save(judged: Judged, claim: str, folder: Path) -> Path | None:
         data = to_json(found.witness)
     if data is None:
         return None
-    with contextlib.suppress(FileExistsError):
-        folder.mkdir(parents=True)
-        write_text(folder / ".gitignore", "*\n")
     slug = re.sub(r"[^A-Za-z0-9]+", "-", claim).strip("-")[:60]
     path = folder / f"{slug}-{hashlib.sha256(claim.encode()).hexdigest()[:8]}.json"
-    write_json(data, str(path))
+    try:
+        if not folder.is_dir():
+            folder.mkdir(parents=True, exist_ok=True)
+            write_text(folder / ".gitignore", "*\n")
+        write_json(data, str(path))
+    except (OSError, DpauditError):
+        return None  # a refutation is shown even where nothing can be written
     return path
 
 

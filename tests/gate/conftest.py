@@ -1,5 +1,5 @@
 import pytest
-from gate_samples import forget, write
+from gate_samples import SHORT, command, forget, write
 
 
 @pytest.fixture
@@ -11,3 +11,18 @@ def project(tmp_path, monkeypatch):
     forget("mine", "helper")
     yield tmp_path
     forget("mine", "helper")
+
+
+WRITTEN = {}
+
+
+@pytest.fixture
+def locked(project, capsys):
+    """The lock of the algorithm, judged once for all tests."""
+    path = project / "dpaudit.lock"
+    if not WRITTEN:
+        code, _, err = command(capsys, "lock", "mine.py:Mine", *SHORT)
+        assert (code, err) == (0, "")
+        WRITTEN["text"] = path.read_text()
+    path.write_text(WRITTEN["text"])
+    return path

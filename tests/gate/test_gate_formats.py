@@ -8,7 +8,7 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from schema_checks import DATA, Xsd, json_errors
 
@@ -50,11 +50,14 @@ results = st.builds(
 )
 
 
+patient = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
 def plain(results):
     return json.loads(json.dumps(sarif.render(results)))
 
 
-@settings(max_examples=30, deadline=None)
+@patient
 @given(st.lists(results, max_size=3))
 def test_sarif_is_valid_whatever_the_texts(found):
     log = plain(found)
@@ -109,7 +112,7 @@ def parsed(found):
     return ElementTree.fromstring(junit.render(found, {"dpaudit": "1", "odd\x00": "\x1b"}).encode())
 
 
-@settings(max_examples=30, deadline=None)
+@patient
 @given(st.lists(results, max_size=3))
 def test_junit_is_valid_whatever_the_texts(found):
     root = parsed(found)
@@ -160,7 +163,7 @@ def runner(line):
     return name, {key: back(value, extra) for key, value in pairs.items()}, back(data)
 
 
-@settings(max_examples=30, deadline=None)
+@patient
 @given(st.lists(results, max_size=2))
 def test_annotations_survive_the_runner(found):
     lines = list(annotations.render(found))
