@@ -51,8 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Record what the test audits; judge the claims of its markers first."""
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Record what the test and its fixtures audit."""
 
     def hear(audited: testing.Audited) -> None:
         made = [(SUMMARY, audited.line), *audited.properties.items()]
@@ -63,12 +63,17 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     seed = item.config.getoption("--dpaudit-seed")
     token = testing.session.set(testing.Session(hear, folder, seed))
     try:
-        for mark in item.iter_markers("dpaudit"):
-            if mark.args or mark.kwargs:
-                testing.assert_global_dp(*mark.args, **mark.kwargs)
         return (yield)
     finally:
         testing.session.reset(token)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Judge the claims of a test's markers before its body."""
+    for mark in item.iter_markers("dpaudit"):
+        if mark.args or mark.kwargs:
+            testing.assert_global_dp(*mark.args, **mark.kwargs)
 
 
 class Collector:
@@ -78,11 +83,10 @@ class Collector:
         self.lines: dict[str, None] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep the lines of a test that has run."""
-        if report.when == "call":
-            self.lines |= {
-                str(value): None for name, value in report.user_properties if name == SUMMARY
-            }
+        """Keep the lines of a test."""
+        self.lines |= {
+            str(value): None for name, value in report.user_properties if name == SUMMARY
+        }
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:

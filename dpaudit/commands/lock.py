@@ -84,7 +84,9 @@ def execute(arguments: argparse.Namespace) -> int:
             old,
             reason,
             begun=lambda claim: status.update(f"judging {claim}"),
-            heard=lambda claim, report: out.print(summary(report, claim), markup=False),
+            heard=lambda claim, report: out.print(
+                summary(report, claim), markup=False, soft_wrap=True
+            ),
         )
         try:
             for claim in arguments.remove:

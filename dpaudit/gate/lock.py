@@ -222,6 +222,7 @@ def _parsed(path: Path) -> tuple[Lock, bool]:
 
 def _require_numbers(entry: Entry) -> None:
     """Raise ValueError unless every string that should be a number is one."""
-    for text in (entry.epsilon, entry.lower, entry.upper):
+    errors = [found.error for found in entry.findings if found.error is not None]
+    for text in (entry.epsilon, entry.lower, entry.upper, *errors):
         float(text)
     options_of(entry)

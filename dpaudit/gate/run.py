@@ -84,7 +84,7 @@ class Gate:
             target=entry.target,
             problems=tuple(found),
             locked=entry.verdict,
-            notes=_notes(entry),
+            notes=_notes(entry, judged.report),
             place=place_of(subject) or self._lock_place(entry.claim),
             seconds=time.monotonic() - start,
         )
@@ -94,7 +94,12 @@ class Gate:
         if not isinstance(subject, Declared) or "exact" not in options.methods:
             return judged
         wide = replace(options, exact_horizon=None, methods=("exact",), budget=SEARCH_SECONDS)
-        again = subject.judge(wide)
+        try:
+            again = subject.judge(wide)
+        except Contradiction:
+            raise
+        except DpauditError:
+            return judged
         _require_finished(again.report)
         if again.report.verdict is not Status.REFUTED:
             return judged
@@ -136,10 +141,16 @@ def place_of(subject: Subject) -> Place | None:
     return Place(file.relative_to(Path.cwd().resolve()).as_posix(), line)
 
 
-def _notes(entry: Entry) -> tuple[str, ...]:
-    if entry.versions.get("engine") == engine_digest()[:16]:
-        return ()
-    return (f"locked with another engine (dpaudit {entry.versions.get('dpaudit', '?')})",)
+def _notes(entry: Entry, report: Report) -> tuple[str, ...]:
+    notes = []
+    if STRENGTH[report.verdict] > STRENGTH[entry.verdict]:
+        notes.append(
+            f"stronger than locked ({entry.verdict}); keep it with `dpaudit lock --update`"
+        )
+    if entry.versions.get("engine") != engine_digest()[:16]:
+        version = entry.versions.get("dpaudit", "?")
+        notes.append(f"locked with another engine (dpaudit {version})")
+    return tuple(notes)
 
 
 def _require_finished(report: Report) -> None:

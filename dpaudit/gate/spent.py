@@ -21,8 +21,6 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.gate.lock import Entry
 from dpaudit.output import write_json
 
-CLAIM_ERROR = Decimal("1e-6")  # of a sampled check, see `sample.audit.short_audit`
-
 
 class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One fresh run."""
@@ -49,8 +47,8 @@ def begin(path: Path, entries: Sequence[Entry], allowed: float) -> Fresh:
     if not 0 < allowed < 1:
         raise InvalidArgument("error", allowed, "must lie in (0, 1).")
     runs = _read(path)
-    sampled = sum("sample" in entry.options.methods for entry in entries)
-    error = CLAIM_ERROR * sampled
+    errors = [Decimal(f.error) for entry in entries for f in entry.findings if f.error is not None]
+    error = sum(errors, Decimal(0))
     total = error + sum((Decimal(run.error) for run in runs), Decimal(0))
     if total > Decimal(repr(allowed)):
         rule = (
@@ -60,7 +58,7 @@ def begin(path: Path, entries: Sequence[Entry], allowed: float) -> Fresh:
         raise InvalidArgument("error", f"{allowed:g}", rule)
     seed = secrets.randbits(32)
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    write_json([*runs, Run(now, seed, sampled, str(error))], str(path))
+    write_json([*runs, Run(now, seed, len(errors), str(error))], str(path))
     return Fresh(seed, str(error), str(total), len(runs) + 1, str(path))
 
 

@@ -16,13 +16,14 @@ from dpaudit import check as engine
 from dpaudit.check import METHODS, OFFERED, Claim, Report
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import (
+    DpauditError,
     InvalidArgument,
     UnknownName,
     require_integer,
     require_positive,
 )
 from dpaudit.gate.places import file_of
-from dpaudit.target import Target, parameters
+from dpaudit.target import Target, parameters, said
 from dpaudit.verdict import Finding
 
 BUDGET = 60.0
@@ -122,8 +123,8 @@ class Declared:
     def judge(self, options: Options) -> Judged:
         """Run the checks at sizes that are all written out."""
         assert options.horizon is not None
-        return Judged(
-            engine.check(
+        try:
+            report = engine.check(
                 self.target,
                 options.given,
                 epsilon=options.epsilon,
@@ -133,7 +134,14 @@ class Declared:
                 budget=options.budget,
                 seed=options.seed,
             )
-        )
+        except DpauditError:
+            raise
+        except (Exception, SystemExit) as error:
+            # the algorithm's own code runs in there, and must not end the gate in its own way
+            raise InvalidArgument(
+                "TARGET", self.text, f"cannot be judged: {said(error)}"
+            ) from error
+        return Judged(report)
 
 
 @dataclass(frozen=True)

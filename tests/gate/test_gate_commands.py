@@ -140,6 +140,23 @@ def test_a_source_that_does_not_import_any_more(locked, capsys):
     assert "DPA006" in out and "SyntaxError" in out and "Traceback" not in out
 
 
+EXITS = ("        return Affine", "        raise SystemExit(0)\n        return Affine")
+RAISES = ("        return Affine", "        raise TypeError('one\\ntwo')\n        return Affine")
+
+
+@pytest.mark.parametrize("change", [EXITS, RAISES, ('"""A', 'import sys\nsys.exit(0)\n"""A')])
+def test_code_that_exits_or_raises_does_not_look_green(locked, capsys, change):
+    spoil(locked.parent, *change)
+    code, claims = judged(capsys)
+    assert code == 4 and rules(claims)[0] in ("DPA002", "DPA006")
+    code, _, err = command(capsys, "lock", "--update")
+    assert (code, err.count("\n")) == (4, 1)
+    if change is not RAISES:
+        words = ("mine.py:Mine", "--method", "sample", "--horizon", "9")
+        code, _, err = command(capsys, "check", *words)
+        assert (code, err.count("\n")) == (2, 1)
+
+
 def test_an_edited_lock_is_judged_anew_for_a_reason(locked, capsys):
     locked.write_text(locked.read_text().replace('"lower": "0.8', '"lower": "0.1'))
     code, _, err = command(capsys, "lock", "--update", "mine.py:Mine", "--reason", "merge")
@@ -242,6 +259,15 @@ def test_a_black_box_is_locked_and_refuted_with_a_replay(project, capsys):
     assert (code, err) == (1, "") and "REFUTED again" in out
     code, out, err = command(capsys, "lock", "mine.py:Greedy", *words)
     assert code == 1 and "REFUTED" in out
+
+
+def test_stronger_than_locked_is_worth_a_note(locked, capsys):
+    spoil(locked.parent, *HALVED)
+    assert command(capsys, "lock", "--update", "--reason", "a pilot")[0] == 0
+    spoil(locked.parent, *HALVED[::-1])
+    code, claims = judged(capsys)
+    assert (code, rules(claims)) == (4, ["DPA005"])
+    assert claims[0]["notes"][0].startswith("stronger than locked (REFUTED)")
 
 
 def test_another_engine_is_worth_a_note_only(locked, capsys, monkeypatch):
