@@ -88,10 +88,13 @@ class Rule(Enum):
 
 @dataclass(frozen=True)
 class Problem:
-    """A rule that a claim breaks, and how."""
+    """A rule that a claim breaks, and how, in one line."""
 
     rule: Rule
     message: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", " ".join(self.message.split()))
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ class Writer:
             raise
         except DpauditError as error:
             rule = (
-                f"'{entry.claim}' cannot be judged any more: {error} "
+                f"'{entry.claim}' cannot be judged any more: {' '.join(str(error).split())} "
                 "Drop it with `dpaudit lock --remove CLAIM --reason TEXT`."
             )
             raise LockError(self.path, rule) from None
