@@ -42,8 +42,10 @@ def _named(text: str, root: Path) -> Subject:
     place, colon, name = text.rpartition(":")
     if not colon or not place or not name:
         return Declared(resolve(text))
-    if str(root) not in sys.path:
-        sys.path.insert(0, str(root))  # a file may import its neighbours
+    # a file may import its neighbours, and modules of the project
+    for folder in (root, (root / place).parent) if place.endswith(".py") else (root,):
+        if str(folder.resolve()) not in sys.path:
+            sys.path.insert(0, str(folder.resolve()))
     if place.endswith(".py"):
         text = f"{os.path.relpath(root / place)}:{name}"
     try:

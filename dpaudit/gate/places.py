@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +14,17 @@ def name_of(thing: Any) -> str:
     """Return how a command line can name an object; its bare name where none can."""
     from dpaudit.core import algorithms
 
-    kind = type(thing) if isinstance(thing, Algorithm) else thing
-    module, name = kind.__module__, getattr(kind, "__qualname__", type(thing).__qualname__)
+    kind = _code(thing)
+    module, name = kind.__module__, str(kind.__qualname__)
     package, _, last = module.rpartition(".")
     if package == algorithms.__name__:
         return str(last)
     file = source_file(kind)
-    if "<locals>" in name or "." in name or file is None:
-        return str(name)
-    if package:
-        return f"{module}:{name}"
-    return f"{os.path.relpath(file)}:{name}"
+    # an instance of anything but an Algorithm cannot be built again from its class alone
+    found = kind is thing or isinstance(thing, Algorithm)
+    if "." in name or file is None or not found:
+        return name
+    return f"{module}:{name}" if package else f"{os.path.relpath(file)}:{name}"
 
 
 def file_of(text: str, source: Any) -> Path | None:
@@ -36,10 +35,13 @@ def file_of(text: str, source: Any) -> Path | None:
 
 def source_file(thing: Any) -> Path | None:
     """Return the file that defines an object, if there is one."""
-    kind = type(thing) if isinstance(thing, Algorithm) else thing
     try:
-        file = inspect.getsourcefile(inspect.unwrap(kind) if inspect.isfunction(kind) else kind)
+        file = inspect.getsourcefile(_code(thing))
     except TypeError:
-        module = sys.modules.get(getattr(type(thing), "__module__", ""))
-        file = getattr(module, "__file__", None)
+        return None
     return Path(file).resolve() if file and Path(file).is_file() else None
+
+
+def _code(thing: Any) -> Any:
+    """Return a class or function itself, and the class of anything else."""
+    return thing if inspect.isclass(thing) or inspect.isfunction(thing) else type(thing)

@@ -143,6 +143,8 @@ def place_of(subject: Subject) -> Place | None:
 
 def _notes(entry: Entry, report: Report) -> tuple[str, ...]:
     notes = []
+    if entry.verdict is Status.REFUTED:
+        notes.append("was locked as REFUTED; the reason is in the history of the lock")
     if STRENGTH[report.verdict] > STRENGTH[entry.verdict]:
         notes.append(
             f"stronger than locked ({entry.verdict}); keep it with `dpaudit lock --update`"

@@ -14,6 +14,7 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import inspect
+import os
 import platform
 import sys
 from collections.abc import Iterator
@@ -72,8 +73,14 @@ def _followed(path: Path, root: Path, start: Path | None) -> bool:
     """Tell whether a file is part of the project, of the target's own package, or of the core."""
     if path.is_relative_to(PACKAGE):
         return path.is_relative_to(CORE)
-    inside = path.is_relative_to(root) and not INSTALLED & set(path.relative_to(root).parts)
-    return inside or (start is not None and path.is_relative_to(_top(start)))
+    if start is not None and path.is_relative_to(_top(start)):
+        return True
+    project = [root] if start is None else [root, _top(start).parent]
+    return not _installed(path) and any(path.is_relative_to(place) for place in project)
+
+
+def _installed(path: Path) -> bool:
+    return bool(INSTALLED & set(path.parts))
 
 
 def _top(path: Path) -> Path:
@@ -146,10 +153,9 @@ def _below(place: Path, name: str) -> Path | None:
 
 
 def _label(path: Path, root: Path) -> str:
-    if path.is_relative_to(root):
-        return path.relative_to(root).as_posix()
-    top = _top(path)
-    return (Path(top.name) / path.relative_to(top)).as_posix() if top != path else path.name
+    if not _installed(path):
+        return Path(os.path.relpath(path, root)).as_posix()
+    return path.relative_to(_top(path).parent).as_posix()
 
 
 def _digest(paths: list[Path]) -> str:

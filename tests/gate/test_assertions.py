@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -122,6 +123,16 @@ def test_a_class_that_no_command_line_can_name_has_no_replay_line(project):
     with pytest.raises(PrivacyViolation) as caught:
         assert_global_dp(Local(arms=2, epsilon=3.0), 1, **QUICK)
     assert "actions" in str(caught.value) and "Replay" not in str(caught.value)
+
+
+def test_black_boxes_without_a_file(mine):
+    class Coin:
+        def __call__(self, stream, rng):
+            return mine.coin(stream, rng)
+
+    for box in (functools.partial(mine.coin), Coin(), lambda stream, rng: mine.coin(stream, rng)):
+        report = assert_global_dp(box, 1, horizon=6, runs=64)
+        assert ":" not in report.claim.target
 
 
 @pytest.mark.parametrize(

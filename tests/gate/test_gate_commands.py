@@ -267,7 +267,8 @@ def test_stronger_than_locked_is_worth_a_note(locked, capsys):
     spoil(locked.parent, *HALVED[::-1])
     code, claims = judged(capsys)
     assert (code, rules(claims)) == (4, ["DPA005"])
-    assert claims[0]["notes"][0].startswith("stronger than locked (REFUTED)")
+    assert "locked as REFUTED" in claims[0]["notes"][0]
+    assert claims[0]["notes"][1].startswith("stronger than locked (REFUTED)")
 
 
 def test_another_engine_is_worth_a_note_only(locked, capsys, monkeypatch):

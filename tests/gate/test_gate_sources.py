@@ -83,6 +83,19 @@ def test_installed_packages_below_the_project_do_not_count(project, monkeypatch)
     assert set(now(project)) == {"mine.py", "dpaudit.core"}
 
 
+def test_a_target_outside_the_folder_of_the_lock(project):
+    inner, outer = project / "privacy", project / "src"
+    inner.mkdir()
+    outer.mkdir()
+    write(outer, HELPED)
+    write(outer, "bonus = 1\n", "helper.py")
+    write(inner, "x = 1\n", "helper.py")
+    (project / "mine.py").unlink()
+    forget("mine", "helper")
+    found = digests(subject_of("../src/mine.py:Mine", inner), inner)
+    assert set(found) == {"../src/mine.py", "../src/helper.py", "dpaudit.core"}
+
+
 def test_a_base_class_of_the_core_counts(project, monkeypatch, tmp_path_factory):
     found = sources.files(subject_of("mine.py:Mine", project), project)
     names = {path.name for path in found}
