@@ -136,6 +136,8 @@ def _load_file(text: str, place: str, beside: Path | None) -> ModuleType:
         path = beside / place
     if not path.is_file():
         raise InvalidArgument("TARGET", text, f"cannot be loaded: there is no file {place}.")
+    if (folder := str(path.parent.resolve())) not in sys.path:
+        sys.path.insert(0, folder)  # a file may import its neighbours, as when Python runs it
     name = path.stem
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
