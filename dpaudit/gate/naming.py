@@ -42,10 +42,8 @@ def _named(text: str, root: Path) -> Subject:
     place, colon, name = text.rpartition(":")
     if not colon or not place or not name:
         return Declared(resolve(text))
-    # a file may import its neighbours, and modules of the project
-    for folder in (root, (root / place).parent) if place.endswith(".py") else (root,):
-        if str(folder.resolve()) not in sys.path:
-            sys.path.insert(0, str(folder.resolve()))
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))  # a target may import modules of its project
     if place.endswith(".py"):
         text = f"{os.path.relpath(root / place)}:{name}"
     try:

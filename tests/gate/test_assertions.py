@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -73,6 +74,21 @@ def test_a_failure_shows_the_counterexample_and_replays_it(project, capsys):
         assert said in text
     line = text.splitlines()[-1]
     assert command(capsys, *line.split("dpaudit ", 1)[1].split())[0] == 0
+
+
+def test_a_file_below_that_imports_its_neighbour_can_be_replayed(project):
+    below = project / "src"
+    below.mkdir()
+    text = (project / "mine.py").read_text().replace(*HALVED)
+    (below / "leaky.py").write_text(f"import neighbour_of_leaky\n{text}")
+    (below / "neighbour_of_leaky.py").write_text("")
+    with pytest.raises(PrivacyViolation) as caught:
+        assert_global_dp("src/leaky.py:Mine", 1, **QUICK)
+    words = str(caught.value).splitlines()[-1].split("python ", 1)[1].split()
+    environment = {**os.environ, "PYTHONPATH": str(Path(dpaudit.__file__).parents[1])}
+    done = subprocess.run([sys.executable, *words], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "CONFIRMED" in done.stdout
 
 
 def test_the_nearest_known_flaw_is_named(project, monkeypatch):
