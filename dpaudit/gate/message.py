@@ -19,6 +19,7 @@ from dpaudit.errors import DpauditError
 from dpaudit.gate.subject import Declared, Judged, Options, Subject
 from dpaudit.output import write_json, write_text
 from dpaudit.report import bounds, show_witness
+from dpaudit.target import resolve
 from dpaudit.verdict import Finding, Status
 
 FOLDER = ".dpaudit"
@@ -72,9 +73,13 @@ def replay_line(judged: Judged, options: Options, saved: Path | None) -> str | N
 
 def _nameable(target: str) -> bool:
     """Tell whether a command line can find a target: not so a class made inside a function."""
-    from dpaudit.core.algorithms import names
-
-    return ":" in target or target in names()
+    if ":" in target:
+        return True
+    try:
+        resolve(target)
+    except DpauditError:
+        return False
+    return True
 
 
 def details(
