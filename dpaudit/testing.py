@@ -61,7 +61,7 @@ def audit_global_dp(algorithm: Any, epsilon: float | None = None, **options: Any
     box), `exact_horizon` (arms + 2), `method` (all of "structure", "exact", "sample"), `seed` (0),
     `budget` (at most 60 seconds), `runs` of a black box (2000), and any parameter of the algorithm.
     """
-    return _audit(algorithm, epsilon, **options).report
+    return _audit(algorithm, epsilon, "not refuted", **options).report
 
 
 def assert_global_dp(
@@ -75,32 +75,33 @@ def assert_global_dp(
 
     Arguments and options are those of `audit_global_dp`. `require` is "proved", "holds" (at the
     stated sizes, or better) or "not refuted"; by default "proved", and "not refuted" for a black
-    box, which nothing can prove. The message shows the counterexample and a line that replays it.
+    box, which nothing can prove. The message shows the counterexample and a line that replays it;
+    where the sizes show none, larger ones are searched for 15 seconds before the test fails.
     """
     __tracebackhide__ = True
     if require is not None and require not in REQUIREMENTS:
         from dpaudit.errors import UnknownName
 
         raise UnknownName("requirement", str(require), REQUIREMENTS)
-    found = _audit(algorithm, epsilon, **options)
-    wanted = require or found.provable
-    if str(found.report.verdict) not in REQUIREMENTS[wanted]:
-        raise PrivacyViolation(f"required: {wanted}; found: {found.text}")
+    found = _audit(algorithm, epsilon, require, **options)
+    if str(found.report.verdict) not in REQUIREMENTS[found.required]:
+        raise PrivacyViolation(f"required: {found.required}; found: {found.text}")
     return found.report
 
 
 @dataclass(frozen=True)
 class _Found:
-    """A report, the message for a failure, and the most that the target could reach."""
+    """A report, the message for a failure, and what is required of this target."""
 
     report: Report
     text: str
-    provable: Requirement
+    required: Requirement
 
 
 def _audit(
     algorithm: Any,
     epsilon: float | None,
+    require: Requirement | None,
     *,
     arms: int | None = None,
     horizon: int | None = None,
@@ -116,7 +117,7 @@ def _audit(
     from dpaudit.gate.message import findings_text, summary
     from dpaudit.gate.naming import subject_of
     from dpaudit.gate.run import explained
-    from dpaudit.gate.subject import Foreign, Options
+    from dpaudit.gate.subject import Foreign, Options, searched
 
     methods = tuple(method.split(",") if isinstance(method, str) else method)
     if not methods:
@@ -136,14 +137,15 @@ def _audit(
     claim = subject.claim(asked)
     options = subject.sizes(asked)
     judged = subject.judge(options)
+    required = require or ("not refuted" if isinstance(subject, Foreign) else "proved")
+    if str(judged.report.verdict) not in REQUIREMENTS[required]:
+        judged = searched(subject, options, judged)
     report = judged.report
-    if report.interrupted:
-        raise KeyboardInterrupt
     result = explained(subject, options, judged, claim, here.folder)
     line = summary(report, claim)
     here.hear(Audited(line, _properties(report, claim, options.seed)))
     text = "\n".join(part for part in (line, findings_text(report), result.details) if part)
-    return _Found(report, text, "not refuted" if isinstance(subject, Foreign) else "proved")
+    return _Found(report, text, required)
 
 
 def _properties(report: Report, claim: str, seed: int) -> dict[str, str]:

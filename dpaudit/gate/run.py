@@ -25,10 +25,8 @@ from dpaudit.gate.naming import subject_of
 from dpaudit.gate.places import file_of
 from dpaudit.gate.result import Place, Problem, Result, Rule
 from dpaudit.gate.sources import digests, engine_digest
-from dpaudit.gate.subject import Declared, Judged, Options, Subject
+from dpaudit.gate.subject import Judged, Options, Subject, searched
 from dpaudit.verdict import Status
-
-SEARCH_SECONDS = 15.0
 
 
 @dataclass(frozen=True)
@@ -74,9 +72,9 @@ class Gate:
                 place=self._lock_place(entry.claim),
                 seconds=time.monotonic() - start,
             )
-        _require_finished(judged.report)
-        if STRENGTH[Status.REFUTED] < STRENGTH[judged.report.verdict] < STRENGTH[entry.verdict]:
-            judged = self._searched(subject, options, judged)
+        weaker = STRENGTH[judged.report.verdict] < STRENGTH[entry.verdict]
+        if weaker or entry.verdict is Status.REFUTED:
+            judged = searched(subject, options, judged)
         found = problems(entry, judged.report, sources)
         result = explained(subject, options, judged, entry.claim, self.folder)
         return replace(
@@ -88,23 +86,6 @@ class Gate:
             place=place_of(subject) or self._lock_place(entry.claim),
             seconds=time.monotonic() - start,
         )
-
-    def _searched(self, subject: Subject, options: Options, judged: Judged) -> Judged:
-        """Look for a counterexample at larger horizons; without one, keep the judgement."""
-        if not isinstance(subject, Declared) or "exact" not in options.methods:
-            return judged
-        wide = replace(options, exact_horizon=None, methods=("exact",), budget=SEARCH_SECONDS)
-        try:
-            again = subject.judge(wide)
-        except Contradiction:
-            raise
-        except DpauditError:
-            return judged
-        _require_finished(again.report)
-        if again.report.verdict is not Status.REFUTED:
-            return judged
-        findings = (*judged.report.findings, *again.report.findings)
-        return Judged(replace(judged.report, verdict=Status.REFUTED, findings=findings))
 
     def _lock_place(self, claim: str) -> Place | None:
         """Return the line of the lock that names a claim, for targets without a file here."""
@@ -153,8 +134,3 @@ def _notes(entry: Entry, report: Report) -> tuple[str, ...]:
         version = entry.versions.get("dpaudit", "?")
         notes.append(f"locked with another engine (dpaudit {version})")
     return tuple(notes)
-
-
-def _require_finished(report: Report) -> None:
-    if report.interrupted:
-        raise KeyboardInterrupt

@@ -16,6 +16,7 @@ from dpaudit import check as engine
 from dpaudit.check import METHODS, OFFERED, Claim, Report
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import (
+    Contradiction,
     DpauditError,
     InvalidArgument,
     UnknownName,
@@ -24,13 +25,14 @@ from dpaudit.errors import (
 )
 from dpaudit.gate.places import file_of
 from dpaudit.target import Target, parameters, said
-from dpaudit.verdict import Finding
+from dpaudit.verdict import Finding, Status
 
 BUDGET = 60.0
 BEYOND_FIRST_PULLS = 2  # exact judges arms + 2 rounds unless told: seconds, for every algorithm
 BOX_ARMS, BOX_HORIZON, BOX_RUNS = 2, 100, 2_000
 BOX_ERROR = 1e-6
 RUN_SECONDS = 60.0
+SEARCH_SECONDS = 15.0
 NEIGHBOURS = "one reward of the stream"
 
 
@@ -141,6 +143,8 @@ class Declared:
             raise InvalidArgument(
                 "TARGET", self.text, f"cannot be judged: {said(error)}"
             ) from error
+        if report.interrupted:
+            raise KeyboardInterrupt
         return Judged(report)
 
 
@@ -233,6 +237,29 @@ def _plain(found: Any) -> dict[str, Any]:
 
 
 Subject = Declared | Foreign
+
+
+def searched(subject: Subject, options: Options, judged: Judged) -> Judged:
+    """Look for a counterexample at larger horizons; without one, return the judgement as it is.
+
+    Used where a claim fails anyway or is locked for the first time: how far it gets depends on the
+    machine, so it may turn a silence into a refutation and must not decide what is green.
+    """
+    if not isinstance(subject, Declared) or "exact" not in options.methods:
+        return judged
+    if judged.report.verdict in (Status.PROVED, Status.REFUTED):
+        return judged
+    wide = replace(options, exact_horizon=None, methods=("exact",), budget=SEARCH_SECONDS)
+    try:
+        again = subject.judge(wide).report
+    except Contradiction:
+        raise
+    except DpauditError:
+        return judged
+    if again.verdict is not Status.REFUTED:
+        return judged
+    findings = (*judged.report.findings, *again.findings)
+    return Judged(replace(judged.report, verdict=Status.REFUTED, findings=findings))
 
 
 def claim_id(target: str, given: Mapping[str, Any], epsilon: float | None) -> str:

@@ -13,7 +13,7 @@ from dpaudit.gate.compare import weakened
 from dpaudit.gate.lock import Entry, Lock, LockError, Reason, entry_of, options_of
 from dpaudit.gate.naming import subject_of
 from dpaudit.gate.sources import digests
-from dpaudit.gate.subject import Options, claim_id
+from dpaudit.gate.subject import Options, claim_id, searched
 from dpaudit.verdict import Status
 
 Heard = Callable[[str, Report], Any]
@@ -89,9 +89,7 @@ class Writer:
         self.begun(claim)
         subject = subject_of(target, self.root)
         sized = subject.sizes(options)
-        report = subject.judge(sized).report
-        if report.interrupted:
-            raise KeyboardInterrupt
+        report = searched(subject, sized, subject.judge(sized)).report
         self.heard(claim, report)
         return entry_of(claim, target, sized, report, digests(subject, self.root)), report
 

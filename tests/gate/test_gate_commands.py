@@ -12,6 +12,7 @@ from gate_samples import HALVED, SHORT, command, spoil
 from schema_checks import DATA, Xsd, json_errors
 
 from dpaudit.gate import lock as locks
+from dpaudit.testing import PrivacyViolation, assert_global_dp
 
 LONG = (
     "        scale = 1 / (exact(self.epsilon) * len(rows))\n",
@@ -100,6 +101,11 @@ def test_a_flaw_beyond_the_locked_size_is_searched_for(locked, capsys):
     assert (code, rules(claims)) == (1, ["DPA001", "DPA005"])
     witness = next(f["witness"] for f in claims[0]["findings"] if f["witness"])
     assert len(witness["actions"]) > 64
+    os.unlink("dpaudit.lock")
+    code, out, err = command(capsys, "lock", "mine.py:Mine", *SHORT)
+    assert code == 1 and out.startswith("REFUTED") and "would get weaker" in err
+    with pytest.raises(PrivacyViolation, match="required: proved; found: REFUTED"):
+        assert_global_dp("mine.py:Mine", 1, horizon=1000, method="structure,exact")
 
 
 def test_a_refuted_claim_is_not_locked_without_a_reason(project, capsys):

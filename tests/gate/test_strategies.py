@@ -12,7 +12,7 @@ from dpaudit.exact import likelihood
 from dpaudit.exact.witness import loss_between, require_neighbours
 from dpaudit.strategies import epsilons, instances, neighbouring_pairs, reward_streams
 
-patient = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+patient = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @patient
