@@ -42,7 +42,8 @@ def execute(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
     from dpaudit import report
-    from dpaudit.gate import machine, spent
+    from dpaudit.errors import DpauditError
+    from dpaudit.gate import annotations, machine, spent
     from dpaudit.gate.lock import read
     from dpaudit.gate.message import FOLDER
     from dpaudit.gate.result import Result, exit_code
@@ -54,7 +55,13 @@ def execute(arguments: argparse.Namespace) -> int:
 
     machine.require(arguments)
     path = Path(arguments.lock)
-    entries = select(read(path), arguments.claims)
+    try:
+        entries = select(read(path), arguments.claims)
+    except DpauditError as error:
+        if arguments.github:
+            where = {"file": arguments.lock, "title": "dpaudit"}
+            sys.stdout.write(annotations.command("error", where, str(error)) + "\n")
+        raise
     fresh = None
     if arguments.fresh:
         place = arguments.spent or path.parent / "dpaudit.fresh.json"

@@ -174,6 +174,13 @@ def test_an_edited_lock_is_judged_anew_for_a_reason(locked, capsys):
     assert judged(capsys)[0] == 0
 
 
+def test_a_bad_lock_is_annotated_too(locked, capsys):
+    locked.write_text("{")
+    code, out, err = command(capsys, "gate", "--github")
+    assert code == 4 and err.startswith("dpaudit: lock=dpaudit.lock is not JSON")
+    assert out.startswith("::error file=dpaudit.lock,title=dpaudit::lock=dpaudit.lock is not JSON")
+
+
 def test_a_lock_in_another_directory(locked, capsys, tmp_path_factory, monkeypatch):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     shutil.copy(locked.parent / "mine.py", elsewhere / "mine.py")
