@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["load"]
+__all__ = ["assert_global_dp", "load"]
 
 if TYPE_CHECKING:
     from dpaudit.core.algorithms import load
+    from dpaudit.testing import assert_global_dp
 
 
 def __getattr__(name: str) -> Any:
@@ -17,4 +18,8 @@ def __getattr__(name: str) -> Any:
         from dpaudit.core.algorithms import load
 
         return load
+    if name == "assert_global_dp":
+        from dpaudit.testing import assert_global_dp
+
+        return assert_global_dp
     raise AttributeError(f"module 'dpaudit' has no attribute {name!r}")

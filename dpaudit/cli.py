@@ -64,11 +64,16 @@ def run(argv: Sequence[str]) -> int:
     """Execute one command line and return its exit code; bad input costs one line, no traceback."""
     try:
         arguments = parser().parse_args(argv)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 2
+    try:
         code: int = arguments.execute(arguments)
         sys.stdout.flush()
         return code
-    except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else 2
+    except SystemExit:
+        # No command exits this way: the code that is judged did, and its 0 must not look like ours.
+        sys.stderr.write("dpaudit: the judged code called sys.exit; nothing is concluded.\n")
+        return 2
     except DpauditError as error:
         sys.stderr.write(f"dpaudit: {error}\n")
         return error.exit_code

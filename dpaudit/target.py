@@ -78,8 +78,8 @@ class Target:
             algorithm = self._make(values)
         except DpauditError:
             raise
-        except Exception as error:
-            raise InvalidArgument("TARGET", self.text, f"cannot be built: {_said(error)}") from None
+        except (Exception, SystemExit) as error:
+            raise InvalidArgument("TARGET", self.text, f"cannot be built: {said(error)}") from None
         if not isinstance(algorithm, Algorithm):
             raise _not_an_algorithm(self.text, algorithm)
         return algorithm
@@ -136,6 +136,8 @@ def _load_file(text: str, place: str, beside: Path | None) -> ModuleType:
         path = beside / place
     if not path.is_file():
         raise InvalidArgument("TARGET", text, f"cannot be loaded: there is no file {place}.")
+    if (folder := str(path.parent.resolve())) not in sys.path:
+        sys.path.insert(0, folder)  # a file may import its neighbours, as when Python runs it
     name = path.stem
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -146,8 +148,8 @@ def _load_file(text: str, place: str, beside: Path | None) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
-        raise InvalidArgument("TARGET", text, f"cannot be imported: {_said(error)}") from None
+    except (Exception, SystemExit) as error:
+        raise InvalidArgument("TARGET", text, f"cannot be imported: {said(error)}") from None
     finally:
         if known is not None:
             sys.modules[name] = known
@@ -159,11 +161,12 @@ def _load_module(text: str, place: str) -> ModuleType:
         sys.path.insert(0, str(Path.cwd()))
     try:
         return importlib.import_module(place)
-    except Exception as error:
-        raise InvalidArgument("TARGET", text, f"cannot be imported: {_said(error)}") from None
+    except (Exception, SystemExit) as error:
+        raise InvalidArgument("TARGET", text, f"cannot be imported: {said(error)}") from None
 
 
-def _said(error: BaseException) -> str:
+def said(error: BaseException) -> str:
+    """Return an error of foreign code in one line."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0]}" if lines else f"{type(error).__name__}."
 

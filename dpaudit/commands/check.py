@@ -41,6 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seed", default="0", metavar="S", help="seed of the sample check (default 0)")
     add("--json", metavar="FILE", help="write JSON to FILE, or to stdout for -")
     add("--witness", metavar="FILE", help="save the counterexample, if there is one")
+    add("--junit", metavar="FILE", help="write JUnit XML")
+    add("--sarif", metavar="FILE", help="write SARIF 2.1.0")
+    add("--github", action="store_true", help="print GitHub annotations")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -48,6 +51,8 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit import check as engine
     from dpaudit import report
     from dpaudit.errors import UnknownName
+    from dpaudit.gate import machine
+    from dpaudit.gate.subject import Options
     from dpaudit.output import require_writable, write_json
     from dpaudit.parsing import assignment, integer, number
     from dpaudit.target import resolve
@@ -57,7 +62,7 @@ def execute(arguments: argparse.Namespace) -> int:
     for name in methods:
         if name not in engine.METHODS:
             raise UnknownName("method", name, engine.METHODS)
-    require_writable(arguments.json)
+    machine.require(arguments)
     require_writable(arguments.witness)
     readers: dict[str, Callable[[str, str], Any]] = {
         "epsilon": number,
@@ -93,6 +98,9 @@ def execute(arguments: argparse.Namespace) -> int:
         found = detailed(found, arguments, values.get("budget", engine.BUDGET))
     if arguments.json is not None:
         write_json(engine.as_json(found), arguments.json)
+    if machine.wanted(arguments):
+        asked = Options(values.get("epsilon"), given, seed=integer("seed", arguments.seed))
+        machine.write(arguments, [machine.checked(found, target, asked, saved)])
     return 130 if found.interrupted else EXIT_CODES[found.verdict]
 
 

@@ -1,0 +1,93 @@
+"""Judge every locked claim again and fail if one got weaker.
+
+Fails when a verdict weakens, an upper bound on epsilon grows, a lower bound passes the claim, the
+source changed without `lock --update`, or a target is gone. Sizes and seeds are those of the lock,
+so the result does not flip. `--fresh` draws a new seed instead: each such run may refute a true
+claim with the error that it states, which is recorded and taken from a total.
+
+Exit codes: 0 nothing got weaker, 1 a claim is refuted, 2 usage or tool error, 4 weakened or stale
+lock, 130 interrupted.
+
+examples:
+  dpaudit gate
+  dpaudit gate --github --sarif dpaudit.sarif --junit dpaudit.xml
+  dpaudit gate --fresh
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+HELP = "judge every locked claim again; fail if one got weaker"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add = parser.add_argument
+    add("claims", nargs="*", metavar="CLAIM", help="locked claims or targets (default all)")
+    add("--lock", default="dpaudit.lock", metavar="PATH", help="the lock (default dpaudit.lock)")
+    add("--budget", metavar="SECONDS", help="longest time for a claim (default as locked)")
+    add("--fresh", action="store_true", help="draw a new seed and spend error on it")
+    add("--error", default="1e-3", metavar="E", help="total error of fresh runs (default 1e-3)")
+    add("--spent", metavar="FILE", help="record of fresh runs (default dpaudit.fresh.json)")
+    add("--json", metavar="FILE", help="write JSON to FILE, or to stdout for -")
+    add("--junit", metavar="FILE", help="write JUnit XML")
+    add("--sarif", metavar="FILE", help="write SARIF 2.1.0")
+    add("--github", action="store_true", help="print GitHub annotations")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Judge, print a line per claim, write what was asked for, return the exit code."""
+    from pathlib import Path
+
+    from dpaudit import report
+    from dpaudit.errors import DpauditError
+    from dpaudit.gate import annotations, machine, spent
+    from dpaudit.gate.lock import read
+    from dpaudit.gate.message import FOLDER
+    from dpaudit.gate.result import Result, exit_code
+    from dpaudit.gate.run import Gate
+    from dpaudit.gate.select import select
+    from dpaudit.gate.show import show_result, show_total
+    from dpaudit.output import write_json
+    from dpaudit.parsing import number
+
+    machine.require(arguments)
+    path = Path(arguments.lock)
+    try:
+        entries = select(read(path), arguments.claims)
+    except DpauditError as error:
+        if arguments.github:
+            where = {"file": arguments.lock, "title": "dpaudit"}
+            sys.stdout.write(annotations.command("error", where, str(error)) + "\n")
+        raise
+    fresh = None
+    if arguments.fresh:
+        place = arguments.spent or path.parent / "dpaudit.fresh.json"
+        fresh = spent.begin(Path(place), entries, number("error", arguments.error))
+    gate = Gate(
+        root=path.resolve().parent,
+        folder=Path(FOLDER),
+        seed=None if fresh is None else fresh.seed,
+        budget=None if arguments.budget is None else number("budget", arguments.budget),
+        lock=path,
+    )
+    out = report.console(quiet=arguments.json == "-")
+    results: list[Result] = []
+    try:
+        with out.status("judging") as status:
+            for result in gate.results(entries, lambda claim: status.update(f"judging {claim}")):
+                results.append(result)
+                show_result(out, result)
+    except KeyboardInterrupt:
+        left = len(entries) - len(results)
+        sys.stderr.write(f"dpaudit: interrupted; {left} of {len(entries)} claims not judged.\n")
+        return 130
+    code = exit_code(results)
+    show_total(out, results, fresh)
+    machine.write(arguments, results)
+    if arguments.json is not None:
+        data = {"schema": 1, "exit_code": code, "lock": str(path), "fresh": fresh}
+        write_json(data | {"claims": [machine.as_json(it) for it in results]}, arguments.json)
+    return code

@@ -1,0 +1,126 @@
+"""Judge claims and write what was found to a lock, for `gate` to hold on to.
+
+TARGET is an algorithm name, package.module:object or file.py:object (declared, or a black box that
+only sampling judges). Files are looked for in the lock's directory. `--update` judges locked claims
+again, all or those of the TARGETs, with their own options unless others are given. What gets weaker
+is refused without `--reason TEXT`, which is kept in the lock.
+
+Exit codes: 0 written, 1 a claim is refuted and nothing is written, 2 usage or tool error,
+4 a claim would get weaker or the lock cannot be believed, 130 interrupted (the old lock stays).
+
+examples:
+  dpaudit lock mine.py:Mine
+  dpaudit lock adap_klucb adap_ucb --arms 3 --horizon 1e6
+  dpaudit lock --update
+  dpaudit lock --update --reason "epsilon raised to 2 for the pilot"
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+HELP = "judge claims and write them to a lock for `gate`"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments; numbers are parsed later, so that errors share one form."""
+    add = parser.add_argument
+    add("targets", nargs="*", metavar="TARGET", help="what to lock, or to update (default all)")
+    add("--update", action="store_true", help="judge locked claims again")
+    add("--remove", action="append", default=[], metavar="CLAIM", help="drop a locked claim")
+    add("--reason", metavar="TEXT", help="why a claim may get weaker; kept in the lock")
+    add("--lock", default="dpaudit.lock", metavar="PATH", help="the lock (default dpaudit.lock)")
+    add("--epsilon", metavar="E", help="the claim to judge (default its own, else 1)")
+    add("--arms", metavar="K", help="number of arms (default 2)")
+    add("--param", action="append", default=[], metavar="NAME=VALUE", help="any other parameter")
+    add("--horizon", metavar="T", help="rounds (default 1e7; 100 for a black box)")
+    add("--exact-horizon", metavar="T", help="rounds for exact (default arms + 2)")
+    add("--method", metavar="M,...", help="default structure,exact,sample")
+    add("--runs", metavar="N", help="runs of a black box (default 2000)")
+    add("--seed", metavar="S", help="seed of the sample check (default 0)")
+    add("--budget", metavar="SECONDS", help="longest time for a claim (default 60)")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Judge, compare, and write the lock once at the end."""
+    from pathlib import Path
+
+    from dpaudit.errors import InvalidArgument
+    from dpaudit.gate.lock import Lock, read, read_edited, write
+    from dpaudit.gate.lock import Reason as Kept
+    from dpaudit.gate.message import summary
+    from dpaudit.gate.select import select
+    from dpaudit.gate.subject import Options
+    from dpaudit.gate.update import Writer
+    from dpaudit.output import require_writable
+    from dpaudit.report import console
+
+    path = Path(arguments.lock)
+    require_writable(str(path))
+    reason = (arguments.reason or "").strip() or None
+    if arguments.reason is not None and reason is None:
+        raise InvalidArgument("reason", "''", "must say something.")
+    asked = _options(arguments)
+    if arguments.update and ("epsilon" in asked or "given" in asked):
+        name = "epsilon" if "epsilon" in asked else "param"
+        rule = "makes another claim; lock it without --update, and --remove the old one."
+        raise InvalidArgument(name, asked.get("epsilon", asked.get("given")), rule)
+    if not (arguments.targets or arguments.update or arguments.remove):
+        raise InvalidArgument("TARGET", "(none)", "is required unless --update or --remove.")
+    old, edited = Lock(), False
+    if path.exists() or arguments.update or arguments.remove:
+        old, edited = read_edited(path)
+        if edited and not (arguments.update and reason and not arguments.targets):
+            read(path)
+    out = console(quiet=False)
+    if edited and reason:
+        everything = Kept("(all)", "edited by hand or merged; every claim judged again", reason)
+        old = Lock(old.claims, [*old.history, everything])
+    with out.status("judging") as status:
+        writer = Writer(
+            path,
+            old,
+            reason,
+            begun=lambda claim: status.update(f"judging {claim}"),
+            heard=lambda claim, report: out.print(
+                summary(report, claim), markup=False, soft_wrap=True
+            ),
+        )
+        try:
+            for claim in arguments.remove:
+                writer = writer.removed(claim)
+            if arguments.update:
+                for entry in select(writer.lock, arguments.targets):
+                    writer = writer.updated(entry, asked)
+            else:
+                for target in arguments.targets:
+                    writer = writer.added(target, Options(**asked))
+        except KeyboardInterrupt:
+            sys.stderr.write(f"dpaudit: interrupted; {path} is unchanged.\n")
+            return 130
+    write(path, writer.lock)
+    count = len(writer.lock.claims)
+    out.print(f"{path} holds {count} claim{'s' * (count != 1)}.", markup=False)
+    return 0
+
+
+def _options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the options that were given, parsed."""
+    from dpaudit.parsing import assignment, integer, number
+
+    readers = {"epsilon": number, "budget": number, "horizon": integer, "exact_horizon": integer}
+    readers |= {"runs": integer, "seed": integer}
+    typed = {name: getattr(arguments, name) for name in readers}
+    found: dict[str, Any] = {
+        name: readers[name](name, text) for name, text in typed.items() if text is not None
+    }
+    given: dict[str, Any] = dict(assignment(text) for text in arguments.param)
+    if arguments.arms is not None:
+        given["arms"] = integer("arms", arguments.arms)
+    if given:
+        found["given"] = given
+    if arguments.method is not None:
+        found["methods"] = tuple(name.strip() for name in arguments.method.split(","))
+    return found

@@ -1,0 +1,112 @@
+"""What got weaker: a fresh judgement against a locked one.
+
+The order of verdicts is PROVED, HOLDS, SILENT, REFUTED. Bounds of the structure check are rational
+and compared as they are. Enclosures of the exact check may differ in their last digits between
+builds of the arithmetic libraries, so an upper end counts as grown beyond one part in 10^9: no
+change of noise is that small, and the verdict itself has no such slack.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+
+from dpaudit.check import Report
+from dpaudit.core.arithmetic import exact
+from dpaudit.gate.lock import Entry
+from dpaudit.gate.result import Problem, Rule
+from dpaudit.report import at_least, at_most
+from dpaudit.verdict import Status
+
+STRENGTH = {Status.REFUTED: 0, Status.SILENT: 1, Status.HOLDS: 2, Status.PROVED: 3}
+ENCLOSURE_SLACK = Fraction(1, 10**9)
+
+
+def problems(entry: Entry, report: Report, sources: Mapping[str, str]) -> list[Problem]:
+    """Return everything that the gate has against a claim, the gravest first."""
+    found = _refuted(entry, report) or weakened(entry, report)
+    changed = changed_sources(entry.sources, sources)
+    if changed:
+        message = f"source changed since it was locked: {', '.join(changed)}."
+        if not found:
+            message += f" Still {report.verdict}: accept it with `dpaudit lock --update`."
+        found.append(Problem(Rule.SOURCE, message))
+    return found
+
+
+def _refuted(entry: Entry, report: Report) -> list[Problem]:
+    if report.verdict is not Status.REFUTED or entry.verdict is Status.REFUTED:
+        return []
+    guilty = next(f for f in report.findings if f.status is Status.REFUTED)
+    message = f"epsilon = {report.claim.epsilon:g} is refuted (locked: {entry.verdict})"
+    if guilty.witness is not None:
+        message += f": loss at least {at_least(guilty.witness.loss.lower)}"
+    elif guilty.error is not None:
+        message += f" by sampling at error {guilty.error:g}"
+    return [Problem(Rule.REFUTED, message + ".")]
+
+
+def weakened(entry: Entry, report: Report) -> list[Problem]:
+    """Return what a fresh judgement says less of than the locked one."""
+    found: list[Problem] = []
+    claim = report.claim
+    if exact(claim.epsilon) > exact(float(entry.epsilon)):
+        message = f"claims epsilon = {claim.epsilon!r}, locked was {entry.epsilon}."
+        found.append(Problem(Rule.CLAIM, message))
+    if entry.anytime and not claim.anytime:
+        found.append(Problem(Rule.CLAIM, "is no longer anytime: it must know its horizon."))
+    if claim.horizon < entry.options.horizon:
+        message = f"is judged for {claim.horizon:,} rounds, locked were {entry.options.horizon:,}."
+        found.append(Problem(Rule.CLAIM, message))
+    if STRENGTH[report.verdict] < STRENGTH[entry.verdict]:
+        message = f"{entry.verdict} became {report.verdict}"
+        if report.verdict is Status.SILENT:
+            message += f": {_why(report)}"
+        found.append(Problem(Rule.VERDICT, message.rstrip(".") + "."))
+    elif report.verdict is Status.HOLDS and (covered := _covered(report)) < _locked_size(entry):
+        message = f"holds at {covered} rounds, locked were {_locked_size(entry)}."
+        found.append(Problem(Rule.VERDICT, message))
+    if report.verdict is not Status.REFUTED and _grew(float(entry.upper), report):
+        message = f"epsilon <= {entry.upper} became epsilon <= {at_most(report.upper)}."
+        found.append(Problem(Rule.UPPER, message))
+    lower = max((f.epsilon_lower for f in report.findings), default=0.0)
+    if lower > claim.epsilon and entry.verdict is not Status.REFUTED:
+        message = f"epsilon >= {at_least(lower)} is above the claim, {claim.epsilon!r}."
+        found.append(Problem(Rule.LOWER, message))
+    return found
+
+
+def _why(report: Report) -> str:
+    """Return the reason of the check that could have proved it."""
+    silent = [f for f in report.findings if f.status is Status.SILENT]
+    return silent[0].reason if silent else "no check was run"
+
+
+def _covered(report: Report) -> int:
+    return max(f.horizon for f in report.findings if f.status is Status.HOLDS)
+
+
+def _locked_size(entry: Entry) -> int:
+    return max((f.horizon for f in entry.findings if f.status is Status.HOLDS), default=0)
+
+
+def _grew(locked: float, report: Report) -> bool:
+    if locked == math.inf or report.upper == locked:
+        return False
+    if report.upper == math.inf:
+        return True
+    by_structure = any(
+        f.check == "structure" and f.epsilon_upper == report.upper for f in report.findings
+    )
+    slack = Fraction(0) if by_structure else ENCLOSURE_SLACK
+    return exact(report.upper) > exact(locked) * (1 + slack)
+
+
+def changed_sources(locked: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Return the files that differ, are new, or are gone."""
+    return sorted(
+        f"{name}{' (new)' * (name not in locked)}{' (gone)' * (name not in now)}"
+        for name in {*locked, *now}
+        if locked.get(name) != now.get(name)
+    )

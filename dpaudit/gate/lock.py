@@ -1,0 +1,228 @@
+"""`dpaudit.lock`: the claims a project agreed on, what was found, and in which source.
+
+Sorted JSON, one claim after the other. Every bound is a string that reads back as the same number.
+A digest over everything else tells an edited file from a written one; it guards against accidents,
+not against malice: whoever can change the lock can also run `lock`. The history keeps the written
+reason for every change that weakened a claim.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from dpaudit.check import Report
+from dpaudit.errors import DpauditError, InvalidArgument
+from dpaudit.gate.sources import versions
+from dpaudit.gate.subject import Options
+from dpaudit.output import write_text
+from dpaudit.verdict import Status
+
+SCHEMA = 1
+DEFAULT = "dpaudit.lock"
+
+
+class LockError(DpauditError):
+    """A lock that cannot be believed."""
+
+    exit_code = 4
+
+    def __init__(self, path: Path, rule: str) -> None:
+        super().__init__(f"lock={path} {rule}")
+
+
+class Found(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one check found."""
+
+    check: str
+    status: Status
+    horizon: int
+    lower: str
+    upper: str
+    certified: bool
+    error: str | None
+
+
+class Sizes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The options of a claim, as plain data."""
+
+    epsilon: str | None
+    given: dict[str, int | str]
+    horizon: int
+    exact_horizon: int | None
+    methods: list[str]
+    seed: int
+    budget: str
+    runs: int | None
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One locked claim."""
+
+    claim: str
+    target: str
+    epsilon: str
+    anytime: bool
+    verdict: Status
+    lower: str
+    upper: str
+    options: Sizes
+    parameters: dict[str, str]
+    findings: list[Found]
+    sources: dict[str, str]
+    versions: dict[str, str]
+
+
+class Reason(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Why a claim was allowed to become weaker."""
+
+    claim: str
+    change: str
+    reason: str
+
+
+class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The content of a lock file."""
+
+    claims: list[Entry] = []
+    history: list[Reason] = []
+
+    def entry(self, claim: str) -> Entry | None:
+        """Return the entry of a claim, if it is locked."""
+        return next((entry for entry in self.claims if entry.claim == claim), None)
+
+
+def entry_of(
+    claim: str, target: str, options: Options, report: Report, sources: dict[str, str]
+) -> Entry:
+    """Return the entry that locks a report."""
+    findings = [
+        Found(
+            it.check,
+            it.status,
+            it.horizon,
+            repr(it.epsilon_lower),
+            repr(it.epsilon_upper),
+            it.certified,
+            None if it.error is None else repr(it.error),
+        )
+        for it in report.findings
+    ]
+    return Entry(
+        claim=claim,
+        target=target,
+        epsilon=repr(report.claim.epsilon),
+        anytime=report.claim.anytime,
+        verdict=report.verdict,
+        lower=repr(report.lower),
+        upper=repr(report.upper),
+        options=sizes_of(options),
+        parameters={name: repr(value) for name, value in report.claim.parameters.items()},
+        findings=findings,
+        sources=sources,
+        versions=versions(),
+    )
+
+
+def sizes_of(options: Options) -> Sizes:
+    """Return options as plain data."""
+    assert options.horizon is not None
+    return Sizes(
+        epsilon=None if options.epsilon is None else repr(options.epsilon),
+        given={k: v if isinstance(v, int) else repr(v) for k, v in options.given.items()},
+        horizon=options.horizon,
+        exact_horizon=options.exact_horizon,
+        methods=list(options.methods),
+        seed=options.seed,
+        budget=repr(options.budget),
+        runs=options.runs,
+    )
+
+
+def options_of(entry: Entry) -> Options:
+    """Return the options that an entry was locked with."""
+    sizes = entry.options
+    return Options(
+        epsilon=None if sizes.epsilon is None else float(sizes.epsilon),
+        given={k: v if isinstance(v, int) else float(v) for k, v in sizes.given.items()},
+        horizon=sizes.horizon,
+        exact_horizon=sizes.exact_horizon,
+        methods=tuple(sizes.methods),
+        seed=sizes.seed,
+        budget=float(sizes.budget),
+        runs=sizes.runs,
+    )
+
+
+def encode(lock: Lock) -> str:
+    """Return the text of a lock file."""
+    ordered = Lock(sorted(lock.claims, key=lambda entry: entry.claim), lock.history)
+    body = msgspec.to_builtins(ordered) | {"schema": SCHEMA}
+    whole = body | {"digest": _digest(body)}
+    text = msgspec.json.format(msgspec.json.encode(whole, order="sorted"), indent=2)
+    return text.decode() + "\n"
+
+
+def write(path: Path, lock: Lock) -> None:
+    """Write a lock file, whole or not at all."""
+    write_text(path, encode(lock))
+
+
+def _digest(body: dict[str, Any]) -> str:
+    return hashlib.sha256(msgspec.json.encode(body, order="sorted")).hexdigest()
+
+
+def read(path: Path) -> Lock:
+    """Return the lock in a file; raise one line that says what is wrong and what to do."""
+    data, edited = _parsed(path)
+    if edited:
+        rule = "was edited by hand (or merged); run `dpaudit lock --update --reason TEXT`."
+        raise LockError(path, rule)
+    return data
+
+
+def read_edited(path: Path) -> tuple[Lock, bool]:
+    """Return the lock in a file and whether it was edited since it was written."""
+    return _parsed(path)
+
+
+def _parsed(path: Path) -> tuple[Lock, bool]:
+    try:
+        data = msgspec.json.decode(path.read_bytes())
+    except FileNotFoundError:
+        rule = "does not exist; write it with `dpaudit lock TARGET...`."
+        raise InvalidArgument("lock", path, rule) from None
+    except OSError as error:
+        raise InvalidArgument("lock", path, f"cannot be read: {error.strerror}.") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        rule = "is not JSON: truncated or corrupted; restore it from version control."
+        raise LockError(path, rule) from None
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
+        raise LockError(path, "is not a lock of dpaudit; restore it from version control.")
+    if schema > SCHEMA:
+        rule = f"has schema {schema}; this dpaudit knows up to {SCHEMA}: upgrade dpaudit."
+        raise LockError(path, rule)
+    stated = data.pop("digest", None)
+    edited = stated != _digest(data)
+    del data["schema"]
+    try:
+        lock = msgspec.convert(data, Lock)
+        for entry in lock.claims:
+            _require_numbers(entry)
+    except (msgspec.ValidationError, ValueError, DpauditError) as error:
+        said = "was edited by hand and" if edited else "is damaged:"
+        rule = f"{said} cannot be read ({error}); restore it from version control."
+        raise LockError(path, rule) from None
+    return lock, edited
+
+
+def _require_numbers(entry: Entry) -> None:
+    """Raise ValueError unless every string that should be a number is one."""
+    errors = [found.error for found in entry.findings if found.error is not None]
+    for text in (entry.epsilon, entry.lower, entry.upper, *errors):
+        float(text)
+    options_of(entry)

@@ -1,0 +1,97 @@
+"""The options `--json`, `--junit`, `--sarif` and `--github`, and what they write."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dpaudit.check import Report
+from dpaudit.errors import InvalidArgument
+from dpaudit.gate.result import Problem, Result, Rule
+from dpaudit.gate.subject import Declared, Judged, Options, claim_id
+from dpaudit.output import require_writable, write_json, write_text
+from dpaudit.report import meaning
+from dpaudit.target import Target
+from dpaudit.verdict import Status
+
+
+def require(arguments: argparse.Namespace) -> None:
+    """Raise before the work if an output cannot be written."""
+    for name in ("json", "junit", "sarif"):
+        require_writable(getattr(arguments, name))
+    for name in ("junit", "sarif"):
+        if getattr(arguments, name) == "-":
+            raise InvalidArgument(name, "-", "must be a file.")
+    if arguments.github and arguments.json == "-":
+        raise InvalidArgument("json", "-", "and --github both write to standard output.")
+
+
+def wanted(arguments: argparse.Namespace) -> bool:
+    """Tell whether `write` has anything to write."""
+    return bool(arguments.junit or arguments.sarif or arguments.github)
+
+
+def write(arguments: argparse.Namespace, results: Sequence[Result]) -> None:
+    """Write JUnit, SARIF and annotations; JSON is each command's own."""
+    from dpaudit.gate import annotations, junit, sarif
+    from dpaudit.gate.sources import versions
+
+    if arguments.junit is not None:
+        write_text(Path(arguments.junit), junit.render(results, versions()))
+    if arguments.sarif is not None:
+        write_json(sarif.render(results), arguments.sarif)
+    if arguments.github:
+        for line in annotations.render(results):
+            sys.stdout.write(f"{line}\n")
+
+
+def checked(found: Report, target: Target, options: Options, saved: str | None) -> Result:
+    """Return what `check` found as a result: refuted and undecided are its problems."""
+    from dpaudit.gate import message
+    from dpaudit.gate.run import place_of
+
+    problems: tuple[Problem, ...] = ()
+    if found.verdict is Status.REFUTED:
+        problems = (Problem(Rule.REFUTED, meaning(found)),)
+    elif found.verdict is Status.SILENT:
+        problems = (Problem(Rule.UNDECIDED, meaning(found)),)
+    subject, judged = Declared(target), Judged(found)
+    replay = message.replay_line(judged, options, Path(saved) if saved else None)
+    refuted = message.refutation_of(found)
+    return Result(
+        claim_id(target.text, options.given, options.epsilon),
+        target.text,
+        found,
+        problems,
+        details=message.details(judged, subject, options, replay, refuted) if refuted else "",
+        replay=replay,
+        place=place_of(subject),
+        seconds=sum(finding.seconds for finding in found.findings),
+    )
+
+
+def as_json(result: Result) -> dict[str, Any]:
+    """Return a result as plain data."""
+    report = result.report
+    return {
+        "claim": result.claim,
+        "target": result.target,
+        "verdict": result.verdict,
+        "locked": result.locked,
+        "epsilon": report.claim.epsilon if report else None,
+        "epsilon_lower": report.lower if report else None,
+        "epsilon_upper": report.upper if report else None,
+        "problems": [
+            {"rule": it.rule.id, "name": it.rule.label, "message": it.message}
+            for it in result.problems
+        ],
+        "notes": result.notes,
+        "details": result.details,
+        "replay": result.replay,
+        "place": result.place,
+        "findings": report.findings if report else [],
+        "seconds": result.seconds,
+    }

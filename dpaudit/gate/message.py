@@ -1,0 +1,143 @@
+"""A refutation as a person reads it: streams, actions, probabilities, the likely flaw, a replay.
+
+The counterexample is saved below `.dpaudit/` and one line replays it from scratch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import re
+import shlex
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from dpaudit.check import Report
+from dpaudit.core.algorithm import Algorithm
+from dpaudit.errors import DpauditError
+from dpaudit.gate.subject import Declared, Judged, Options, Subject
+from dpaudit.output import write_json, write_text
+from dpaudit.report import bounds, show_witness
+from dpaudit.target import resolve
+from dpaudit.verdict import Finding, Status
+
+FOLDER = ".dpaudit"
+WIDTH = 100
+
+
+def refutation_of(report: Report) -> Finding | None:
+    """Return the finding that refutes, one with a witness first."""
+    refuted = [f for f in report.findings if f.status is Status.REFUTED]
+    return next((f for f in refuted if f.witness is not None), refuted[0] if refuted else None)
+
+
+def save(judged: Judged, claim: str, folder: Path) -> Path | None:
+    """Save what a replay needs, if there is a refutation that can be replayed; return the file."""
+    from dpaudit.exact.witness import to_json
+
+    found = refutation_of(judged.report)
+    data: Any = judged.replay
+    if found is not None and found.witness is not None:
+        data = to_json(found.witness)
+    if data is None:
+        return None
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", claim).strip("-")[:60]
+    path = folder / f"{slug}-{hashlib.sha256(claim.encode()).hexdigest()[:8]}.json"
+    try:
+        if not folder.is_dir():
+            folder.mkdir(parents=True, exist_ok=True)
+            write_text(folder / ".gitignore", "*\n")
+        write_json(data, str(path))
+    except (OSError, DpauditError):
+        return None  # a refutation is shown even where nothing can be written
+    return path
+
+
+def replay_line(judged: Judged, options: Options, saved: Path | None) -> str | None:
+    """Return the command that shows the refutation again."""
+    found, claim = refutation_of(judged.report), judged.report.claim
+    if found is None or not _nameable(claim.target):
+        return None
+    words = ["python", "-m", "dpaudit"]
+    if saved is not None and found.witness is not None:
+        return shlex.join([*words, "replay", str(saved)])
+    if saved is not None:
+        return shlex.join([*words, "audit", claim.target, "--replay", str(saved)])
+    words += ["check", claim.target, "--epsilon", repr(claim.epsilon), "--method", found.check]
+    words += ["--horizon", str(claim.horizon), "--seed", str(options.seed)]
+    for name, value in options.given.items():
+        words += ["--param", f"{name}={value!r}"]
+    return shlex.join(words)
+
+
+def _nameable(target: str) -> bool:
+    """Tell whether a command line can find a target: not so a class made inside a function."""
+    if ":" in target:
+        return True
+    try:
+        resolve(target)
+    except DpauditError:
+        return False
+    return True
+
+
+def details(
+    judged: Judged, subject: Subject, options: Options, replay: str | None, found: Finding
+) -> str:
+    """Return the counterexample, the nearest known flaw and the line that replays it."""
+    from rich.console import Console
+
+    lines: list[str] = []
+    if found.witness is not None:
+        text = StringIO()
+        show_witness(Console(file=text, width=WIDTH, highlight=False, no_color=True), found.witness)
+        lines += text.getvalue().strip("\n").splitlines()
+    else:
+        lines += [found.reason]
+    flaw = _flaw(subject, options, judged.report)
+    lines += [f"Nearest known flaw: {flaw}"] if flaw else []
+    lines += [f"Replay: {replay}"] if replay else []
+    return "\n".join(lines)
+
+
+def _flaw(subject: Subject, options: Options, report: Report) -> str | None:
+    """Return what the nearest known-wrong variant gets wrong; the hint never hides a failure."""
+    if not isinstance(subject, Declared):
+        return None
+    try:
+        algorithm: Algorithm = subject.build(report.claim.horizon, options)
+    except DpauditError:
+        return None
+    return nearest_flaw(algorithm, report.claim.epsilon)
+
+
+def nearest_flaw(algorithm: Algorithm, epsilon: float) -> str | None:
+    """Return the flaw of the nearest mutant, or None where there is none or no mutants ship."""
+    try:
+        mutants = importlib.import_module("dpaudit.core.mutants")
+        flaw: str | None = mutants.nearest_flaw(algorithm, epsilon)
+    except Exception:
+        return None
+    return flaw
+
+
+def findings_text(report: Report) -> str:
+    """Return one line per check: what it concludes and why; `details` follow a bare refutation."""
+    return "\n".join(
+        f"  {f.check:<10} {f.status:<8} {_conclusion(f)}".rstrip()
+        for f in report.findings
+        if f.witness is not None or f.status is not Status.REFUTED
+    )
+
+
+def _conclusion(finding: Finding) -> str:
+    known = bounds(finding.epsilon_lower, finding.epsilon_upper, finding.horizon)
+    return f"{known} {finding.reason}".strip()
+
+
+def summary(report: Report, claim: str) -> str:
+    """Return a claim in one line: verdict, name, what is known of epsilon."""
+    known = bounds(report.lower, report.upper, report.claim.horizon).rstrip(".")
+    stated = "" if "epsilon=" in claim else f"  epsilon = {report.claim.epsilon:g}"
+    return f"{report.verdict:<8} {claim}{stated}  {known}".rstrip()

@@ -1,0 +1,88 @@
+"""From what a user gives (a name, a file and object, an object) to what can be judged."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from dpaudit.check import HORIZON, OFFERED
+from dpaudit.core.algorithm import Algorithm
+from dpaudit.errors import DpauditError, InvalidArgument
+from dpaudit.gate.places import name_of, source_file
+from dpaudit.gate.subject import Declared, Foreign, Instance, Subject
+from dpaudit.target import Target, resolve
+
+
+def subject_of(thing: Any, root: Path | None = None) -> Subject:
+    """Return what a name, `file.py:object`, `package.module:object` or an object stands for.
+
+    A file is looked for under `root` (default here) and named from here, so that a replay finds it.
+    """
+    if isinstance(thing, Declared | Foreign):
+        return thing
+    if isinstance(thing, str):
+        return _named(thing, root or Path.cwd())
+    if isinstance(thing, Algorithm) or (isinstance(thing, type) and issubclass(thing, Algorithm)):
+        return _declared(Target(name_of(thing), thing))
+    if callable(thing):
+        return _called(name_of(thing), thing)
+    raise InvalidArgument(
+        "algorithm",
+        type(thing).__name__,
+        "must be an Algorithm, a name, file.py:object or a callable black box.",
+    )
+
+
+def _named(text: str, root: Path) -> Subject:
+    place, colon, name = text.rpartition(":")
+    if not colon or not place or not name:
+        return Declared(resolve(text))
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))  # a target may import modules of its project
+    if place.endswith(".py"):
+        text = f"{os.path.relpath(root / place)}:{name}"
+    try:
+        target = resolve(text)
+    except InvalidArgument as error:
+        if "not an Algorithm" not in str(error):
+            raise
+        return _foreign(text, _object(text))
+    return _called(text, target.source) if inspect.isfunction(target.source) else _declared(target)
+
+
+def _declared(target: Target) -> Declared:
+    instance = isinstance(target.source, Algorithm)
+    return Declared(Instance(target.text, target.source) if instance else target)
+
+
+def _object(text: str) -> Any:
+    from dpaudit.sample.boxes import load_object
+
+    place, _, name = text.rpartition(":")
+    if place.endswith(".py"):
+        return load_object(place, name)
+    return getattr(importlib.import_module(place), name)
+
+
+def _called(text: str, source: Callable[..., Any]) -> Subject:
+    """Tell a function that returns an Algorithm from a black box, by calling it."""
+    target = Target(text, source)
+    try:
+        target.build(HORIZON, {}, OFFERED)
+    except DpauditError:
+        return _foreign(text, source)
+    return Declared(target)
+
+
+def _foreign(text: str, source: Any) -> Foreign:
+    """Name a black box by its file, which is how `audit --replay` finds it."""
+    place, colon, name = text.rpartition(":")
+    file = source_file(source)
+    if colon and not place.endswith(".py") and file is not None:
+        return Foreign(f"{os.path.relpath(file)}:{name}", source)
+    return Foreign(text, source)

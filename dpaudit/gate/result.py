@@ -1,0 +1,134 @@
+"""The outcome of a gate for one claim: what was found, and the problems that turn it red.
+
+A problem names a rule with a stable id, so that machines can count, hide and compare it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from dpaudit.check import Report
+from dpaudit.verdict import Status
+
+
+class Rule(Enum):
+    """What can be wrong with a claim; ids never change their meaning."""
+
+    REFUTED = (
+        "DPA001",
+        "ClaimRefuted",
+        "A counterexample violates the privacy claim.",
+        "Replay the counterexample, then mend the noise, the sensitivity or the claim.",
+    )
+    VERDICT = (
+        "DPA002",
+        "VerdictWeakened",
+        "The verdict is weaker than the locked one.",
+        "Mend the algorithm, or accept it with `dpaudit lock --update --reason TEXT`.",
+    )
+    UPPER = (
+        "DPA003",
+        "UpperBoundGrew",
+        "The upper bound on epsilon is above the locked one.",
+        "Mend the algorithm, or accept it with `dpaudit lock --update --reason TEXT`.",
+    )
+    LOWER = (
+        "DPA004",
+        "LowerBoundPassesClaim",
+        "A lower bound on epsilon is above the claim.",
+        "Look for a counterexample with `dpaudit check TARGET --budget 300`.",
+    )
+    SOURCE = (
+        "DPA005",
+        "SourceChanged",
+        "The source changed and the lock was not updated.",
+        "Run `dpaudit lock --update` and commit the lock with the change.",
+    )
+    VANISHED = (
+        "DPA006",
+        "TargetVanished",
+        "The target of a locked claim cannot be judged.",
+        "Restore the target, or drop it with `dpaudit lock --remove CLAIM --reason TEXT`.",
+    )
+    CLAIM = (
+        "DPA007",
+        "ClaimWeakened",
+        "The algorithm claims less than was locked.",
+        "Restore the claim, or accept it with `dpaudit lock --update --reason TEXT`.",
+    )
+    UNDECIDED = (
+        "DPA008",
+        "ClaimUndecided",
+        "The claim is neither proved nor refuted.",
+        "Give more with `--budget`, or declare the algorithm so that structure can prove it.",
+    )
+
+    @property
+    def id(self) -> str:
+        """The stable id."""
+        return self.value[0]
+
+    @property
+    def label(self) -> str:
+        """The name in CamelCase."""
+        return self.value[1]
+
+    @property
+    def text(self) -> str:
+        """What it means, in a sentence."""
+        return self.value[2]
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it, in a sentence."""
+        return self.value[3]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A rule that a claim breaks, and how, in one line."""
+
+    rule: Rule
+    message: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", " ".join(self.message.split()))
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where to point: a file from the working directory, and a line of it."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """One claim: the verdict now, the one that was locked, and what is wrong."""
+
+    claim: str
+    target: str
+    report: Report | None
+    problems: tuple[Problem, ...] = ()
+    locked: Status | None = None
+    notes: tuple[str, ...] = ()
+    details: str = ""
+    replay: str | None = None
+    place: Place | None = None
+    seconds: float = 0.0
+
+    @property
+    def verdict(self) -> str:
+        """The verdict now; `NOT JUDGED` where the target could not be judged."""
+        return str(self.report.verdict) if self.report else "NOT JUDGED"
+
+
+def exit_code(results: Sequence[Result]) -> int:
+    """Return 1 if a claim is refuted, 4 if anything else is wrong, else 0."""
+    rules = {problem.rule for result in results for problem in result.problems}
+    if Rule.REFUTED in rules:
+        return 1
+    return 4 if rules else 0

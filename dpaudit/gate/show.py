@@ -1,0 +1,47 @@
+"""The gate's report for people: one line per claim, what is wrong below it, a total."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+
+from dpaudit.gate.message import summary
+from dpaudit.gate.result import Result
+from dpaudit.gate.spent import Fresh
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def show_result(out: Console, result: Result) -> None:
+    """Print a claim, its problems, its counterexample and the line that replays it."""
+    mark = "[bold red]FAIL[/]" if result.problems else "[green]ok[/]  "
+    line = summary(result.report, result.claim) if result.report else result.claim
+    out.print(f"{mark}  {escape(line)}", soft_wrap=True)
+    for problem in result.problems:
+        text = f"      {problem.rule.id} {problem.rule.label}: {problem.message}"
+        out.print(escape(text), soft_wrap=True)
+    for note in result.notes:
+        out.print(f"      [dim]note: {escape(note)}[/]", soft_wrap=True)
+    if result.problems and result.details:
+        for line in result.details.splitlines():
+            out.print(f"      {escape(line)}".rstrip(), soft_wrap=True)
+
+
+def show_total(out: Console, results: Sequence[Result], fresh: Fresh | None) -> None:
+    """Print how many claims are as locked."""
+    bad = sum(bool(result.problems) for result in results)
+    if not results:
+        out.print("The lock holds no claims; add one with `dpaudit lock TARGET`.")
+    elif bad:
+        out.print(f"\n{bad} of {len(results)} claims got weaker or are stale.")
+    else:
+        out.print(f"\n{len(results)} claim{'s' * (len(results) != 1)}, none weaker than locked.")
+    if fresh is not None:
+        out.print(
+            f"Fresh seed {fresh.seed}: error {fresh.error} for this run, {fresh.total} for the "
+            f"{fresh.runs} recorded in {escape(fresh.record)}.",
+            soft_wrap=True,
+        )

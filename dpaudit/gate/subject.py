@@ -1,0 +1,268 @@
+"""What is judged and how: a subject (declared algorithm or black box) and the sizes and seed.
+
+A judgement is fixed by sizes and seeds, not by the speed of the machine: structure at a horizon,
+exact at one small horizon, sample with a fixed number of runs. `budget` is a limit against endless
+work and not a target; a check that it cuts short concludes less, never something else.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dpaudit import check as engine
+from dpaudit.check import METHODS, OFFERED, Claim, Report
+from dpaudit.core.algorithm import Algorithm
+from dpaudit.errors import (
+    Contradiction,
+    DpauditError,
+    InvalidArgument,
+    UnknownName,
+    require_integer,
+    require_positive,
+)
+from dpaudit.gate.places import file_of
+from dpaudit.target import Target, parameters, said
+from dpaudit.verdict import Finding, Status
+
+BUDGET = 60.0
+BEYOND_FIRST_PULLS = 2  # exact judges arms + 2 rounds unless told: seconds, for every algorithm
+BOX_ARMS, BOX_HORIZON, BOX_RUNS = 2, 100, 2_000
+BOX_ERROR = 1e-6
+RUN_SECONDS = 60.0
+SEARCH_SECONDS = 15.0
+NEIGHBOURS = "one reward of the stream"
+
+
+@dataclass(frozen=True)
+class Options:
+    """Everything that fixes a judgement apart from the code that is judged."""
+
+    epsilon: float | None = None
+    given: Mapping[str, int | float] = field(default_factory=dict)
+    horizon: int | None = None
+    exact_horizon: int | None = None
+    methods: tuple[str, ...] = METHODS
+    seed: int = 0
+    budget: float = BUDGET
+    runs: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.methods:
+            if name not in METHODS:
+                raise UnknownName("method", name, METHODS)
+        if self.epsilon is not None:
+            require_positive("epsilon", self.epsilon)
+            object.__setattr__(self, "epsilon", float(self.epsilon))
+        for name, least in (("horizon", 1), ("exact_horizon", 1), ("runs", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if value is not None:
+                require_integer(name, value, least)
+        require_positive("budget", self.budget)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A report, and the data that `audit --replay` needs where a black box was refuted."""
+
+    report: Report
+    replay: dict[str, Any] | None = None
+
+
+class Instance(Target):
+    """An algorithm with its parameters, judged as it is: the claimed epsilon never rebuilds it."""
+
+    @property
+    def accepts(self) -> dict[str, bool]:
+        """The parameters but epsilon, which is the claim."""
+        return {name: True for name in super().accepts if name != "epsilon"}
+
+
+@dataclass(frozen=True)
+class Declared:
+    """An algorithm in dpaudit's declaration."""
+
+    target: Target
+
+    @property
+    def text(self) -> str:
+        """What names it on a command line."""
+        return self.target.text
+
+    @property
+    def source(self) -> Any:
+        """The class, instance or function behind the name."""
+        return self.target.source
+
+    def claim(self, options: Options) -> str:
+        """Return the name of a claim about it; an instance's parameters are part of it."""
+        if not isinstance(self.source, Algorithm):
+            return claim_id(self.text, options.given, options.epsilon)
+        shown = {**parameters(self.source), **options.given}
+        claim = claim_id(self.text, shown, None)
+        own = options.epsilon is None or shown.get("epsilon") == options.epsilon
+        return claim if own else f"{claim} judged at epsilon={options.epsilon!r}"
+
+    def sizes(self, options: Options) -> Options:
+        """Return the options with every default size written out."""
+        own = getattr(self.source, "horizon", None) if isinstance(self.target, Instance) else None
+        horizon = own if isinstance(own, int) else engine.HORIZON
+        horizon = horizon if options.horizon is None else options.horizon
+        arms = self.build(horizon, options).arms
+        small = options.exact_horizon
+        small = min(arms + BEYOND_FIRST_PULLS, horizon) if small is None else small
+        return replace(options, horizon=horizon, exact_horizon=small, runs=None)
+
+    def build(self, horizon: int, options: Options) -> Algorithm:
+        """Return the algorithm that is judged."""
+        given: dict[str, Any] = dict(options.given)
+        if options.epsilon is not None and "epsilon" in self.target.accepts:
+            given["epsilon"] = options.epsilon
+        return self.target.build(horizon, given, OFFERED)
+
+    def judge(self, options: Options) -> Judged:
+        """Run the checks at sizes that are all written out."""
+        assert options.horizon is not None
+        try:
+            report = engine.check(
+                self.target,
+                options.given,
+                epsilon=options.epsilon,
+                horizon=options.horizon,
+                exact_horizon=options.exact_horizon,
+                methods=options.methods,
+                budget=options.budget,
+                seed=options.seed,
+            )
+        except DpauditError:
+            raise
+        except (Exception, SystemExit) as error:
+            # the algorithm's own code runs in there, and must not end the gate in its own way
+            raise InvalidArgument(
+                "TARGET", self.text, f"cannot be judged: {said(error)}"
+            ) from error
+        if report.interrupted:
+            raise KeyboardInterrupt
+        return Judged(report)
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """Code that is not declared: only real runs can judge it, and they never prove."""
+
+    text: str
+    source: Any
+
+    def claim(self, options: Options) -> str:
+        """Return the name of a claim about it."""
+        return claim_id(self.text, options.given, options.epsilon)
+
+    def sizes(self, options: Options) -> Options:
+        """Return the options with every default size written out."""
+        unknown = [name for name in options.given if name != "arms"]
+        if unknown:
+            rule = f"is for declared algorithms; {self.text} is a black box."
+            raise InvalidArgument(unknown[0], options.given[unknown[0]], rule)
+        if "sample" not in options.methods:
+            rule = f"cannot judge {self.text}, a black box; only sample can."
+            raise InvalidArgument("method", ",".join(options.methods), rule)
+        return replace(
+            options,
+            epsilon=engine.EPSILON if options.epsilon is None else options.epsilon,
+            given={"arms": BOX_ARMS, **options.given},
+            horizon=BOX_HORIZON if options.horizon is None else options.horizon,
+            exact_horizon=None,
+            methods=("sample",),
+            runs=BOX_RUNS if options.runs is None else options.runs,
+        )
+
+    def judge(self, options: Options) -> Judged:
+        """Audit seeded runs; the budget does not cut them short."""
+        from dpaudit.sample.audit import audit
+        from dpaudit.sample.boxes import PolicyBox, accepted, read_source
+        from dpaudit.sample.plan import AuditPlan
+        from dpaudit.sample.streams import candidates
+
+        epsilon, horizon, runs = options.epsilon, options.horizon, options.runs
+        assert epsilon is not None and horizon is not None and runs is not None
+        arms = int(options.given["arms"])
+        names = accepted(self.source)
+        values = {"arms": arms, "horizon": horizon, "epsilon": epsilon}
+
+        def build(rng: Any) -> Any:
+            if names is None:
+                return self.source
+            return self.source(**{name: (values | {"rng": rng})[name] for name in names})
+
+        start = time.monotonic()
+        file = file_of(self.text, self.source)
+        text = read_source(str(file)) if file else ""
+        box = PolicyBox(self.text, build, arms, horizon, RUN_SECONDS, text)
+        pairs = tuple(candidates(arms, horizon, [options.seed, 2]))[: max(1, runs // 16)]
+        found = audit(AuditPlan(box, epsilon, BOX_ERROR, runs, options.seed, pairs))
+        reason = f"{found.words[0].upper()}{found.words[1:]} {found.runs} runs of {horizon} steps."
+        guilty = [judged for judged in found.hypotheses if judged.refuted]
+        if guilty:
+            worst = guilty[0]
+            reason += (
+                f" Pair: {worst.pair}. Event: {worst.event}, {worst.hits} and {worst.hits_other} of"
+                f" {worst.rounds} runs ({worst.direction})."
+            )
+        finding = Finding(
+            "sample",
+            found.status,
+            reason,
+            epsilon_lower=found.lower,
+            arms=arms,
+            horizon=horizon,
+            streams=f"{len(pairs)} pairs tried",
+            error=found.error,
+            seconds=time.monotonic() - start,
+        )
+        label = self.text.rpartition(":")[2]
+        claim = Claim(
+            self.text, label, {"arms": arms}, epsilon, arms, horizon, False, NEIGHBOURS, own=False
+        )
+        report = Report(found.status, claim, (finding,))
+        return Judged(report, _plain(found) if guilty else None)
+
+
+def _plain(found: Any) -> dict[str, Any]:
+    from dpaudit.output import plain
+
+    data: dict[str, Any] = plain(found)
+    return data
+
+
+Subject = Declared | Foreign
+
+
+def searched(subject: Subject, options: Options, judged: Judged) -> Judged:
+    """Look for a counterexample at larger horizons; without one, return the judgement as it is.
+
+    Used where a claim fails anyway or is locked for the first time: how far it gets depends on the
+    machine, so it may turn a silence into a refutation and must not decide what is green.
+    """
+    if not isinstance(subject, Declared) or "exact" not in options.methods:
+        return judged
+    if judged.report.verdict in (Status.PROVED, Status.REFUTED):
+        return judged
+    wide = replace(options, exact_horizon=None, methods=("exact",), budget=SEARCH_SECONDS)
+    try:
+        again = subject.judge(wide).report
+    except Contradiction:
+        raise
+    except DpauditError:
+        return judged
+    if again.verdict is not Status.REFUTED:
+        return judged
+    findings = (*judged.report.findings, *again.findings)
+    return Judged(replace(judged.report, verdict=Status.REFUTED, findings=findings))
+
+
+def claim_id(target: str, given: Mapping[str, Any], epsilon: float | None) -> str:
+    """Return the name of a claim: the target and the parameters that were asked for."""
+    asked = dict(given) if epsilon is None else {**given, "epsilon": epsilon}
+    return " ".join([target, *(f"{name}={asked[name]!r}" for name in sorted(asked))])

@@ -1,0 +1,109 @@
+"""Writing a lock: new claims, old claims judged again, and reasons for what got weaker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dpaudit.check import Report
+from dpaudit.errors import Contradiction, DpauditError, InvalidArgument
+from dpaudit.gate.compare import weakened
+from dpaudit.gate.lock import Entry, Lock, LockError, Reason, entry_of, options_of
+from dpaudit.gate.naming import subject_of
+from dpaudit.gate.sources import digests
+from dpaudit.gate.subject import Options, claim_id, searched
+from dpaudit.verdict import Status
+
+Heard = Callable[[str, Report], Any]
+
+
+class Weaker(LockError):
+    """A change that weakens a claim and comes without a reason; exit code 1 if it is refuted."""
+
+    def __init__(self, path: Path, claim: str, changes: Sequence[str], exit_code: int) -> None:
+        rule = f"would get weaker: '{claim}': {'; '.join(changes)}. Give --reason TEXT."
+        super().__init__(path, rule)
+        self.exit_code = exit_code
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A lock in the making; every method returns the next one and leaves the file alone."""
+
+    path: Path
+    lock: Lock
+    reason: str | None = None
+    begun: Callable[[str], Any] = lambda claim: None
+    heard: Heard = lambda claim, report: None
+
+    @property
+    def root(self) -> Path:
+        """Where targets in files are looked for."""
+        return self.path.resolve().parent
+
+    def added(self, target: str, options: Options) -> Writer:
+        """Judge and add a claim that is not locked yet."""
+        claim = claim_id(target, options.given, options.epsilon)
+        if self.lock.entry(claim) is not None:
+            rule = "is locked already; judge it again with `dpaudit lock --update`."
+            raise InvalidArgument("claim", f"'{claim}'", rule)
+        entry, report = self._judged(claim, target, options)
+        refuted = report.verdict is Status.REFUTED
+        change = f"locked although REFUTED at epsilon = {report.claim.epsilon:g}"
+        return self._with(entry, [change] if refuted else [])
+
+    def updated(self, entry: Entry, overrides: Mapping[str, Any]) -> Writer:
+        """Judge a locked claim again; its options stay unless overridden."""
+        options = replace(options_of(entry), **overrides)
+        try:
+            new, report = self._judged(entry.claim, entry.target, options)
+        except (Contradiction, LockError):
+            raise
+        except DpauditError as error:
+            rule = (
+                f"'{entry.claim}' cannot be judged any more: {' '.join(str(error).split())} "
+                "Drop it with `dpaudit lock --remove CLAIM --reason TEXT`."
+            )
+            raise LockError(self.path, rule) from None
+        changes = [problem.message.rstrip(".") for problem in weakened(entry, report)]
+        dropped = [name for name in entry.options.methods if name not in new.options.methods]
+        changes += [f"the {name} check is dropped" for name in dropped]
+        before, after = entry.options.exact_horizon or 0, new.options.exact_horizon or 0
+        if after < before and "exact" not in dropped:
+            changes += [f"exact covers {after} rounds, locked were {before}"]
+        return self._with(new, changes)
+
+    def removed(self, claim: str) -> Writer:
+        """Drop a claim."""
+        entry = self.lock.entry(claim)
+        if entry is None:
+            known = ", ".join(repr(it.claim) for it in self.lock.claims) or "(none)"
+            raise InvalidArgument("remove", f"'{claim}'", f"is not locked; locked are {known}.")
+        kept = self._reasoned(claim, [f"{entry.verdict} claim removed"])
+        left = [it for it in self.lock.claims if it.claim != claim]
+        return replace(self, lock=Lock(left, kept))
+
+    def _judged(self, claim: str, target: str, options: Options) -> tuple[Entry, Report]:
+        self.begun(claim)
+        subject = subject_of(target, self.root)
+        sized = subject.sizes(options)
+        report = searched(subject, sized, subject.judge(sized)).report
+        self.heard(claim, report)
+        return entry_of(claim, target, sized, report, digests(subject, self.root)), report
+
+    def _with(self, entry: Entry, changes: Sequence[str]) -> Writer:
+        code = 1 if entry.verdict is Status.REFUTED else LockError.exit_code
+        history = self._reasoned(entry.claim, changes, code)
+        others = [it for it in self.lock.claims if it.claim != entry.claim]
+        return replace(self, lock=Lock([*others, entry], history))
+
+    def _reasoned(
+        self, claim: str, changes: Sequence[str], exit_code: int = LockError.exit_code
+    ) -> list[Reason]:
+        if not changes:
+            return self.lock.history
+        if not self.reason:
+            raise Weaker(self.path, claim, changes, exit_code)
+        return [*self.lock.history, Reason(claim, "; ".join(changes), self.reason)]

@@ -1,0 +1,160 @@
+"""Privacy claims as assertions: `assert_global_dp(algorithm, epsilon)` in any test.
+
+Importing this module costs nothing; the checks are imported by the first call. Sizes and seed are
+fixed by the arguments, so a test that is green stays green until the code changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from dpaudit.check import Report
+
+Requirement = Literal["proved", "holds", "not refuted"]
+REQUIREMENTS = {
+    "proved": ("PROVED",),
+    "holds": ("PROVED", "HOLDS"),
+    "not refuted": ("PROVED", "HOLDS", "SILENT"),
+}
+
+
+class PrivacyViolation(AssertionError):
+    """A claim did not get the verdict that the test requires."""
+
+
+@dataclass(frozen=True)
+class Audited:
+    """One audited claim: what the summary and JUnit XML say of it."""
+
+    line: str
+    properties: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Session:
+    """Where audited claims and counterexamples go, and the seed of audits that name none."""
+
+    hear: Callable[[Audited], None] = lambda audited: None
+    folder: Path = Path(".dpaudit")
+    seed: int = 0
+
+
+session: ContextVar[Session] = ContextVar("session")
+ALONE = Session()
+
+
+def audit_global_dp(algorithm: Any, epsilon: float | None = None, **options: Any) -> Report:
+    """Judge a claim and return the report, whatever the verdict.
+
+    `algorithm` is an Algorithm (instance or class), a name, "file.py:object",
+    "package.module:object", or a black box: a function (stream, rng) -> actions, or a class or
+    function that makes a policy from those of arms, horizon, epsilon, rng that it accepts.
+    `epsilon` is the algorithm's own claim unless given. An instance is judged as it is, with its
+    own parameters, against `epsilon`; a class is built with it.
+
+    Options: `arms` (2), `horizon` of structure and sample (1e7; an instance's own; 100 for a black
+    box), `exact_horizon` (arms + 2), `method` (all of "structure", "exact", "sample"), `seed` (0),
+    `budget` (at most 60 seconds), `runs` of a black box (2000), and any parameter of the algorithm.
+    """
+    return _audit(algorithm, epsilon, "not refuted", **options).report
+
+
+def assert_global_dp(
+    algorithm: Any,
+    epsilon: float | None = None,
+    *,
+    require: Requirement | None = None,
+    **options: Any,
+) -> Report:
+    """Raise `PrivacyViolation` unless a claim gets the verdict that is required; return the report.
+
+    Arguments and options are those of `audit_global_dp`. `require` is "proved", "holds" (at the
+    stated sizes, or better) or "not refuted"; by default "proved", and "not refuted" for a black
+    box, which nothing can prove. The message shows the counterexample and a line that replays it;
+    where the sizes show none, larger ones are searched for 15 seconds before the test fails.
+    """
+    __tracebackhide__ = True
+    if require is not None and require not in REQUIREMENTS:
+        from dpaudit.errors import UnknownName
+
+        raise UnknownName("requirement", str(require), REQUIREMENTS)
+    found = _audit(algorithm, epsilon, require, **options)
+    if str(found.report.verdict) not in REQUIREMENTS[found.required]:
+        raise PrivacyViolation(f"required: {found.required}; found: {found.text}")
+    return found.report
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A report, the message for a failure, and what is required of this target."""
+
+    report: Report
+    text: str
+    required: Requirement
+
+
+def _audit(
+    algorithm: Any,
+    epsilon: float | None,
+    require: Requirement | None,
+    *,
+    arms: int | None = None,
+    horizon: int | None = None,
+    exact_horizon: int | None = None,
+    method: str | Sequence[str] = ("structure", "exact", "sample"),
+    seed: int | None = None,
+    budget: float = 60.0,
+    runs: int | None = None,
+    **parameters: float,
+) -> _Found:
+    __tracebackhide__ = True
+    from dpaudit.errors import InvalidArgument
+    from dpaudit.gate.message import findings_text, summary
+    from dpaudit.gate.naming import subject_of
+    from dpaudit.gate.run import explained
+    from dpaudit.gate.subject import Foreign, Options, searched
+
+    methods = tuple(method.split(",") if isinstance(method, str) else method)
+    if not methods:
+        raise InvalidArgument("method", "()", "must name a check.")
+    here = session.get(ALONE)
+    subject = subject_of(algorithm)
+    asked = Options(
+        epsilon=epsilon,
+        given=parameters | ({} if arms is None else {"arms": arms}),
+        horizon=horizon,
+        exact_horizon=exact_horizon,
+        methods=methods,
+        seed=here.seed if seed is None else seed,
+        budget=budget,
+        runs=runs,
+    )
+    claim = subject.claim(asked)
+    options = subject.sizes(asked)
+    judged = subject.judge(options)
+    required = require or ("not refuted" if isinstance(subject, Foreign) else "proved")
+    if str(judged.report.verdict) not in REQUIREMENTS[required]:
+        judged = searched(subject, options, judged)
+    report = judged.report
+    result = explained(subject, options, judged, claim, here.folder)
+    line = summary(report, claim)
+    here.hear(Audited(line, _properties(report, claim, options.seed)))
+    text = "\n".join(part for part in (line, findings_text(report), result.details) if part)
+    return _Found(report, text, required)
+
+
+def _properties(report: Report, claim: str, seed: int) -> dict[str, str]:
+    return {
+        "dpaudit.claim": claim,
+        "dpaudit.verdict": str(report.verdict),
+        "dpaudit.epsilon": repr(report.claim.epsilon),
+        "dpaudit.epsilon_lower": repr(report.lower),
+        "dpaudit.epsilon_upper": repr(report.upper),
+        "dpaudit.horizon": str(report.claim.horizon),
+        "dpaudit.seed": str(seed),
+    }

@@ -1,0 +1,116 @@
+"""What counts as weaker, rule by rule."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from test_gate_lock import entry
+
+from dpaudit.check import Claim, Report
+from dpaudit.gate.compare import problems, weakened
+from dpaudit.gate.lock import Found
+from dpaudit.gate.result import Rule
+from dpaudit.verdict import Finding, Status
+
+SAME = {"mine.py": "00"}
+
+
+def claim(epsilon=1.0, horizon=1000, anytime=True):
+    return Claim("t", "t", {}, epsilon, 2, horizon, anytime, "one reward", own=True)
+
+
+def structure(upper=1.0, status=Status.PROVED, horizon=1000):
+    return Finding("structure", status, "why", epsilon_upper=upper, horizon=horizon)
+
+
+def exact(lower=0.5, upper=math.inf, status=Status.SILENT, horizon=4, certified=True):
+    return Finding("exact", status, "why", lower, upper, certified, 2, horizon)
+
+
+def report(verdict, *findings, **changes):
+    return Report(verdict, claim(**changes), findings)
+
+
+def rules(locked, found, sources=SAME):
+    return [problem.rule for problem in problems(locked, found, sources)]
+
+
+PROVED = report(Status.PROVED, structure(), exact())
+
+
+def test_the_same_or_stronger_is_no_problem():
+    assert rules(entry(), PROVED) == []
+    assert rules(entry(verdict=Status.SILENT, upper="inf"), PROVED) == []
+    assert rules(entry(upper="2.0"), PROVED) == []
+    assert rules(entry(epsilon="1.5"), PROVED) == []
+
+
+def test_a_larger_lower_bound_below_the_claim_is_no_problem():
+    assert rules(entry(lower="0.1"), report(Status.PROVED, structure(), exact(0.9))) == []
+
+
+@pytest.mark.parametrize("verdict", [Status.HOLDS, Status.SILENT])
+def test_a_weaker_verdict(verdict):
+    found = report(verdict, structure(status=Status.SILENT), exact(status=verdict))
+    assert rules(entry(), found) == [Rule.VERDICT]
+
+
+def test_a_refutation_is_one_problem_not_three():
+    found = report(Status.REFUTED, exact(lower=1.5, status=Status.REFUTED))
+    assert rules(entry(), found) == [Rule.REFUTED]
+    assert rules(entry(), found, {"mine.py": "11"}) == [Rule.REFUTED, Rule.SOURCE]
+    assert [it.rule for it in weakened(entry(), found)] == [Rule.VERDICT, Rule.LOWER]
+
+
+def test_a_refutation_that_was_accepted_is_no_problem():
+    found = report(Status.REFUTED, exact(lower=1.5, status=Status.REFUTED))
+    assert rules(entry(verdict=Status.REFUTED, upper="inf"), found) == []
+
+
+def test_an_upper_bound_that_grows():
+    above = math.nextafter(1.0, 2.0)
+    grown = report(Status.PROVED, structure(above), epsilon=1.5)
+    assert rules(entry(epsilon="1.5"), grown) == [Rule.UPPER]
+    lost = report(Status.PROVED, structure(math.inf))
+    assert rules(entry(), lost) == [Rule.UPPER]
+
+
+def test_an_enclosure_may_differ_in_its_last_digits_only():
+    locked = entry(verdict=Status.HOLDS, upper="0.5")
+    for upper, expected in ((0.5 * (1 + 1e-12), []), (0.5 * (1 + 1e-8), [Rule.UPPER])):
+        found = report(Status.HOLDS, exact(0.4, upper, Status.HOLDS, horizon=1000))
+        assert rules(locked, found) == expected
+
+
+def test_a_lower_bound_above_the_claim():
+    found = report(Status.SILENT, exact(lower=1.0001))
+    assert rules(entry(verdict=Status.SILENT, upper="inf"), found) == [Rule.LOWER]
+    assert rules(entry(verdict=Status.SILENT, upper="inf"), report(Status.SILENT, exact(1.0))) == []
+
+
+def test_a_weaker_claim():
+    assert rules(entry(), report(Status.PROVED, structure(), epsilon=1.0000001)) == [Rule.CLAIM]
+    assert rules(entry(), report(Status.PROVED, structure(), anytime=False)) == [Rule.CLAIM]
+    short = report(Status.PROVED, structure(horizon=999), horizon=999)
+    assert rules(entry(), short) == [Rule.CLAIM]
+
+
+def test_holding_at_a_smaller_size():
+    held = Found("exact", Status.HOLDS, 8, "0.5", "0.9", True, None)
+    locked = entry(verdict=Status.HOLDS, upper="inf", findings=[held])
+    small = report(Status.HOLDS, exact(0.5, 0.9, Status.HOLDS, horizon=4))
+    assert rules(locked, small) == [Rule.VERDICT]
+    large = report(Status.HOLDS, exact(0.5, 0.9, Status.HOLDS, horizon=8))
+    assert rules(locked, large) == []
+
+
+def test_source_that_changed_appeared_or_vanished():
+    for sources, said in (
+        ({"mine.py": "11"}, "mine.py."),
+        ({"mine.py": "00", "new.py": "22"}, "new.py (new)."),
+        ({}, "mine.py (gone)."),
+    ):
+        [problem] = problems(entry(), PROVED, sources)
+        assert problem.rule is Rule.SOURCE
+        assert said in problem.message and "lock --update" in problem.message
