@@ -130,14 +130,19 @@ def parameters(algorithm: Algorithm) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
+def see_neighbours(path: Path) -> None:
+    """Let a file import the modules beside it, as when Python runs it."""
+    if (folder := str(path.parent.resolve())) not in sys.path:
+        sys.path.insert(0, folder)
+
+
 def _load_file(text: str, place: str, beside: Path | None) -> ModuleType:
     path = Path(place)
     if not path.is_file() and beside is not None and (beside / place).is_file():
         path = beside / place
     if not path.is_file():
         raise InvalidArgument("TARGET", text, f"cannot be loaded: there is no file {place}.")
-    if (folder := str(path.parent.resolve())) not in sys.path:
-        sys.path.insert(0, folder)  # a file may import its neighbours, as when Python runs it
+    see_neighbours(path)
     name = path.stem
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from dpaudit.check import Report
 
 HELP = "prove, hold or refute a privacy claim"
+METHODS = "structure,exact,sample"
+SEED = "0"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,11 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--param", action="append", default=[], metavar="NAME=VALUE", help="any other parameter")
     add("--horizon", metavar="T", help="rounds that structure covers (default 1e7)")
     add("--exact-horizon", metavar="T", help="rounds for exact (default what the budget allows)")
-    add("--method", default="structure,exact,sample", metavar="M,...", help="default all three")
+    add("--method", default=METHODS, metavar="M,...", help="default all three")
     add("--budget", metavar="SECONDS", help="time for all checks together (default 15)")
     add("--html", metavar="FILE", help="write a page, with details (takes up to --budget again)")
     add("--details", action="store_true", help="put what a page shows into the JSON")
-    add("--seed", default="0", metavar="S", help="seed of the sample check (default 0)")
+    add("--seed", default=SEED, metavar="S", help="seed of the sample check (default 0)")
     add("--json", metavar="FILE", help="write JSON to FILE, or to stdout for -")
     add("--witness", metavar="FILE", help="save the counterexample, if there is one")
     add("--junit", metavar="FILE", help="write JUnit XML")
@@ -142,6 +144,9 @@ def command(arguments: argparse.Namespace) -> str:
     for name in ("epsilon", "arms", "alpha", "horizon", "exact_horizon", "budget"):
         if getattr(arguments, name) is not None:
             words += [f"--{name.replace('_', '-')}", getattr(arguments, name)]
+    for name, usual in (("method", METHODS), ("seed", SEED)):
+        if getattr(arguments, name) != usual:
+            words += [f"--{name}", getattr(arguments, name)]
     for assignment in arguments.param:
         words += ["--param", assignment]
     return shlex.join(words)

@@ -25,6 +25,7 @@ from dpaudit.sample.adapters import drive
 from dpaudit.sample.guard import GlobalRandomness, PolicyError, no_global_randomness, time_limit
 from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Stream
+from dpaudit.target import see_neighbours
 
 KEYWORDS = ("arms", "horizon", "epsilon", "rng")
 Seed = np.random.SeedSequence
@@ -204,6 +205,7 @@ def accepted(target: Any) -> tuple[str, ...] | None:
 
 @lru_cache(maxsize=32)
 def _load_module(path: str, digest: str) -> Any:
+    see_neighbours(Path(path))
     name = f"dpaudit_target_{digest[:16]}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

@@ -230,3 +230,16 @@ def test_a_draw_on_first_import_is_forgiven():
         return Plain(2)
 
     assert box(build).run(STREAM, 2, SEED).actions(1).tolist() == [0, 1, 0, 0, 0, 0]
+
+
+def test_a_file_finds_the_modules_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "audited_neighbour.py").write_text("FIRST = 1\n")
+    policy = """
+    from audited_neighbour import FIRST
+
+    def policy(stream, rng):
+        return [FIRST] * len(stream)
+    """
+    (tmp_path / "audited_policy.py").write_text(textwrap.dedent(policy))
+    box = file_box(f"{tmp_path / 'audited_policy.py'}:policy", 2, 6, 1.0, 5.0)
+    assert (box.run(STREAM, 2, SEED).arms == 1).all()
