@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from flint import arb, ctx
+from flint import ctx
 
 from dpaudit.core.arithmetic import ball
 from dpaudit.errors import Unsupported
@@ -21,6 +21,7 @@ from dpaudit.exact import ball_affine, ball_kl, ball_worst
 from dpaudit.exact.ball_chain import Chain
 from dpaudit.exact.ball_exponential import Imprecise
 from dpaudit.exact.ball_steps import mesh_steps
+from dpaudit.exact.rounding import above, below
 from dpaudit.verdict import Enclosure
 
 LAST_PRECISION = 1 << 15
@@ -39,23 +40,6 @@ class Found:
     neighbour: Fraction
     background: int
     complete: bool
-
-
-def enclosure(value: arb) -> Enclosure:
-    """Return the doubles around a ball, rounded outward."""
-    return Enclosure(below(value), above(value), certified=True)
-
-
-def below(value: arb) -> float:
-    """Return a double that is at most every number in the ball."""
-    near = float(value.lower())
-    return near if arb(near) <= value else math.nextafter(near, -math.inf)
-
-
-def above(value: arb) -> float:
-    """Return a double that is at least every number in the ball."""
-    near = float(value.upper())
-    return near if arb(near) >= value else math.nextafter(near, math.inf)
 
 
 @dataclass(frozen=True)
