@@ -18,6 +18,8 @@ import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
+from dpaudit.errors import Unsupported
+
 Array = NDArray[np.float64]
 Rows = NDArray[np.integer[Any]]
 
@@ -35,6 +37,7 @@ _TOLERANCE = 1e-13
 _LOUDEST = 1e-9
 _NARROWEST = 1e-9  # in units of the scale: a panel this narrow holds nothing that matters
 _SMALLEST = 1e-290
+_MOST = 20_000  # panels at once: far beyond what smooth functions between known points need
 
 
 def _lagrange(t: Array) -> Array:
@@ -104,6 +107,8 @@ def resolve(axis: Axis, carried: Array, evaluate: Evaluate) -> tuple[Axis, Array
     now, before = axis, np.array(np.inf)
     while True:
         found, size = evaluate(now.x, carried)
+        if not np.isfinite(found).all() or len(now.left) > _MOST:
+            raise Unsupported("A function of one register is not resolved in doubles.")
         size = size.max(axis=2, initial=0.0)
         tail = np.abs(found @ _COEFFICIENTS.T[:, -2:]).max(axis=2, initial=0.0)
         # what does not shrink when its panel does is rounding, as long as it is small

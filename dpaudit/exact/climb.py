@@ -4,8 +4,9 @@ For an anytime declaration a prefix of a path is a path of a shorter horizon, so
 (one release, its own sum moved by one reward, all others at all-0 or all-1) can be followed while
 the path grows. Of all the steps on prefixes of equally many decisions the `width` largest are
 extended by every outcome. What is found is attained, hence a lower bound of epsilon*; nothing says
-that no other path does better. The upper bound that goes with it is the largest charge of a
-release, 1 / (divisor scale): the loss of one reward that enters a single release cannot exceed it.
+that no other path does better. Beside it stands the largest charge of a release that was met,
+1 / (divisor scale): where no release of any path charges more, as the structure check tells, no
+loss can exceed it, and the two enclose epsilon*.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from dpaudit.exact.region import Region, region_of
 
 @dataclass(frozen=True)
 class Climbed:
-    """A step that was attained, and the charge that no step exceeds."""
+    """A step that was attained, and the largest charge of the releases met on the way."""
 
     loss: float
     charge: float
@@ -47,7 +48,7 @@ class _Step:
 
 
 def climb(
-    algorithm: Algorithm, horizon: int, width: int = 6, budget: float | None = None
+    algorithm: Algorithm, horizon: int, width: int = 4, budget: float | None = None
 ) -> Climbed:
     """Return the largest loss found by extending the steepest prefixes up to the horizon."""
     return _Climb(algorithm, horizon, width, budget).run()
@@ -69,7 +70,8 @@ class _Climb:
         while prefixes and not self._late():
             found: dict[tuple[object, ...], _Step] = {}
             for decisions in prefixes:
-                for arm in range(self.algorithm.arms):
+                # up to ties, paths that differ in the names of their arms are equally likely
+                for arm in range(min(self.algorithm.arms, max(decisions, default=-1) + 2)):
                     longer = (*decisions, arm)
                     wanted = {(s.episode, s.background) for s in beam if s.decisions == decisions}
                     for step in self._extended(longer, wanted):
@@ -120,9 +122,9 @@ class _Climb:
         check = conditions.check(region)
         if not check.hold:
             raise Unsupported(check.reason)
-        old = max((index for index, _ in wanted), default=-1)
-        last = region.decisions[-1].shown
-        fresh = {i for group in last for i in group if not wanted or i > old}
+        before = region.decisions[-2].shown if len(region.decisions) > 1 else ()
+        known = {i for group in before for i in group}
+        fresh = {i for group in region.decisions[-1].shown for i in group} - known
         pairs = wanted | {(index, background) for index in fresh for background in (0, 1)}
         found = []
         for index, background in sorted(pairs):
