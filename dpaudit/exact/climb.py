@@ -11,8 +11,11 @@ loss can exceed it, and the two enclose epsilon*.
 
 from __future__ import annotations
 
+import math
 import time
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,15 +23,23 @@ from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import Unsupported
 from dpaudit.exact import conditions
 from dpaudit.exact.likelihood import log_likelihood, measured_error
+from dpaudit.exact.pairs import Step, Streams
 from dpaudit.exact.paths import Path, path_through
 from dpaudit.exact.region import Region, region_of
+from dpaudit.verdict import Enclosure
+
+if TYPE_CHECKING:
+    from dpaudit.exact.worst import WorstLoss
+
+_LEDGER_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
 class Climbed:
     """A step that was attained, and the largest charge of the releases met on the way."""
 
-    loss: float
+    high: float  # the log-likelihoods of the step, larger and smaller
+    low: float
     charge: float
     error: float
     decisions: tuple[int, ...]
@@ -36,15 +47,25 @@ class Climbed:
     background: int
     path: Path
     region: Region
-    evaluations: int
+    prefixes: int
+
+    @property
+    def loss(self) -> float:
+        """The log ratio."""
+        return self.high - self.low
 
 
 @dataclass(frozen=True)
 class _Step:
-    loss: float
+    high: float
+    low: float
     decisions: tuple[int, ...]
     episode: int
     background: int
+
+    @property
+    def loss(self) -> float:
+        return self.high - self.low
 
 
 def climb(
@@ -60,7 +81,7 @@ class _Climb:
     ) -> None:
         self.algorithm, self.horizon, self.width = algorithm, horizon, width
         self.deadline = None if budget is None else time.perf_counter() + budget
-        self.evaluations = 0
+        self.visited = 0
         self.charge = 0.0
 
     def run(self) -> Climbed:
@@ -84,26 +105,26 @@ class _Climb:
             prefixes = [decisions for decisions in kept if self._goes_on(decisions)]
         if best is None:
             raise Unsupported("No release enters a decision within the horizon.")
-        path = self._path(best.decisions, self.horizon)
+        path = path_through(self.algorithm, self._stop(best.decisions), best.decisions)
         region = region_of(path)
-        error = 2 * measured_error(region)
-        place = best.episode, best.background
         return Climbed(
-            best.loss, self.charge, error, best.decisions, *place, path, region, self.evaluations
+            best.high,
+            best.low,
+            self.charge,
+            2 * measured_error(region),
+            best.decisions,
+            best.episode,
+            best.background,
+            path,
+            region,
+            self.visited,
         )
 
     def _late(self) -> bool:
         return self.deadline is not None and time.perf_counter() > self.deadline
 
-    def _path(self, decisions: tuple[int, ...], horizon: int) -> Path:
-        """Return the path that stops one round after the last of these decisions, at the latest."""
-        try:
-            return path_through(self.algorithm, horizon, decisions)
-        except StopIteration:
-            return path_through(self.algorithm, self._stop(decisions), decisions)
-
     def _stop(self, decisions: tuple[int, ...]) -> int:
-        """Return the horizon one round after the last decision."""
+        """Return the longest horizon that needs no further decision."""
         low, high = self.algorithm.arms, self.horizon
         while low < high:
             middle = (low + high + 1) // 2
@@ -119,6 +140,7 @@ class _Climb:
 
     def _extended(self, decisions: tuple[int, ...], wanted: set[tuple[int, int]]) -> list[_Step]:
         region = region_of(path_through(self.algorithm, self._stop(decisions), decisions))
+        self.visited += 1
         check = conditions.check(region)
         if not check.hold:
             raise Unsupported(check.reason)
@@ -131,17 +153,58 @@ class _Climb:
             episode = region.episodes[index]
             # what it charges for one reward
             self.charge = max(self.charge, float(episode.noise.charge(1 / episode.divisor)))
-            loss = self._loss(region, index, background)
-            found.append(_Step(loss, decisions, index, background))
+            low, high = self._logs(region, index, background)
+            found.append(_Step(high, low, decisions, index, background))
         return found
 
-    def _loss(self, region: Region, index: int, background: int) -> float:
+    def _logs(self, region: Region, index: int, background: int) -> list[float]:
+        """Return the log-likelihoods before and after the step."""
         lengths = np.array([float(len(episode)) for episode in region.episodes])
         sums = lengths * background
-        own = (0.0, 1.0) if background == 1 else (lengths[index], lengths[index] - 1)
         values = []
-        for s in own:
+        for s in _move(region, index, background):
             sums[index] = s
             values.append(log_likelihood(region, region.means(sums)))
-            self.evaluations += 1
-        return values[1] - values[0]
+        return values
+
+
+def _move(region: Region, index: int, background: int) -> tuple[float, float]:
+    length = float(len(region.episodes[index]))
+    return (0.0, 1.0) if background == 1 else (length, length - 1)
+
+
+def climbed_loss(
+    algorithm: Algorithm, horizon: int, streams: Streams, budget: float | None, floor: float
+) -> WorstLoss | None:
+    """Enclose epsilon* between a climb and the ledger's charges; None where there is no climb."""
+    from dpaudit.exact.worst import WorstLoss, witness_of_step
+    from dpaudit.structure.canonical import Distrust
+    from dpaudit.structure.prove import bound, rounded_up
+
+    began = time.perf_counter()
+    try:
+        found = climb(algorithm, horizon, budget=budget)
+    except Unsupported:
+        return None
+    upper, complete = math.inf, False
+    with suppress(Distrust):
+        ledger = bound(algorithm, horizon, _LEDGER_SECONDS)
+        complete = ledger.complete
+        upper = rounded_up(ledger.charge) if complete else math.inf
+    worse, better = _move(found.region, found.episode, found.background)
+    step = Step(found.episode, found.background, better, worse, found.high, found.low, proved=False)
+    low = max(found.loss - found.error, 0.0)
+    return WorstLoss(
+        loss=Enclosure(low, max(upper, low), certified=False),
+        witness=witness_of_step(algorithm, found.path, found.region, step),
+        method="climb",
+        covers="steps on the steepest prefixes, attained; above, the charges of all releases",
+        streams=streams,
+        paths=found.prefixes,
+        horizon=horizon,
+        complete=complete,
+        floor=floor,
+        loss_above_floor=None,
+        seconds=time.perf_counter() - began,
+        proved=complete,
+    )

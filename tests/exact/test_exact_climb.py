@@ -6,7 +6,7 @@ import pytest
 
 from dpaudit.core.algorithms import load
 from dpaudit.errors import Unsupported
-from dpaudit.exact import ball
+from dpaudit.exact import ball, likelihood, worst_loss
 from dpaudit.exact.climb import climb
 
 
@@ -22,11 +22,25 @@ def test_a_climb_finds_the_largest_loss_of_all_paths(name: str, arms: int, horiz
 
 
 def test_a_climb_never_exceeds_the_charge_and_grows_with_the_horizon() -> None:
-    losses = [
-        climb(load("adap_klucb", arms=2, epsilon=0.7), horizon).loss for horizon in (4, 8, 12)
-    ]
+    losses = [climb(load("adap_ucb", arms=2, epsilon=0.7), horizon).loss for horizon in (4, 6, 8)]
     assert losses == sorted(losses)
     assert losses[-1] <= 0.7 + 1e-9
+
+
+def test_long_horizons_of_three_arms_lie_between_a_climb_and_the_charges() -> None:
+    found = worst_loss(load("lazy_dp_ucb", arms=3, epsilon=1.0), 16)
+    assert found.method == "climb"
+    assert not found.loss.certified
+    assert 0.4 < found.loss.lower < found.loss.upper <= 1.0
+    witness = found.witness
+    assert witness is not None
+    algorithm = load("lazy_dp_ucb", arms=3, epsilon=1.0)
+    logs = [
+        likelihood(algorithm, witness.actions, stream, engine="float")
+        for stream in (witness.stream, witness.neighbour)
+    ]
+    again = logs[0].log_lower - logs[1].log_lower
+    assert abs(again - 0.5 * (witness.loss.lower + witness.loss.upper)) < 1e-9
 
 
 def test_a_joint_rule_of_three_arms_is_refused() -> None:
