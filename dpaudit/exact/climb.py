@@ -153,7 +153,10 @@ class _Climb:
             episode = region.episodes[index]
             # what it charges for one reward
             self.charge = max(self.charge, float(episode.noise.charge(1 / episode.divisor)))
-            low, high = self._logs(region, index, background)
+            try:
+                low, high = self._logs(region, index, background)
+            except Unsupported:  # too unlikely for doubles: not followed further
+                continue
             found.append(_Step(high, low, decisions, index, background))
         return found
 

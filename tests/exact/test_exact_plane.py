@@ -63,6 +63,23 @@ def test_agrees_with_certified_balls(name: str, epsilon: float) -> None:
         assert abs(middle - certified.log_lower) < 0.1 * plane.PLANE_ERROR
 
 
+def test_likelihoods_that_cancel_too_much_are_refused_not_guessed() -> None:
+    rng = np.random.default_rng(0)
+    paths = list(all_paths(load("adap_ucb", arms=3, epsilon=16.0), 8))
+    refused = 0
+    for index in rng.choice(len(paths), 12, replace=False):
+        stream = rng.integers(0, 2, 8).astype(float)
+        region = region_of(paths[index])
+        try:
+            found = log_likelihood(region, region.means(region.sums(stream)))
+        except Unsupported:
+            refused += 1
+            continue
+        certified = path_likelihood(paths[index], stream, "ball")
+        assert abs(found - certified.log_lower) < plane.PLANE_ERROR
+    assert refused
+
+
 def test_a_joint_rule_is_unsupported() -> None:
     path = next(all_paths(load("adap_imed", arms=3), 5))
     region = region_of(path)
