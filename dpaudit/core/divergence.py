@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+ALMOST_ONE = 1 - 2.0**-53  # the double below 1: n times the double of 1 / n may round to it
 
 
 def bernoulli(p: Any, q: Any) -> Any:

@@ -16,6 +16,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from dpaudit.core.divergence import ALMOST_ONE
+
 Table = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
@@ -83,6 +85,13 @@ def clearly_below(p: float, level: float, v: float) -> bool:
 
 
 @njit(cache=True)
+def _mean(total: float, pulls: int) -> float:
+    """Return the mean as the declaration rounds it; a sum of all ones has mean 1, not less."""
+    mean = (1.0 / pulls) * total
+    return 1.0 if mean >= ALMOST_ONE else mean
+
+
+@njit(cache=True)
 def kl_ucb(
     rewards: Table, noise: Table, time: int, pulls: Counts, shown: Table, out: Counts
 ) -> None:
@@ -98,9 +107,9 @@ def kl_ucb(
             arm = time + t
         else:
             log_time = math.log(time + t + 1.0)
-            best = upper_bound((1.0 / pulls[arm]) * shown[arm], log_time / pulls[arm])
+            best = upper_bound(_mean(shown[arm], pulls[arm]), log_time / pulls[arm])
             for a in range(arms):
-                mean, level = (1.0 / pulls[a]) * shown[a], log_time / pulls[a]
+                mean, level = _mean(shown[a], pulls[a]), log_time / pulls[a]
                 if a == last or clearly_below(mean, level, best):
                     continue
                 value = upper_bound(mean, level)

@@ -89,7 +89,11 @@ class KLBound(Score):
 
     def value(self, x: Any) -> Any:
         """Return v, infinite exactly where the clipped mean is 1."""
-        return divergence.upper_bound(np.clip(self.scale * x + self.shift, 0, 1), self.level)
+        mean = np.clip(self.scale * x + self.shift, 0, 1)
+        if not (isinstance(self.scale, int) and self.scale == 1):
+            # 49 (1 / 49) rounds to the double below 1, which would miss a tie
+            mean = np.where(mean >= divergence.ALMOST_ONE, 1.0, mean)
+        return divergence.upper_bound(mean, self.level)
 
     def _mean(self, v: Any) -> Any:
         above = np.maximum(v, np.nextafter(self.level, np.inf))

@@ -31,8 +31,8 @@ from dpaudit.exact import (
     ball_search,
 )
 from dpaudit.exact.ball_chain import chain_of
-from dpaudit.exact.ball_conditions import require_extremal
 from dpaudit.exact.ball_exponential import Imprecise
+from dpaudit.exact.conditions import require_extremal
 from dpaudit.exact.paths import Decided, Path, all_paths
 from dpaudit.verdict import Enclosure
 

@@ -18,10 +18,11 @@ from dpaudit.core.algorithm import Keep
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball_elimination, ball_order
 from dpaudit.exact.ball_concave import Step
-from dpaudit.exact.ball_conditions import require_extremal, require_single_use
 from dpaudit.exact.ball_exponential import Imprecise
-from dpaudit.exact.ball_search import LAST_PRECISION, above, below
+from dpaudit.exact.ball_search import LAST_PRECISION
+from dpaudit.exact.conditions import require_extremal, require_single_use
 from dpaudit.exact.paths import Decided, Path
+from dpaudit.exact.rounding import above, below
 from dpaudit.verdict import Enclosure
 
 

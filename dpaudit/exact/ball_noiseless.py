@@ -184,7 +184,7 @@ def upper_bound(mean: Fraction, level: arb) -> arb:
         value: arb = constant - p * (1 - (-v).exp()).log() + rest * v
         return value
 
-    low, high = (-rest.log()).upper(), arb(1)
+    low, high = (-rest.log()).lower(), arb(1)
     while not excess(high) > 0 or not high > low:
         high *= 2
     for _ in range(ctx.prec):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpaudit.exact.ball_interval import Array, Interval
+from dpaudit.exact.ball_interval import UNDERFLOW, Array, Interval, where
 from dpaudit.exact.ball_weight import ROUND, Indices, Law, Weight
 
 
@@ -35,17 +35,21 @@ def scan(first: Law, last: Law, weight: Weight, nodes: Indices) -> Scan:
     rate = first.rate
     left = below.times((rate * (Interval.of(last.centre) - Interval.of(x))).exp())
     right = above.times((rate * (Interval.of(x) - Interval.of(first.centre))).exp())
-    mass = left + right
+    mass = (left + right).clear_of_underflow()
     # (B - A) / (B + A) rises in B and falls in A, whatever their ends
-    low = (Interval.of(right.lo) - Interval.of(left.hi)).over(
-        Interval.of(np.maximum(right.lo + left.hi, 1e-300))
-    )
-    high = (Interval.of(right.hi) - Interval.of(left.lo)).over(
-        Interval.of(np.maximum(right.hi + left.lo, 1e-300))
-    )
-    change = Interval(np.maximum(low.lo - ROUND, -1.0), np.minimum(high.hi + ROUND, 1.0))
+    low = _share(right.lo, left.hi).lo
+    high = _share(right.hi, left.lo).hi
+    change = Interval(np.maximum(low - ROUND, -1.0), np.minimum(high + ROUND, 1.0))
     top = np.maximum.reduceat(weight.range.hi, nodes[:-1]) if len(nodes) > 1 else np.zeros(0)
     # reduceat's last span runs to the end of the grid: cut it at the last node
     if len(nodes) > 1:
         top[-1] = weight.range.hi[nodes[-2] : nodes[-1]].max()
     return Scan(mass, change, top)
+
+
+def _share(b: Array, a: Array) -> Interval:
+    """Enclose (b - a) / (b + a), within the rounding of b + a; anything where both vanish."""
+    total = a + b
+    clear = total > UNDERFLOW
+    quotient = (Interval.of(b) - Interval.of(a)).over(Interval.of(np.where(clear, total, 1.0)))
+    return where(clear, quotient, Interval(np.full_like(total, -1.0), np.ones_like(total)))

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core import divergence
-from dpaudit.exact.ball_interval import Array, Interval
+from dpaudit.exact.ball_interval import Array, Interval, down
 
 Mask = NDArray[np.bool_]
 
@@ -117,8 +117,8 @@ def lower_mean(v: Interval, level: Interval) -> Interval:
     spread = 4 * (error + level.hi - level.lo) / tilt + 2e-16 * guess
 
     def low(m: Array, index: Mask) -> Mask:
-        least = np.exp(-v.lo[index]) * (1 + 1e-9)
-        sound = (m > 0) & (1 - m > least)
+        least = Interval.of(-v.lo[index]).exp().hi  # m is below q = 1 - e^-v
+        sound = (m > 0) & (down(1 - m) > least)
         return np.asarray(
             sound & (divergence_of(np.where(sound, m, 0.5), v.lo[index]).lo >= level.hi)
         )

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from flint import arb, ctx
+from flint import ctx
 
 from dpaudit.core.arithmetic import ball
 from dpaudit.errors import Unsupported
@@ -21,11 +21,13 @@ from dpaudit.exact import ball_affine, ball_kl, ball_worst
 from dpaudit.exact.ball_chain import Chain
 from dpaudit.exact.ball_exponential import Imprecise
 from dpaudit.exact.ball_steps import mesh_steps
+from dpaudit.exact.rounding import above, below
 from dpaudit.verdict import Enclosure
 
 LAST_PRECISION = 1 << 15
-# cells of a grid's smooth stretches, and mesh points per unit of own sum, pass by pass
-PASSES = ((300, 16), (900, 64), (1800, 256), (3600, 1024))
+# cells of a grid's smooth stretches, and mesh points per unit of own sum, in the first pass and at
+# most: widths are of second order in both
+FIRST_PASS, FINEST = (300, 16), (20_000, 4096)
 
 
 @dataclass(frozen=True)
@@ -39,23 +41,6 @@ class Found:
     neighbour: Fraction
     background: int
     complete: bool
-
-
-def enclosure(value: arb) -> Enclosure:
-    """Return the doubles around a ball, rounded outward."""
-    return Enclosure(below(value), above(value), certified=True)
-
-
-def below(value: arb) -> float:
-    """Return a double that is at most every number in the ball."""
-    near = float(value.lower())
-    return near if arb(near) <= value else math.nextafter(near, -math.inf)
-
-
-def above(value: arb) -> float:
-    """Return a double that is at least every number in the ball."""
-    near = float(value.upper())
-    return near if arb(near) >= value else math.nextafter(near, math.inf)
 
 
 @dataclass(frozen=True)
@@ -145,12 +130,21 @@ def _measured(
     return _Candidate(lower, upper, chain, release, background, start, end)
 
 
+def _finer(cells: int, mesh: int, excess: float) -> tuple[int, int]:
+    """Return a finer pass for an enclosure that is `excess` times too wide."""
+    wanted = math.sqrt(2 * min(excess, 1e6))
+    cells = math.ceil(cells * min(max(wanted, 1.5), 3.0))
+    doubled = mesh * 2 ** min(max(math.ceil(math.log2(wanted)), 1), 3)
+    return min(cells, FINEST[0]), min(doubled, FINEST[1])
+
+
 def grids(chains: Sequence[Chain], binary: bool, deadline: float | None, width: float) -> Found:
     """Search under KL scores: every own sum, on grids that are refined where it matters."""
     known: dict[tuple[int, int, int], _Candidate] = {}
     active = {(number, background) for number in range(len(chains)) for background in (0, 1)}
     complete = False
-    for cells, mesh in PASSES:
+    cells, mesh = FIRST_PASS
+    while True:
         chosen = [chains[number] for number, _ in sorted(active) if chains[number].stages]
         engine = ball_kl.Engine(chosen, cells, 1 if binary else mesh)
         for background in (1, 0):
@@ -180,8 +174,9 @@ def grids(chains: Sequence[Chain], binary: bool, deadline: float | None, width: 
                     )
         complete = True
         result = _result(list(known.values()), complete)
-        if result.loss.width <= width:
+        if result.loss.width <= width or (cells, mesh) == FINEST:
             break
+        cells, mesh = _finer(cells, mesh, result.loss.width / width)
         limit = result.loss.lower + width
         active = {(item.chain, item.background) for item in known.values() if item.upper > limit}
     return result

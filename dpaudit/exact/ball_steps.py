@@ -80,8 +80,10 @@ def _bulges(
 ) -> tuple[Array, Array]:
     """How far phi can be above and below its chord on each interval."""
     length = 1.0 / mesh
-    shrink = np.exp(-kappa * length) * (1 - 1e-9)
-    ratio = top / (np.maximum(mass.lo[:-1], mass.lo[1:]) * shrink) * (1 + 1e-12)
+    shrink = float(Interval.of(-up(kappa * length)).exp().lo) * (1 - 1e-12)
+    least = np.maximum(mass.lo[:-1], mass.lo[1:]) * shrink
+    with np.errstate(divide="ignore"):
+        ratio = np.where(least > 0, top / np.where(least > 0, least, 1.0), np.inf) * (1 + 1e-12)
     bend = kappa * np.maximum(1.0, ratio)  # |phi''| / kappa: how fast phi' / kappa moves
     size = np.minimum(np.abs(slope.lo), np.abs(slope.hi))
     size = np.where((slope.lo <= 0) & (slope.hi >= 0), 0.0, size)

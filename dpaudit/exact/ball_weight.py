@@ -180,7 +180,7 @@ class Law:
         ends = self.left.times(weight.at[0]) + self.right.times(weight.at[-1])
         low = np.dot(self.cells.lo, means.lo) * (1 - error)
         high = np.dot(self.cells.hi, means.hi) * (1 + error)
-        return Interval(low, high) + ends.clip(0.0, np.inf)
+        return (Interval(low, high) + ends.clip(0.0, np.inf)).clear_of_underflow()
 
 
 class Beyond:
@@ -204,7 +204,7 @@ class Beyond:
         index = np.clip(np.searchsorted(x, inside, "right") - 1, 0, len(x) - 2)
         low, high = x[index], x[index + 1]
         a, b = (low, inside) if self.below else (inside, high)
-        mass = piece(a, b, law.centre, law.rate)
+        mass = piece(a, b, law.centre, law.rate).times(law.spread)
         part, cell = b - a, high - low
         lean = np.minimum(law.rate.hi * part / 12, 0.5) * 1.000001
         middle = (a - low) / cell
@@ -248,7 +248,7 @@ class Beyond:
         nothing = np.isneginf(s) if self.below else np.isposinf(s)
         everything = np.isposinf(s) if self.below else np.isneginf(s)
         if upper:
-            mean = np.maximum(one, two) * (1 + ROUND) + slack[index]
+            mean = np.maximum(one, two) + slack[index] + ROUND * weight.range.hi[index]
             mean = np.minimum(mean * (1 + ROUND), weight.range.hi[index])
             value = (base + mass.hi * mean) * (1 + ROUND)
         else:

@@ -1,4 +1,4 @@
-"""The conditions of the extremal-streams theorem, checked on the regions of a declaration.
+"""The conditions of the extremal-streams theorem, checked on the paths of a declaration.
 
 Where they hold for an action sequence, its log-likelihood is supermodular in the episode means, and
 the largest loss over all neighbouring streams is attained with every other episode at all-0 or
@@ -9,11 +9,14 @@ declaration never sees a reward. The others are checked here, and the first that
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from dpaudit.core.algorithm import Keep
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.scores import Affine, Imed, Score
-from dpaudit.exact.region import Decision, Region
+from dpaudit.errors import Unsupported
+from dpaudit.exact.paths import Decided, Path, Played
+from dpaudit.exact.region import Decision, Region, region_of
 
 
 @dataclass(frozen=True)
@@ -33,12 +36,44 @@ def check(region: Region) -> Conditions:
     return Conditions(True, convex=all(_convex(decision) for decision in region.decisions))
 
 
+def require_single_use(path: Path) -> None:
+    """Raise `Unsupported` unless every release read is log-concave and shares no reward."""
+    region = region_of(path)
+    failure = _releases(region) or _registers(region)
+    if failure:
+        raise Unsupported(f"Extremal streams do not apply. {failure}")
+
+
+def require_extremal(path: Path) -> None:
+    """Raise `Unsupported` unless the extremal-streams corollary covers this path's actions."""
+    failure = check(region_of(path)).reason or _hidden(path)
+    if failure:
+        raise Unsupported(f"Extremal streams do not apply. {failure}")
+
+
+def _hidden(path: Path) -> str:
+    """A decision that does not show makes one action sequence of several paths."""
+    waiting: Any = None
+    for event in path.events:
+        if isinstance(event, Decided):
+            if waiting is not None or isinstance(event.request, Keep):
+                return "A decision does not show in the actions."
+            waiting = event.outcome
+        elif isinstance(event, Played) and waiting is not None:
+            if event.rows.arm != waiting:
+                return "A decision does not show in the actions."
+            waiting = None
+    return ""
+
+
 def _releases(region: Region) -> str:
     seen: set[int] = set()
     for episode in region.episodes:
         kind = type(episode.noise).__name__
         if not episode.noise.log_concave:
             return f"A2 fails: {kind} noise is not log-concave."
+        if not episode.divisor > 0:
+            return f"A2 fails: divisor={episode.divisor} is not positive."
         if not episode.noise.full_support:
             return f"A5 fails: {kind} noise does not have full support."
         for part in episode.steps:

@@ -122,7 +122,8 @@ def _certified(path: Path, stream: NDArray[np.float64]) -> Likelihood | None:
         return None
     if found.is_finite():
         return Likelihood(rounding.below(found), min(rounding.above(found), 0.0), True)
-    return Likelihood(-math.inf, -math.inf, True)
+    # only the ball that is -inf itself says impossible; a ball that is merely wide says nothing
+    return Likelihood(-math.inf, -math.inf, True) if found == arb("-inf") else None
 
 
 def exact_sum(stream: NDArray[np.float64], steps: Sequence[range]) -> Fraction:

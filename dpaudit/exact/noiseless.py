@@ -18,6 +18,7 @@ from dpaudit.core.arithmetic import BALL, exact
 from dpaudit.core.noise import NoNoise
 from dpaudit.core.scores import Affine, KLBound
 from dpaudit.errors import Unsupported
+from dpaudit.exact.ball_symbolic import TREE
 from dpaudit.exact.region import Region
 
 
@@ -92,6 +93,8 @@ def _beats(rule: Any, x: list[Fraction], challenger: int, best: int) -> bool:
     """Return whether a later position's score is strictly larger."""
     from flint import ctx
 
+    if x[challenger] == x[best] and _same_formula(rule, challenger, best):
+        return False
     before = ctx.prec
     try:
         for precision in _PRECISIONS:
@@ -101,8 +104,6 @@ def _beats(rule: Any, x: list[Fraction], challenger: int, best: int) -> bool:
                 kind = type(scores).__name__
                 raise Unsupported(f"The exact engine cannot compare {kind} without noise.")
             one, two = scores.at(challenger), scores.at(best)
-            if x[challenger] == x[best] and repr(one) == repr(two):
-                return False
             compare = _affine if isinstance(scores, Affine) else _kl
             answer = compare(one, x[challenger], two, x[best])
             if answer is not None:
@@ -110,6 +111,15 @@ def _beats(rule: Any, x: list[Fraction], challenger: int, best: int) -> bool:
     finally:
         ctx.prec = before
     raise Unsupported("Two scores agree to 4096 bits; the exact engine will not guess a tie.")
+
+
+def _same_formula(rule: Any, one: int, two: int) -> bool:
+    """Return whether two positions' scores are the same expression, hence the same function."""
+    try:
+        trees = rule(TREE)
+        return bool(trees.at(one) == trees.at(two))
+    except TypeError:  # a formula outside the four operations and their functions
+        return False
 
 
 def _affine(one: Any, x: Fraction, two: Any, y: Fraction) -> bool | None:

@@ -1,53 +1,49 @@
-"""Three arms: the likelihood of a path through a two-dimensional message on fixed grids.
+"""Three arms: the likelihood of a path through functions of single registers, region by region.
 
-Hold two registers x_i, x_j with weight V while the third, y, is fresh. If the fresh arm wins,
-V <- V P(y >= max of its two thresholds), a minimum of two tails. If arm i wins,
-V'(y, x_j) = f(y) times the integral of V over x_i above both its thresholds; as a tail integral
-falls with its limit, that is the smaller of the two tails.
+Hold two registers x_a, x_b with weight H(x_a, x_b), their densities included, while the third, z,
+is fresh. If z wins, H is multiplied by the smaller of two tails T_a(x_a), T_b(x_b), T_a being the
+chance that z beats x_a. If a wins, H'(z, x_b) = f(z) times the integral of H over
+x_a >= max(theta(z), theta'(x_b)), the values that beat z and b.
 
-The kinks of these minima run along curves that the grid does not follow, so accuracy is second
-order in the panels, not spectral: `PLANE_ERROR` is what was measured, far above that of two arms.
+Which of the two is the smaller (or larger) changes along the curve where the two losers' scores
+tie, and nowhere else. So the plane is cut into regions by such curves, and on each region
+
+    H(x_a, x_b) = sum over r of P_r(x_a) Q_r(x_b)
+
+with few terms. A fresh winner multiplies P_r on one side of the new curve and Q_r on the other. If
+a wins, then beyond the new curve P_r becomes its own tail integral R_r(theta(z)), and one more term
+1 x E(x_b) corrects for the regions further up:
+
+    E(x_b) = the integral of H above c(x_b) - sum over r of R_r(c(x_b)) Q_r(x_b),
+
+c(x_b) being the region's upper end; on the near side H' does not depend on z at all but for f(z).
+The functions of one register are smooth between known points, so no error comes from the curves.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core.arithmetic import FLOAT
-from dpaudit.core.scores import Score
+from dpaudit.core.scores import Affine, Score
 from dpaudit.errors import Unsupported
+from dpaudit.exact.axis import ORDER, Tails, make_axis, resolve, split
 from dpaudit.exact.chain import log_survival
-from dpaudit.exact.grid import ORDER, Grid, make_edges
-from dpaudit.exact.pairwise import Duel
+from dpaudit.exact.curves import Above, Contest, Curve, Moved, Tie, Turned
 from dpaudit.exact.region import Region, require_laplace
+from dpaudit.exact.strips import Lines, Message, Side, pruned
 
 Array = NDArray[np.float64]
 
-# Four times the largest change of a log-likelihood between panels of 0.5 and 0.3 noise scales.
-PLANE_ERROR = 1e-3
-_WIDEST = 0.5
-
-
-@dataclass(frozen=True)
-class Contest:
-    """A three-arm decision: the episodes shown, the scores, the position that won."""
-
-    shown: tuple[int, int, int]
-    scores: tuple[Score, Score, Score]
-    winner: int
-
-    def least_to_win(self, winner: int, loser: int, x: Array) -> Array:
-        """Return the value from which a position beats another's value (ties: earlier position)."""
-        first, second = min(winner, loser), max(winner, loser)
-        duel = Duel((self.scores[first], self.scores[second]), ties=0)
-        return np.asarray(duel.least_to_win(0 if winner == first else 1, x))
-
-    def image(self, source: int, target: int, points: list[float]) -> list[float]:
-        """Return the register values of one position at which it meets another's values."""
-        return Duel((self.scores[source], self.scores[target]), 0).image(0, points)
+# Likelihoods whose own estimate of their error is larger are refused. Balls showed 1e-13 or less up
+# to epsilon = 4 and 1e-11 up to 8, below the estimate throughout.
+PLANE_ERROR = 1e-9
+_ROUNDING = 1e-16  # of magnitudes; ten times or more what balls showed, at every epsilon tried
+_REACH = 42.0
 
 
 def contests_of(region: Region) -> tuple[Contest, ...]:
@@ -70,28 +66,18 @@ def contests_of(region: Region) -> tuple[Contest, ...]:
 
 def log_likelihood(region: Region, means: Array) -> float:
     """Return the log-likelihood of a three-arm region with given centres of its releases."""
-    return Plane(region, means).log_likelihood()
+    return Plane(contests_of(region), means, require_laplace(region, "plane")).log_likelihood()
 
 
 class Plane:
     """One path and one vector of centres."""
 
-    def __init__(self, region: Region, means: Array) -> None:
-        self.scales = require_laplace(region, "plane")
-        self.means = means
-        self.contests = contests_of(region)
-        self.grids: dict[int, Grid] = {}
-        kinks: dict[int, list[float]] = {i: [] for i in range(len(means))}
-        for contest in self.contests:
-            for a in range(3):
-                kinks[contest.shown[a]] += _own_kinks(contest.scores[a])
-                for b in range(3):
-                    if a != b:
-                        theirs = [float(means[contest.shown[b]]), *_own_kinks(contest.scores[b])]
-                        kinks[contest.shown[a]] += contest.image(b, a, theirs)
-        for index, points in kinks.items():
-            edges = make_edges(points, float(means[index]), float(self.scales[index]), _WIDEST)
-            self.grids[index] = Grid(edges)
+    def __init__(self, contests: tuple[Contest, ...], means: Array, scales: Array) -> None:
+        self.contests, self.means, self.scales = contests, means, scales
+        self.points = _breakpoints(contests, means)
+        self.log_scale = 0.0
+        # the ties of affine scores are parallel lines, which never cross
+        self.parallel = all(isinstance(s, Affine) for contest in contests for s in contest.scores)
 
     def density(self, index: int, x: Array) -> Array:
         """Return the density of a release."""
@@ -104,95 +90,174 @@ class Plane:
             return np.exp(log_survival(x, float(self.means[index]), float(self.scales[index])))
 
     def log_likelihood(self) -> float:
-        """Carry the message, without the held registers' own densities, through the contests."""
+        """Carry the message through the contests and integrate what is left."""
         if not self.contests:
             return 0.0
-        first = self.contests[0]
-        held = [first.shown[0], first.shown[1]]
-        message = np.ones((len(self.grids[held[0]]), len(self.grids[held[1]])))
-        log_scale = 0.0
-        for place, contest in enumerate(self.contests):
-            fresh = [p for p in range(3) if contest.shown[p] not in held]
-            if len(fresh) != 1:
-                raise Unsupported("The plane engine needs one fresh register at every decision.")
-            after = self.contests[place + 1].shown if place + 1 < len(self.contests) else ()
-            if contest.shown[contest.winner] in after:
-                raise Unsupported("The winner's register is read again after it won.")
-            if contest.winner == fresh[0]:
-                message = self._fresh_wins(contest, held, fresh[0], message)
+        shown = self.contests[0].shown
+        start = np.zeros(1, dtype=np.int64)
+        message = Message(self._fresh(shown[0]), self._fresh(shown[1]), start, ())
+        for contest, fresh in zip(self.contests, freshness(self.contests), strict=True):
+            if contest.winner == fresh:
+                message = self._fresh_wins(contest, fresh, message)
             else:
-                message, held = self._held_wins(contest, held, fresh[0], message)
-            top = float(message.max())
+                if contest.shown[contest.winner] != message.first.index:
+                    message = message.turned()
+                message = self._held_wins(contest, fresh, message)
+            message = self._normal(pruned(message))
+        return self._total(message)
+
+    def _fresh(self, index: int) -> Side:
+        scale = float(self.scales[index])
+        axis = make_axis(self.points[index], scale, _REACH)
+        nothing = np.zeros((0, *axis.x.shape))
+
+        def density(x: Array, _: Array) -> tuple[Array, Array]:
+            found = self.density(index, x)[None]
+            return found, found
+
+        axis, _, values, sizes = resolve(axis, nothing, density)
+        return Side(index, axis, values, sizes)
+
+    def _normal(self, message: Message) -> Message:
+        sides = []
+        for side in (message.first, message.second):
+            top = float(side.sizes.max(initial=0.0))
             if not top > 0:
-                raise Unsupported("The likelihood is too small for the plane engine's grids.")
-            message = message / top
-            log_scale += float(np.log(top))
-        left, right = (self._weights(index) for index in held)
-        return float(np.log(left @ message @ right) + log_scale)
+                raise Unsupported("The likelihood is too small for the plane engine.")
+            self.log_scale += float(np.log(top))
+            sides.append(replace(side, values=side.values / top, sizes=side.sizes / top))
+        return replace(message, first=sides[0], second=sides[1])
 
-    def _weights(self, index: int) -> Array:
-        grid = self.grids[index]
-        return grid.weights(
-            lambda x, _: self.density(index, x), grid.fine, [float(self.means[index])]
+    def _fresh_wins(self, contest: Contest, fresh: int, message: Message) -> Message:
+        index = contest.shown[fresh]
+        sides = []
+        for side in (message.first, message.second):
+            position = contest.shown.index(side.index)
+            count = len(side.values)
+
+            def times(
+                x: Array, carried: Array, p: int = position, n: int = count
+            ) -> tuple[Array, Array]:
+                factor = self.tail(index, contest.least_to_win(fresh, p, x))
+                return carried[:n] * factor, carried[n:] * factor
+
+            axis, carried, found, sizes = resolve(side.axis, side.carried, times)
+            old = Side(side.index, axis, carried[:count], carried[count:].max(axis=2))
+            sides.append((old, Side(side.index, axis, found, sizes)))
+        (first, first_cut), (second, second_cut) = sides
+        curve = Tie(contest, contest.shown.index(first.index), contest.shown.index(second.index))
+        bit = 1 << len(message.curves)
+        return Message(
+            _joined(first, first_cut),
+            _joined(second_cut, second),
+            np.concatenate([message.regions, message.regions | bit]),
+            (*message.curves, curve),
         )
 
-    def _fresh_wins(self, contest: Contest, held: list[int], fresh: int, message: Array) -> Array:
-        tails = []
-        for index in held:
-            position = contest.shown.index(index)
-            cut = contest.least_to_win(fresh, position, self.grids[index].points)
-            tails.append(self.tail(contest.shown[fresh], cut))
-        return np.asarray(message * np.minimum(tails[0][:, None], tails[1][None, :]))
+    def _held_wins(self, contest: Contest, fresh: int, message: Message) -> Message:
+        """The first register wins over the second and the fresh one, which takes its place."""
+        first, second = message.first, message.second
+        position = contest.shown.index(second.index)
+        floor = Tie(contest, fresh, position)
+        tails = Tails(first.axis, first.values)
+        regions = np.unique(message.regions)
+        lines = Lines(message, tails, regions, contest, position, self.parallel)
+        axis, carried = split(second.axis, second.carried, lines.crossings())
+        axis, carried, found, sizes = resolve(axis, carried, lines)
+        count = len(second.values)
+        index = contest.shown[fresh]
+        new_axis = make_axis(self.points[index], float(self.scales[index]), _REACH)
 
-    def _held_wins(
-        self, contest: Contest, held: list[int], fresh: int, message: Array
-    ) -> tuple[Array, list[int]]:
+        def beaten(z: Array, _: Array) -> tuple[Array, Array]:
+            cut = contest.least_to_win(contest.winner, fresh, z.ravel())
+            mass = np.concatenate([np.ones((1, cut.size)), tails(cut)]).reshape(-1, *z.shape)
+            mass = mass * self.density(index, z)
+            return mass, np.abs(mass)
+
+        new_axis, _, values, new_sizes = resolve(new_axis, np.zeros((0, *new_axis.x.shape)), beaten)
+        # terms: the near side; every old term beyond the new curve; every region's correction
+        rows = [0, *range(1, count + 1), *([0] * len(regions))]
+        keys = [0, *(message.regions << 1 | 1), *(regions << 1 | 1)]
+        second_values = np.concatenate([found[:1], carried[:count], found[1:]])
+        second_sizes = np.concatenate([sizes[:1], carried[count:].max(axis=2), sizes[1:]])
+        curves = tuple(Above(Moved(c, contest, fresh), floor) for c in message.curves)
+        return Message(
+            Side(index, new_axis, values[rows], new_sizes[rows]),
+            Side(second.index, axis, second_values, second_sizes),
+            np.array(keys, dtype=np.int64),
+            (floor, *curves),
+        )
+
+    def _total(self, message: Message) -> float:
+        tails = Tails(message.first.axis, message.first.values)
+        lines = Lines(message, tails, message.regions[:0], None, 0, self.parallel)
+        side = message.second
+        axis, carried = split(side.axis, side.carried, lines.crossings())
+        axis, _, found, sizes = resolve(axis, carried, lines)
+        total = float(axis.integrals(found[:1])[0])
+        # functions are resolved to a part of their magnitude: what is left after cancelling
+        lost = _ROUNDING * float(axis.integrals(np.repeat(sizes[:1, :, None], ORDER, axis=2))[0])
+        if not lost < PLANE_ERROR * total:
+            raise Unsupported("The likelihood is too small for the plane engine's doubles.")
+        return float(np.log(total) + self.log_scale)
+
+
+def _joined(one: Side, two: Side) -> Side:
+    values = np.concatenate([one.values, two.values])
+    return replace(one, values=values, sizes=np.concatenate([one.sizes, two.sizes]))
+
+
+def freshness(contests: tuple[Contest, ...]) -> list[int]:
+    """Return the fresh position of every contest; raise `Unsupported` unless there is just one."""
+    held = set(contests[0].shown[:2])
+    found = []
+    for place, contest in enumerate(contests):
+        fresh = [p for p in range(3) if contest.shown[p] not in held]
+        if len(fresh) != 1 or not held <= set(contest.shown):
+            raise Unsupported("The plane engine needs one fresh register at every decision.")
         winner = contest.shown[contest.winner]
-        if held[0] != winner:
-            message, held = message.T, held[::-1]
-        other, new = held[1], contest.shown[fresh]
-        position = contest.shown.index(other)
-        cut_new = contest.least_to_win(contest.winner, fresh, self.grids[new].points)
-        cut_other = contest.least_to_win(contest.winner, position, self.grids[other].points)
-        by_new = self._tails(winner, message, cut_new)
-        by_other = self._own_tails(winner, message, cut_other)
-        return np.minimum(by_new, by_other[None, :]), [new, other]
-
-    def _rest(self, winner: int, message: Array) -> Array:
-        masses = (self._weights(winner)[:, None] * message).reshape(-1, ORDER, message.shape[1])
-        sums = np.zeros((len(masses) + 1, message.shape[1]))
-        sums[:-1] = np.cumsum(masses.sum(1)[::-1], axis=0)[::-1]
-        return sums
-
-    def _partial(self, winner: int, cut: Array) -> tuple[NDArray[np.int64], Array, Array]:
-        grid = self.grids[winner]
-        panel = grid.panel_of(cut)
-        inside = np.clip(cut, grid.left[panel], grid.right[panel])
-        weights = grid.partial(lambda x: self.density(winner, x), inside, grid.right[panel], panel)
-        beyond = np.where(cut > grid.edges[-1], self.tail(winner, cut), 0.0)
-        return panel, weights, beyond
-
-    def _tails(self, winner: int, message: Array, cut: Array) -> Array:
-        """Return the tail integral of every column from every cut."""
-        panel, weights, beyond = self._partial(winner, cut)
-        blocks = message.reshape(-1, ORDER, message.shape[1])
-        inside = (
-            np.einsum("yp,ypj->yj", weights, blocks[panel]) + self._rest(winner, message)[panel + 1]
-        )
-        far = beyond[:, None] * message[-1]
-        return np.asarray(np.where(beyond[:, None] > 0, far, np.maximum(inside, 0.0)))
-
-    def _own_tails(self, winner: int, message: Array, cut: Array) -> Array:
-        """Return the tail integral of every column from a cut of its own."""
-        panel, weights, beyond = self._partial(winner, cut)
-        blocks = message.reshape(-1, ORDER, message.shape[1])
-        columns = np.arange(message.shape[1])
-        inside = np.einsum("jp,jp->j", weights, blocks[panel, :, columns])
-        inside = inside + self._rest(winner, message)[panel + 1, columns]
-        return np.asarray(np.where(beyond > 0, beyond * message[-1], np.maximum(inside, 0.0)))
+        if any(winner in later.shown for later in contests[place + 1 :]):
+            raise Unsupported("The winner's register is read again after it won.")
+        held = set(contest.shown) - {winner}
+        found.append(fresh[0])
+    return found
 
 
-def _own_kinks(score: Score) -> list[float]:
-    from dpaudit.exact.pairwise import kinks
+def _breakpoints(contests: tuple[Contest, ...], means: Array) -> list[list[float]]:
+    """Return where the functions of every register may not be smooth, over its whole life."""
+    points: list[list[float]] = [[float(mean)] for mean in means]
+    curves: list[Curve] = []
+    held = list(contests[0].shown[:2]) if contests else []
 
-    return kinks(score)
+    def add(index: int, values: Array) -> None:
+        known = points[index]
+        for value in np.ravel(values):
+            if np.isfinite(value) and all(abs(value - k) > 1e-12 for k in known):
+                known.append(float(value))
+
+    for contest, fresh in zip(contests, freshness(contests) if contests else [], strict=True):
+        own = {p: np.array(contest.kinks(p)) for p in range(3)}
+        for p, q in permutations(range(3), 2):
+            add(contest.shown[p], own[p])
+            if own[q].size:
+                add(contest.shown[p], contest.least_to_win(p, q, own[q]))
+        index, winner = contest.shown[fresh], contest.winner
+        if winner == fresh:
+            for episode in held:
+                p = contest.shown.index(episode)
+                add(episode, contest.least_to_win(p, fresh, np.array(points[index])))
+            one, two = (contest.shown.index(episode) for episode in held)
+            curves.append(Tie(contest, one, two))
+            continue
+        if contest.shown[winner] != held[0]:
+            held, curves = held[::-1], [Turned(curve) for curve in curves]
+        old = np.array(points[held[0]])
+        add(index, contest.least_to_win(fresh, winner, old))
+        p = contest.shown.index(held[1])
+        add(held[1], contest.least_to_win(p, winner, old))
+        for curve in curves:
+            add(held[1], curve.second_of(old))
+        floor = Tie(contest, fresh, p)
+        curves = [floor, *(Above(Moved(curve, contest, fresh), floor) for curve in curves)]
+        held = [index, held[1]]
+    return points

@@ -14,6 +14,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import InvalidArgument, Unsupported, require_integer
 from dpaudit.exact import conditions as checks
 from dpaudit.exact import noiseless
+from dpaudit.exact.climb import climbed_loss
 from dpaudit.exact.enumerate import worst_pair
 from dpaudit.exact.lattice import Vertex, count_paths, lattice
 from dpaudit.exact.likelihood import (
@@ -42,6 +44,7 @@ DEFAULT_FLOOR = 1e-6
 EXTREMAL = "extremal streams"
 SEARCH_ERROR = 1e-4  # of the fixed-grid search; what it finds is evaluated by the chain engine
 _POLISHED = 8
+_WALKED = 100  # paths of three or more arms that are walked one by one; beyond, a climb
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,10 @@ def worst_loss(
     require_integer("horizon", horizon, 1)
     if streams not in ("real", "binary"):
         raise InvalidArgument("streams", streams, "must be real or binary.")
+    if algorithm.arms > 2 and any(islice(all_paths(algorithm, horizon), _WALKED, None)):
+        climbed = climbed_loss(algorithm, horizon, streams, budget, floor or DEFAULT_FLOOR)
+        if climbed is not None:
+            return climbed
     if engine == "ball":
         found = _certified(algorithm, horizon, streams, budget, floor)
         if found is not None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpaudit.core.algorithm import Release
 from dpaudit.core.arithmetic import FLOAT
-from dpaudit.exact.ball_conditions import require_extremal
+from dpaudit.exact.conditions import require_extremal
 from dpaudit.exact.paths import Decided, Path
 
 

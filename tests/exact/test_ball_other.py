@@ -18,6 +18,8 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact import ball_elimination, ball_noiseless
 from dpaudit.exact.ball import path_log_likelihood, worst_loss
 from dpaudit.exact.paths import all_paths
+from dpaudit.sample.lockstep import run_many
+from dpaudit.sample.streams import Stream
 
 
 def sloped(path):
@@ -142,3 +144,13 @@ def test_kl_bounds_in_balls_solve_their_equation():
             p, q = arb(mean.numerator) / mean.denominator, 1 - (-v).exp()
             gap = p * (p / q).log() + (1 - p) * ((1 - p) / (1 - q)).log() - level
             assert gap.contains(0) and v.rad() < 1e-45
+
+
+def test_a_tie_at_mean_one_is_a_tie_in_doubles_too():
+    """49 (1 / 49) rounds below 1: without care arm 1 would win from step 51 on."""
+    algorithm, horizon = load("kl_ucb", arms=2), 120
+    exactly = ball_noiseless.follow(algorithm, [Fraction(1)] * horizon).actions
+    declared = run_stream(algorithm, [1.0] * horizon, np.random.default_rng(0)).actions
+    compiled = run_many(algorithm, Stream.constant(1.0, horizon), 1, np.random.default_rng(0))
+    np.testing.assert_array_equal(declared, exactly)
+    np.testing.assert_array_equal(compiled.actions(0), exactly)

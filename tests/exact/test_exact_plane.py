@@ -1,0 +1,106 @@
+"""Three arms in floating point: totals, parents and children, balls, and the compiled threshold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from dpaudit.core.algorithms import load
+from dpaudit.core.scores import KLBound
+from dpaudit.errors import Unsupported
+from dpaudit.exact import plane
+from dpaudit.exact.curves import Contest
+from dpaudit.exact.likelihood import log_likelihood, path_likelihood
+from dpaudit.exact.pairwise import Duel
+from dpaudit.exact.paths import all_paths
+from dpaudit.exact.region import region_of
+
+AFFINE = ["adap_ucb", "adap_moss", "lazy_dp_ucb"]
+
+
+def logs(name: str, stream: np.ndarray, epsilon: float = 1.0) -> dict[tuple[int, ...], float]:
+    found = {}
+    for path in all_paths(load(name, arms=3, epsilon=epsilon), len(stream)):
+        region = region_of(path)
+        means = region.means(region.sums(stream))
+        found[tuple(path.actions.tolist())] = log_likelihood(region, means)
+    return found
+
+
+@pytest.mark.parametrize("name", [*AFFINE, "adap_klucb"])
+def test_children_sum_to_their_parent_however_unlikely_it_is(name: str) -> None:
+    """Relative errors, so a wrong region shows even where nothing ever happens."""
+    stream = np.random.default_rng(2).random(6)
+    parents, children = logs(name, stream[:5]), logs(name, stream)
+    for prefix, value in parents.items():
+        parts = [np.exp(log - value) for actions, log in children.items() if actions[:5] == prefix]
+        assert abs(sum(parts) - 1) < 1e-11, prefix
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*AFFINE, "adap_klucb"])
+def test_likelihoods_of_all_sequences_sum_to_one_at_horizon_8(name: str) -> None:
+    rng = np.random.default_rng(8)
+    for epsilon in (0.3, 1.0, 4.0):
+        stream = rng.random(8) if epsilon < 4 else rng.integers(0, 2, 8).astype(float)
+        assert abs(sum(np.exp(v) for v in logs(name, stream, epsilon).values()) - 1) < 1e-12
+
+
+@pytest.mark.parametrize("name", AFFINE)
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
+def test_agrees_with_certified_balls(name: str, epsilon: float) -> None:
+    rng = np.random.default_rng(5)
+    paths = list(all_paths(load(name, arms=3, epsilon=epsilon), 8))
+    for index in rng.choice(len(paths), 5, replace=False):
+        stream = rng.random(8)
+        certified = path_likelihood(paths[index], stream, "ball")
+        measured = path_likelihood(paths[index], stream, "float")
+        assert certified.certified
+        assert not measured.certified
+        middle = 0.5 * (measured.log_lower + measured.log_upper)
+        assert abs(middle - certified.log_lower) < 0.1 * plane.PLANE_ERROR
+
+
+def test_likelihoods_that_cancel_too_much_are_refused_not_guessed() -> None:
+    rng = np.random.default_rng(0)
+    paths = list(all_paths(load("adap_ucb", arms=3, epsilon=16.0), 8))
+    refused = 0
+    for index in rng.choice(len(paths), 12, replace=False):
+        stream = rng.integers(0, 2, 8).astype(float)
+        region = region_of(paths[index])
+        try:
+            found = log_likelihood(region, region.means(region.sums(stream)))
+        except Unsupported:
+            refused += 1
+            continue
+        certified = path_likelihood(paths[index], stream, "ball")
+        assert abs(found - certified.log_lower) < plane.PLANE_ERROR
+    assert refused
+
+
+def test_a_joint_rule_is_unsupported() -> None:
+    path = next(all_paths(load("adap_imed", arms=3), 5))
+    region = region_of(path)
+    with pytest.raises(Unsupported, match="Imed"):
+        log_likelihood(region, region.means(region.sums(np.zeros(5))))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.tuples(st.floats(0.01, 9), st.floats(0, 9)),
+    st.tuples(st.floats(0.01, 9), st.floats(0, 9)),
+    st.lists(st.floats(-12, 3), min_size=1, max_size=8),
+)
+def test_compiled_thresholds_are_those_of_the_scores(
+    one: tuple[float, float], two: tuple[float, float], points: list[float]
+) -> None:
+    assume(one != two)  # equal scores tie at equal values, without a threshold
+    scores = (KLBound(one[0], shift=one[1]), KLBound(two[0], shift=two[1]))
+    contest = Contest((0, 1, 2), (*scores, scores[0]), 0)
+    x = np.array([*points, -np.inf, np.inf])
+    for winner in (0, 1):
+        found = contest.least_to_win(winner, 1 - winner, x)
+        wanted = np.asarray(Duel(scores, ties=0).least_to_win(winner, x))
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
