@@ -17,17 +17,30 @@ from dpaudit.core.noise import Laplace
 
 @dataclass(frozen=True)
 class Exact:
-    """The exact check refutes it with a witness; `horizon` is the first at which the flaw acts."""
+    """The exact check refutes it with a witness at this horizon."""
 
     horizon: int
 
 
 @dataclass(frozen=True)
+class Changed:
+    """A pair of streams: rewards in pieces (value, length), and one that changes (from step 0)."""
+
+    pieces: tuple[tuple[float, int], ...]
+    position: int
+    value: float
+
+
+@dataclass(frozen=True)
 class Sample:
-    """The short statistical audit refutes it: rounds of a run, and runs that are enough."""
+    """The statistical audit refutes it within these runs of `horizon` rounds.
+
+    The pairs are the usual ones of a short audit, unless the flaw shows on a `pair` of its own.
+    """
 
     horizon: int
     runs: int = 2_000
+    pair: Changed | None = None
 
 
 @dataclass(frozen=True)

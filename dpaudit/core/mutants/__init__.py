@@ -2,7 +2,7 @@
 
 Mutants are discovered by walking this package. Each module holds `flaw` and `refuted_by` (or
 `why_not`), see `dpaudit.core.mutant`, and one class: a declared algorithm where the flaw fits into
-a declaration, otherwise a policy with `select()` and `update(arm, reward)`. The first word of a
+a declaration, otherwise handwritten code, which only the sampler can judge. The first word of a
 name is the family of the flaw.
 """
 
@@ -15,6 +15,7 @@ from functools import cache
 from types import ModuleType
 
 from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.handwritten import Handwritten
 from dpaudit.core.mutant import Mutant
 from dpaudit.core.nearest import nearest_flaw
 from dpaudit.errors import InvalidArgument, UnknownName
@@ -57,7 +58,7 @@ def wrong_class(module: ModuleType) -> type:
         if isinstance(item, type)
         and item.__module__ == module.__name__
         and not inspect.isabstract(item)
-        and (issubclass(item, Algorithm) or hasattr(item, "select"))
+        and issubclass(item, Algorithm | Handwritten)
     ]
     if len(found) != 1:
         rule = f"must define one algorithm or policy; it defines {len(found)}."

@@ -8,7 +8,7 @@ from dpaudit.core.algorithms.adap_klucb import AdapKLUCB
 from dpaudit.core.mutant import Exact, scaled
 
 flaw = "Noise of 0.80 times the scale: every release costs 1.25 times what the noise was meant for."
-refuted_by = (Exact(horizon=5),)
+refuted_by = (Exact(horizon=4),)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from dpaudit.core.mutant import Exact, scaled
 flaw = (
     "Noise of 0.90 times the scale: every release costs 1.111 times what the noise was meant for."
 )
-refuted_by = (Exact(horizon=7),)
+refuted_by = (Exact(horizon=5),)
 
 
 @dataclass(frozen=True, kw_only=True)
