@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 ERROR = 1e-6
 PAIRS = 8
+RUNS = 2_000
+SHORT = 16
 BUDGET = 120.0  # far more than any trial takes: a slow machine must not change the answer
 
 
@@ -38,14 +40,17 @@ def examined(mutant: Mutant) -> Checked:
     )
 
 
-def sampled(mutant: Mutant, horizon: int = 16, runs: int = 2_000, seed: int = 0) -> Audited:
-    """Return what an audit says, at the mutant's own size and pair if its file names them."""
+def sampled(mutant: Mutant, seed: int = 0) -> Audited:
+    """Return what an audit says, at the mutant's own size and pair if its file names them.
+
+    Otherwise it is a short audit, as long as the exact check needs at least.
+    """
     from dpaudit.sample.audit import audit
     from dpaudit.sample.plan import AuditPlan
 
     way = mutant.sample
-    if way is not None:
-        horizon, runs = way.horizon, way.runs
+    least = SHORT if mutant.exact is None else max(SHORT, mutant.exact.horizon)
+    horizon, runs = (least, RUNS) if way is None else (way.horizon, way.runs)
     pairs = pairs_of(mutant, horizon, seed)
     return audit(AuditPlan(box_of(mutant, horizon), mutant.epsilon, ERROR, runs, seed, pairs))
 

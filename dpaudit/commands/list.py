@@ -95,11 +95,12 @@ def _print_mutants(rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("target", "refuted by", "flaw"):
+    for heading in ("target", "epsilon", "refuted by", "flaw"):
         table.add_column(heading, no_wrap=heading != "flaw")
     for row in rows:
         ways = [way for way in ("exact", "sample") if row[way]]
-        table.add_row(row["target"], ", ".join(ways) or "nothing here", row["flaw"])
+        caught = ", ".join(ways) or "nothing here"
+        table.add_row(row["target"], f"{row['epsilon']:g}", caught, row["flaw"])
     _wide().print(table)
 
 

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 class Handwritten:
     """A bandit written without dpaudit: rewards come in, arms go out."""
 
+    epsilon: float = 1.0
+
     def __init__(self, arms: int, horizon: int, epsilon: float, rng: np.random.Generator) -> None:
         self.arms, self.horizon, self.epsilon, self.rng = arms, horizon, epsilon, rng
 

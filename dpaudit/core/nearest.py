@@ -17,10 +17,10 @@ from functools import cache
 from itertools import cycle, islice
 from typing import Any
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows
+from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Request, Rows
 
 REQUESTS = 64
-HORIZON = 64
+HORIZON = 1_000_000
 FAR = math.log(1.5)
 
 
@@ -37,6 +37,8 @@ class Profile:
     """The largest charge of all releases on one reward."""
     weights: frozenset[Fraction]
     """(rewards released) / divisor, of the releases that cost most: 1 for a mean."""
+    decisions: frozenset[str]
+    """How it decides: by choosing an arm, or by keeping several."""
 
     def distance(self, other: Profile) -> float:
         """Return how unlike two profiles are; infinite where they differ in kind."""
@@ -46,7 +48,11 @@ class Profile:
             0.0 if a == b else abs(math.log(a / b)) if 0 < min(a, b) <= max(a, b) < math.inf else 1
             for a, b in ((self.once, other.once), (self.total, other.total))
         )
-        return apart + 0.1 * (self.weights != other.weights)
+        return (
+            apart
+            + 0.1 * (self.weights != other.weights)
+            + 0.1 * (self.decisions != other.decisions)
+        )
 
 
 def nearest_flaw(algorithm: Any, epsilon: float) -> str | None:
@@ -60,14 +66,14 @@ def nearest_flaw(algorithm: Any, epsilon: float) -> str | None:
     from dpaudit.core.mutants import find
 
     best = min(
-        ((own.distance(other), name) for name, other in _known(algorithm.arms)),
+        ((own.distance(other), name) for name, other in _known(algorithm.arms, _end(algorithm))),
         default=(math.inf, ""),
     )
     return find(best[1]).flaw if best[0] <= FAR else None
 
 
 @cache
-def _known(arms: int) -> tuple[tuple[str, Profile], ...]:
+def _known(arms: int, horizon: int) -> tuple[tuple[str, Profile], ...]:
     from dpaudit.core.algorithms import build, parameters
     from dpaudit.core.mutants import find, names
 
@@ -75,7 +81,7 @@ def _known(arms: int) -> tuple[tuple[str, Profile], ...]:
     for mutant in (find(name) for name in names()):
         if not mutant.declared:
             continue
-        values = {"arms": arms, "epsilon": mutant.epsilon, "horizon": HORIZON}
+        values = {"arms": arms, "epsilon": mutant.epsilon, "horizon": horizon}
         accepted = parameters(mutant.source)
         algorithm = build(
             mutant.source, mutant.name, **{k: v for k, v in values.items() if k in accepted}
@@ -86,13 +92,17 @@ def _known(arms: int) -> tuple[tuple[str, Profile], ...]:
     return tuple(found)
 
 
+def _end(algorithm: Algorithm) -> int:
+    """Return the horizon: an algorithm's own if it knows it, otherwise beyond what is walked."""
+    return HORIZON if algorithm.anytime else int(algorithm.__dict__["horizon"])
+
+
 def profile(algorithm: Algorithm, epsilon: float) -> Profile | None:
     """Return the profile of an algorithm on short paths; None where nothing is released."""
-    profiles = [
-        _of(releases, epsilon)
-        for first in range(algorithm.arms)
-        if (releases := [r for r in _releases(algorithm, first) if len(r.rows)])
-    ]
+    every = range(algorithm.arms)
+    turns = [*([*every[first:], *every[:first]] for first in every), *([arm] for arm in every)]
+    paths = [list(_requests(algorithm, turn)) for turn in turns]
+    profiles = [found for path in paths if (found := _of(path, epsilon)) is not None]
     if not profiles:
         return None
     once = max(each.once for each in profiles)
@@ -102,10 +112,14 @@ def profile(algorithm: Algorithm, epsilon: float) -> Profile | None:
         once=once,
         total=max(each.total for each in profiles),
         weights=frozenset().union(*(each.weights for each in profiles if each.once == once)),
+        decisions=frozenset().union(*(each.decisions for each in profiles)),
     )
 
 
-def _of(releases: list[Release | Accumulate], epsilon: float) -> Profile:
+def _of(path: list[Request], epsilon: float) -> Profile | None:
+    releases = [r for r in path if isinstance(r, Release | Accumulate) and len(r.rows)]
+    if not releases:
+        return None
     charges = [float(r.noise.charge(1 / Fraction(r.divisor))) / epsilon for r in releases]
     once = max(charges)
     # The row that is charged most is the first of some release.
@@ -123,6 +137,7 @@ def _of(releases: list[Release | Accumulate], epsilon: float) -> Profile:
             for r, charge in zip(releases, charges, strict=True)
             if charge == once
         ),
+        decisions=frozenset(type(r).__name__ for r in path if isinstance(r, Choose | Keep)),
     )
 
 
@@ -130,24 +145,22 @@ def _holds(rows: Rows, place: tuple[int, int]) -> bool:
     return rows.arm == place[0] and rows.first <= place[1] < rows.stop
 
 
-def _releases(algorithm: Algorithm, first: int) -> Iterator[Release | Accumulate]:
-    """Yield the releases on the path that chooses the arms in turn, `first` being the first."""
-    turn = islice(cycle(range(algorithm.arms)), first, None)
+def _requests(algorithm: Algorithm, turn: list[int]) -> Iterator[Request]:
+    """Yield the requests on the path that chooses some arms in turn, as far as they may be."""
+    wanted = cycle(turn)
     state, pulls = algorithm.start(), [0] * algorithm.arms
-    end = math.inf if algorithm.anytime else algorithm.__dict__["horizon"]
     for _ in range(REQUESTS):
-        if sum(pulls) >= end:
+        if sum(pulls) >= _end(algorithm):
             return
         step = algorithm.step(state)
+        yield step.request
         answer: Any = None
         match step.request:
             case Play(arm, rounds):
                 answer = Rows(arm, pulls[arm], pulls[arm] + rounds)
                 pulls[arm] += rounds
-            case Release() | Accumulate():
-                yield step.request
             case Choose(arms):
-                answer = next(arm for arm in turn if arm in arms)
+                answer = next((arm for arm in islice(wanted, len(turn)) if arm in arms), arms[0])
             case Keep(arms):
                 answer = arms
         state = step.then(answer)

@@ -13,6 +13,7 @@ import inspect
 import pkgutil
 from functools import cache
 from types import ModuleType
+from typing import Any
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.handwritten import Handwritten
@@ -34,14 +35,15 @@ def find(name: str) -> Mutant:
     if name not in names():
         raise UnknownName("mutant", name, names())
     module = importlib.import_module(f"{__name__}.{name}")
+    source = wrong_class(module)
     mutant = Mutant(
         name=name,
         flaw=module.flaw,
-        source=wrong_class(module),
+        source=source,
         file=str(module.__file__),
         refuted_by=getattr(module, "refuted_by", ()),
         why_not=getattr(module, "why_not", ""),
-        epsilon=getattr(module, "epsilon", 1.0),
+        epsilon=source.epsilon,
         arms=getattr(module, "arms", 2),
     )
     if bool(mutant.refuted_by) == bool(mutant.why_not):
@@ -50,7 +52,7 @@ def find(name: str) -> Mutant:
     return mutant
 
 
-def wrong_class(module: ModuleType) -> type:
+def wrong_class(module: ModuleType) -> Any:
     """Return the one algorithm or policy that a module defines."""
     found = [
         item

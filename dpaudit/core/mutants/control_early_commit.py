@@ -5,7 +5,7 @@ from typing import Any
 from dpaudit.core.handwritten import Doubling
 from dpaudit.core.mutant import Sample
 
-flaw = "An arm whose first two rewards or more have a raw mean above 0.9 is played for ever."
+flaw = "An arm whose raw mean is above 0.9 after two pulls or more is played for ever."
 refuted_by = (Sample(horizon=16),)
 
 

@@ -9,7 +9,6 @@ from dpaudit.core.mutant import Changed, Sample
 from dpaudit.core.noise import Laplace
 
 flaw = "Means run over all epochs so far: a reward is released again in every epoch."
-epsilon = 2.0
 refuted_by = (
     Sample(
         horizon=20_000,
@@ -22,6 +21,8 @@ refuted_by = (
 @dataclass(frozen=True, kw_only=True)
 class EpochsKept(DPSE):
     """DP-SE without forgetting."""
+
+    epsilon: float = 2.0
 
     def step(self, state: State) -> Step:
         """Return the step; a release covers all rewards of the arm."""

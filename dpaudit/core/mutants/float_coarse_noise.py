@@ -4,12 +4,13 @@ from dpaudit.core.handwritten import Doubling
 from dpaudit.core.mutant import Sample
 
 flaw = "The noise is rounded to a grid of two scales: it hides no smaller step, at any epsilon."
-epsilon = 0.25
 refuted_by = (Sample(horizon=16),)
 
 
 class CoarseNoise(Doubling):
     """AdaP-UCB with noise on a coarse grid."""
+
+    epsilon = 0.25
 
     def noise(self, arm: int) -> float:
         """Return the noise, rounded to the grid."""

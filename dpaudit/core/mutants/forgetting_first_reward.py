@@ -6,12 +6,13 @@ from dpaudit.core.handwritten import Doubling
 from dpaudit.core.mutant import Changed, Sample
 
 flaw = "The first reward of an arm is kept and enters every later release again."
-epsilon = 2.0
 refuted_by = (Sample(horizon=36, runs=20_000, pair=Changed(((1.0, 1),), 0, 0.0)),)
 
 
 class FirstKept(Doubling):
     """AdaP-UCB that averages the first reward along with every later episode."""
+
+    epsilon = 2.0
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)

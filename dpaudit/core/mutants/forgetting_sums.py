@@ -1,22 +1,28 @@
-"""dp_klucb that releases the cumulative sum anew where it should add a noisy batch."""
+"""lazy_dp_ucb that releases the sum of all rewards anew after each batch."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from dpaudit.core.algorithm import Accumulate, Release, Rows
-from dpaudit.core.algorithms.dp_klucb import DPKLUCB
-from dpaudit.core.arithmetic import exact
+from dpaudit.core.algorithms.lazy_dp_ucb import LazyDPUCB
+from dpaudit.core.arithmetic import Arithmetic, exact
 from dpaudit.core.mutant import Exact
 from dpaudit.core.noise import Laplace
+from dpaudit.core.scores import Affine, Score
 
-flaw = "The sum of all rewards is released after each batch with fresh noise for a single batch."
+flaw = "The sum of all rewards is released after each batch, with noise for that batch alone."
 refuted_by = (Exact(horizon=7),)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SumsReleased(DPKLUCB):
-    """DP-KLUCB whose register is overwritten with a noisy sum of all rewards."""
+class SumsReleased(LazyDPUCB):
+    """Lazy-DP-UCB whose register is overwritten with a noisy sum of all rewards."""
 
     def release(self, rows: Rows) -> Release | Accumulate:
         """Return the sum so far with Laplace noise of scale 1 / epsilon."""
-        whole = Rows(rows.arm, 0, rows.stop)
-        return Release(rows.arm, whole, Laplace(1 / exact(self.epsilon)))
+        return Release(rows.arm, Rows(rows.arm, 0, rows.stop), Laplace(1 / exact(self.epsilon)))
+
+    def rule(self, pulls: Any, time: Any, m: Arithmetic) -> Score:
+        """Return the index of the sum divided by the number of pulls."""
+        width = 3 * m.log(time) / pulls
+        return Affine(m.sqrt(width) + width / m.number(self.epsilon), scale=1 / pulls)

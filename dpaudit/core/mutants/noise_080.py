@@ -7,7 +7,7 @@ from dpaudit.core.algorithm import Accumulate, Release, Rows
 from dpaudit.core.algorithms.adap_klucb import AdapKLUCB
 from dpaudit.core.mutant import Exact, scaled
 
-flaw = "Noise of 0.80 times the scale: every release costs 1.25 times what the noise was meant for."
+flaw = "Noise of 0.80 times the right scale: each release costs 1.25 epsilon."
 refuted_by = (Exact(horizon=4),)
 
 
@@ -16,5 +16,5 @@ class MutantAdapKLUCB(AdapKLUCB):
     """AdapKLUCB with too little noise."""
 
     def release(self, rows: Rows) -> Release | Accumulate:
-        """Return the release with its scale multiplied by 0.80 times."""
+        """Return the release with its scale multiplied by 0.80."""
         return scaled(super().release(rows), Fraction(4, 5))

@@ -7,9 +7,7 @@ from dpaudit.core.algorithm import Accumulate, Release, Rows
 from dpaudit.core.algorithms.adap_moss import AdapMOSS
 from dpaudit.core.mutant import Exact, scaled
 
-flaw = (
-    "Noise of 0.95 times the scale: every release costs 1.053 times what the noise was meant for."
-)
+flaw = "Noise of 0.95 times the right scale: each release costs 1.053 epsilon."
 refuted_by = (Exact(horizon=7),)
 
 
@@ -18,5 +16,5 @@ class MutantAdapMOSS(AdapMOSS):
     """AdapMOSS with too little noise."""
 
     def release(self, rows: Rows) -> Release | Accumulate:
-        """Return the release with its scale multiplied by 0.95 times."""
+        """Return the release with its scale multiplied by 0.95."""
         return scaled(super().release(rows), Fraction(19, 20))

@@ -8,13 +8,14 @@ from dpaudit.core.arithmetic import exact
 from dpaudit.core.mutant import Exact, scaled
 
 flaw = "The noise has scale epsilon where 1 / epsilon belongs: less noise for more privacy."
-epsilon = 0.5
 refuted_by = (Exact(horizon=3),)
 
 
 @dataclass(frozen=True, kw_only=True)
 class InvertedScale(LazyDPUCB):
-    """Lazy-DP-UCB whose noise shrinks with epsilon."""
+    """Lazy-DP-UCB whose noise shrinks with epsilon; the flaw acts below epsilon = 1."""
+
+    epsilon: float = 0.5
 
     def release(self, rows: Rows) -> Release | Accumulate:
         """Return the release with its scale multiplied by epsilon squared."""
