@@ -7,7 +7,7 @@ from dpaudit.core.algorithms.lazy_dp_ucb import LazyDPUCB
 from dpaudit.core.arithmetic import exact
 from dpaudit.core.mutant import Exact, scaled
 
-flaw = "The noise has scale epsilon where 1 / epsilon belongs: less noise for more privacy."
+flaw = "The noise has scale epsilon where 1 / epsilon belongs: too little if epsilon is below 1."
 refuted_by = (Exact(horizon=3),)
 
 
