@@ -1,4 +1,4 @@
-"""TARGET: an algorithm by name, as `package.module:object`, or as `file.py:object`.
+"""TARGET: an algorithm by name, `mutants/NAME`, `package.module:object`, or `file.py:object`.
 
 The object is a class of `Algorithm`, an instance, or a function that returns one. It is built with
 the parameters that it accepts; an instance keeps its own where none is given. Code that is not
@@ -23,6 +23,7 @@ from dpaudit.core.algorithms import build, find
 from dpaudit.errors import DpauditError, InvalidArgument, UnknownName
 
 NONE: Mapping[str, Any] = MappingProxyType({})
+MUTANTS = "mutants/"
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Target:
     def label(self) -> str:
         """The name to print and to use in file names."""
         text = self.text.rpartition(":")[2] if ":" in self.text else self.text
-        return text.rpartition(".")[2]
+        return text.removeprefix(MUTANTS).rpartition(".")[2]
 
     @property
     def accepts(self) -> dict[str, bool]:
@@ -99,7 +100,7 @@ def resolve(text: str, beside: Path | None = None) -> Target:
     if not colon:
         if text.endswith(".py"):
             raise InvalidArgument("TARGET", text, "needs an object: write file.py:object.")
-        return Target(text, find(text))
+        return _mutant(text) if text.startswith(MUTANTS) else Target(text, find(text))
     if not place or not name:
         raise InvalidArgument(
             "TARGET", text, "must be a name, package.module:object or file.py:object."
@@ -122,6 +123,15 @@ def resolve(text: str, beside: Path | None = None) -> Target:
     if inspect.isfunction(source):
         return Target(text, source)
     raise _not_an_algorithm(text, source)
+
+
+def _mutant(text: str) -> Target:
+    from dpaudit.core.mutants import find as find_mutant
+
+    mutant = find_mutant(text.removeprefix(MUTANTS))
+    if not mutant.declared:
+        raise _not_an_algorithm(text, mutant.source)
+    return Target(text, mutant.source)
 
 
 def parameters(algorithm: Algorithm) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """Audit real runs of a target: refute its privacy claim at a stated error, or stay silent.
 
-TARGET is the name of a declared algorithm or file.py:object. The object is a class or function
-called with those of arms, horizon, epsilon, rng that it accepts; it returns a policy with
-pull/update (river), fit/partial_fit/predict (mabwiser), startGame/choice/getReward (SMPyBandits),
-select/update, or a function (stream, rng) -> actions. Arms are numbered from 0. Exit 1 when
-refuted, 0 when no violation was found, which is not a proof.
+TARGET is the name of a declared algorithm, mutants/NAME or file.py:object. The object is a class
+or function called with those of arms, horizon, epsilon, rng that it accepts; it returns a policy
+with pull/update (river), fit/partial_fit/predict (mabwiser), startGame/choice/getReward
+(SMPyBandits), select/update, or a function (stream, rng) -> actions. Arms are numbered from 0. Exit
+1 when refuted, 0 when no violation was found, which is not a proof.
 
 examples:
   dpaudit audit ucb --epsilon 1 --horizon 1000

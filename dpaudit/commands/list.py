@@ -1,4 +1,8 @@
-"""List every algorithm with its claim, its parameters and the paper it comes from."""
+"""List every algorithm with its claim, its parameters and the paper it comes from.
+
+With --mutants, list the known-wrong variants instead: their flaw, and what refutes them. They are
+targets too: `check mutants/NAME`, or `audit mutants/NAME` for those that are no declaration.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ HELP = "list the algorithms, their claims and parameters"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    parser.add_argument("--mutants", action="store_true", help="list the known-wrong variants")
     parser.add_argument("--json", metavar="FILE", help="write JSON to FILE, or to stdout for -")
 
 
@@ -20,12 +25,33 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.output import require_writable, write_json
 
     require_writable(arguments.json)
-    rows = [describe(name) for name in names()]
+    rows = _mutants() if arguments.mutants else [describe(name) for name in names()]
     if arguments.json:
         write_json(rows, arguments.json)
     if arguments.json != "-":
-        _print(rows)
+        _print_mutants(rows) if arguments.mutants else _print(rows)
     return 0
+
+
+def _mutants() -> list[dict[str, Any]]:
+    """Return what every mutant says about itself."""
+    from dpaudit.core.mutants import find, names
+
+    return [
+        {
+            "name": mutant.name,
+            "target": mutant.target,
+            "family": mutant.family,
+            "flaw": mutant.flaw,
+            "declared": mutant.declared,
+            "epsilon": mutant.epsilon,
+            "arms": mutant.arms,
+            "exact": mutant.exact,
+            "sample": mutant.sample,
+            "why_not": mutant.why_not or None,
+        }
+        for mutant in map(find, names())
+    ]
 
 
 def describe(name: str) -> dict[str, Any]:
@@ -50,7 +76,6 @@ def describe(name: str) -> dict[str, Any]:
 
 
 def _print(rows: list[dict[str, Any]]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -63,10 +88,29 @@ def _print(rows: list[dict[str, Any]]) -> None:
         )
         anytime = "yes" if row["anytime"] else "no"
         table.add_row(row["name"], row["claim"], anytime, parameters, _short(row["paper"]))
+    _wide().print(table)
+
+
+def _print_mutants(rows: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("target", "epsilon", "refuted by", "flaw"):
+        table.add_column(heading, no_wrap=heading != "flaw")
+    for row in rows:
+        ways = [way for way in ("exact", "sample") if row[way]]
+        caught = ", ".join(ways) or "nothing here"
+        table.add_row(row["target"], f"{row['epsilon']:g}", caught, row["flaw"])
+    _wide().print(table)
+
+
+def _wide() -> Any:
+    from rich.console import Console
+
     console = Console()
     if not console.is_terminal:
-        console.width = 200  # one line per algorithm for grep and files
-    console.print(table)
+        console.width = 200  # one line per row for grep and files
+    return console
 
 
 def _short(paper: str) -> str:

@@ -391,8 +391,10 @@ class Search:
                 return np.asarray(density(x) * np.exp(side(cut, centre, fresh.scale)))
 
             crossed = finite.any() and flat[finite][0] < centre < flat[finite][-1]
-            kinks = [float(np.interp(centre, flat[finite], grid.fine.ravel()[finite]))]
-            found.append(grid.weights(factor, threshold, kinks if crossed else []))
+            kinks = []
+            if crossed:
+                kinks = [float(np.interp(centre, flat[finite], grid.fine.ravel()[finite]))]
+            found.append(grid.weights(factor, threshold, kinks))
         return np.array(found)
 
     def _pair(

@@ -12,7 +12,7 @@ import inspect
 import pickle
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,6 +20,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.mutant import Mutant
 from dpaudit.errors import DpauditError, InvalidArgument, UnknownName, require_integer
 from dpaudit.sample.adapters import drive
 from dpaudit.sample.guard import GlobalRandomness, PolicyError, no_global_randomness, time_limit
@@ -251,3 +252,11 @@ def file_box(target: str, arms: int, horizon: int, epsilon: float, limit: float)
     builder = FileBuilder(str(Path(path)), name, arms, horizon, epsilon)
     accepted(load_object(builder.path, name))
     return PolicyBox(target, builder, arms, horizon, limit, read_source(path))
+
+
+def mutant_box(
+    mutant: Mutant, arms: int, horizon: int, epsilon: float, limit: float = 60.0
+) -> PolicyBox:
+    """Return the box of a mutant that is handwritten code."""
+    target = f"{mutant.file}:{mutant.source.__name__}"
+    return replace(file_box(target, arms, horizon, epsilon, limit), name=mutant.target)

@@ -11,15 +11,16 @@ import msgspec
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.episodes import Episodes
+from dpaudit.core.mutants import find as find_mutant
 from dpaudit.core.perstep import PerStep
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
-from dpaudit.sample.boxes import Box, DeclaredBox, PolicyBox, file_box, load_object
+from dpaudit.sample.boxes import Box, DeclaredBox, PolicyBox, file_box, load_object, mutant_box
 from dpaudit.sample.codec import event_of, pair_of
 from dpaudit.sample.evidence import Evidence, Null
 from dpaudit.sample.lower import epsilon_lower
 from dpaudit.sample.plan import AuditPlan, judge
 from dpaudit.sample.streams import Pair, candidates
-from dpaudit.target import Target, resolve
+from dpaudit.target import MUTANTS, Target, resolve
 
 BINARY, UNIT = (0.0, 1.0), (0.0, 0.5, 1.0)
 
@@ -28,12 +29,21 @@ def box_of(arguments: argparse.Namespace) -> Box:
     """Return the box that TARGET names: a declared algorithm, or foreign code in a file."""
     require_positive("epsilon", arguments.epsilon)
     place, colon, name = arguments.target.rpartition(":")
+    if arguments.target.startswith(MUTANTS):
+        mutant = find_mutant(arguments.target.removeprefix(MUTANTS))
+        if not mutant.declared:
+            return mutant_box(mutant, *_policy(arguments))
     if not colon or not place.endswith(".py"):
         return _declared(resolve(arguments.target), arguments)
     found = load_object(str(Path(place)), name)
     if isinstance(found, Algorithm) or (isinstance(found, type) and issubclass(found, Algorithm)):
         box = _declared(Target(arguments.target, found), arguments)
         return replace(box, file=str(Path(place)))
+    return file_box(arguments.target, *_policy(arguments))
+
+
+def _policy(arguments: argparse.Namespace) -> tuple[int, int, float, float]:
+    """Return arms, horizon, epsilon and time limit for code that is not declared."""
     if arguments.set:
         raise InvalidArgument("set", arguments.set[0], "is for declared algorithms only.")
     require_positive("time-limit", arguments.time_limit)
@@ -41,7 +51,7 @@ def box_of(arguments: argparse.Namespace) -> Box:
     horizon = 100 if arguments.horizon is None else arguments.horizon
     if arguments.horizon is None and arguments.pair:
         horizon = pair_of(read_json("pair", arguments.pair[0])).stream.horizon
-    return file_box(arguments.target, arms, horizon, arguments.epsilon, arguments.time_limit)
+    return arms, horizon, arguments.epsilon, arguments.time_limit
 
 
 def _declared(target: Target, arguments: argparse.Namespace) -> DeclaredBox:
