@@ -25,6 +25,7 @@ from dpaudit.exact.enumerate import worst_pair
 from dpaudit.exact.lattice import Vertex, count_paths, lattice
 from dpaudit.exact.likelihood import (
     MEASURED_ERROR,
+    RELATIVE_ERROR,
     Engine,
     log_likelihood,
     log_likelihoods,
@@ -180,6 +181,7 @@ class _Search:
             return
         for background in (0, 1) if vertices else ():
             candidates: list[Candidate] = []
+            above: list[Candidate] = []
             try:
                 search = Meeting(
                     vertices, background, self.streams, math.log(self.floor), bar, self._clock
@@ -187,12 +189,14 @@ class _Search:
                 self.proved &= search.steps.suffice(max(law.length for law in laws))
                 for found, likely in explored(search):
                     candidates += found
-                    if likely is not None:
-                        self.above_floor = max(self.above_floor, likely.loss)
+                    above += [] if likely is None else [likely]
             finally:
-                candidates.sort(key=lambda item: (-round(item.loss / _TIE), -item.log_likelihood))
+                for some in (candidates, above):
+                    some.sort(key=lambda item: (-round(item.loss / _TIE), -item.log_likelihood))
                 for candidate in candidates[:KEPT]:
                     self._polish(candidate)
+                for candidate in above[:1]:
+                    self.above_floor = max(self.above_floor, self._polish(candidate).loss)
             best = self.best[0].loss if self.best else 0.0
             self.crowded |= len(candidates) > KEPT and candidates[KEPT].loss > best + _CLOSE
 
@@ -228,7 +232,8 @@ class _Search:
         moved = Step(index, step.background, step.better, step.worse, high, low, step.proved)
         return moved, path, region
 
-    def _polish(self, candidate: Candidate) -> None:
+    def _polish(self, candidate: Candidate) -> Step:
+        """Evaluate a step on its own path, improve it locally, and keep it if it is the worst."""
         path = path_through(self.algorithm, self.horizon, candidate.decisions)
         region = region_of(path)
         found = checks.check(region)
@@ -248,6 +253,7 @@ class _Search:
             step = polish(region, found, index, candidate.background, move, log_likelihood)
         if self.best is None or step.loss > self.best[0].loss:
             self.best = (step, path, region)
+        return step
 
     def _by_path(self) -> WorstLoss:
         paths = all_paths(self.algorithm, self.horizon)
@@ -298,9 +304,10 @@ class _Search:
             return self._result(none, None, EXTREMAL, covers)
         step, path, region = self.best
         loss = max(step.loss, 0.0)
-        low = max(0.0, loss - 2 * self.error)
+        error = 2 * (self.error + RELATIVE_ERROR * abs(step.low))
+        low = max(0.0, loss - error)
         spared = max(self.margin, 0.0) if self.spared else 0.0
-        high = loss + spared + 2 * self.error if self.complete else math.inf
+        high = loss + spared + error if self.complete else math.inf
         witness = witness_of_step(self.algorithm, path, region, step)
         return self._result(Enclosure(low, high, False), witness, EXTREMAL, covers)
 

@@ -117,7 +117,7 @@ def test_noise_halved_in_long_episodes_is_refuted_at_a_horizon_that_reaches_them
     assert abs(certified.loss.lower - found.loss.lower) < 1e-9
 
 
-@pytest.mark.parametrize("name", ["adap_ucb", "adap_klucb"])
+@pytest.mark.parametrize("name", ["adap_ucb", pytest.param("adap_klucb", marks=pytest.mark.slow)])
 def test_a_loss_that_attains_the_charge_ends_the_search_and_says_so(name: str) -> None:
     found = worst_loss(load(name, arms=2), 1024, engine="float")
     assert found.paths == 136_136 and found.complete
