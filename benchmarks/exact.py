@@ -1,71 +1,185 @@
 """Growth of the exact engine with the horizon: paths, time and memory, with enumeration beside it.
 
-    python benchmarks/exact.py [--longest 256] [--arms 2] [--algorithms adap_ucb adap_klucb]
+    python benchmarks/exact.py                                    # every part, up to the targets
+    python benchmarks/exact.py floating --algorithms adap_ucb --longest 256
+    python benchmarks/exact.py certified sequence error
 
-Each row is the largest loss over every action sequence and every pair of streams in [0,1]^T, by the
-floating-point engine. `enumeration` is the time of brute force over binary streams at the same
-horizon, measured up to --enumerate and not beyond; the ratio is of times in the same run. Times are
-of the process's own CPU, so that a busy machine does not count.
+Parts
+  floating   the largest loss over every action sequence and every pair of streams in [0,1]^T, every
+             release searched (margin -inf); beside it brute force over binary streams at the same
+             horizon up to --enumerate, and the ratio of the two times
+  charge     the same with releases left out whose charge the loss found already attains
+  certified  the same in ball arithmetic
+  sequence   one given action sequence of ten million rounds
+  error      the floating-point engine against balls: likelihoods of random paths, and epsilon*
+
+Compiled code is warmed up first. `cpu` is the process's own time over all threads, so that a busy
+machine counts less; `wall` is what a user waits on this one. Rows of more arms: --arms 3.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import resource
 import time
+from collections.abc import Callable, Iterator
+from fractions import Fraction
 
 import numpy as np
 
+from dpaudit.core.algorithm import Release
 from dpaudit.core.algorithms import load
-from dpaudit.exact import likelihood, worst_loss
+from dpaudit.exact import WorstLoss, ball, likelihood, worst_loss
 from dpaudit.exact.enumerate import worst_pair
+from dpaudit.exact.likelihood import log_likelihoods
 from dpaudit.exact.paths import path_through
+from dpaudit.exact.region import region_of
+
+PARTS = ("floating", "charge", "certified", "sequence", "error")
+CERTIFIED = {"adap_ucb": 64, "adap_klucb": 32}
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--longest", type=int, default=256)
-    parser.add_argument("--arms", type=int, default=2)
-    parser.add_argument("--enumerate", type=int, default=8)
-    parser.add_argument("--algorithms", nargs="+", default=["adap_ucb", "adap_klucb"])
-    arguments = parser.parse_args()
-    header = ("algorithm", "K", "T", "paths", "epsilon*", "seconds", "MB", "enumeration", "ratio")
-    print("{:<12}{:>3}{:>6}{:>9}{:>16}{:>10}{:>7}{:>13}{:>8}".format(*header))
-    for name in arguments.algorithms:
-        algorithm = load(name, arms=arguments.arms)
-        horizon = 4
-        while horizon <= arguments.longest:
-            began = time.process_time()
-            found = worst_loss(algorithm, horizon, engine="float")
-            seconds = time.process_time() - began
-            memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-            brute, ratio = "-", "-"
-            if horizon <= arguments.enumerate:
+def timed(work: Callable[[], WorstLoss]) -> tuple[WorstLoss, float, float]:
+    """Return a result, its CPU seconds and its wall seconds."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    found = work()
+    return found, time.process_time() - cpu, time.perf_counter() - wall
+
+
+def horizons(longest: int) -> Iterator[int]:
+    """Yield 4, 8, 16, ... up to the longest."""
+    horizon = 4
+    while horizon <= longest:
+        yield horizon
+        horizon *= 2
+
+
+def row(name: str, arms: int, found: WorstLoss, cpu: float, wall: float, rest: str) -> None:
+    """Print one line of a table."""
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    chance = "-" if found.witness is None else f"{found.witness.likelihood.upper:.1e}"
+    print(
+        f"{name:<11}{arms:>2}{found.horizon:>6}{found.paths:>8}"
+        f"  [{found.loss.lower:.10f}, {found.loss.upper:.10f}]{chance:>9}"
+        f"{cpu:>9.2f}{wall:>9.2f}{memory:>7.0f}{rest}",
+        flush=True,
+    )
+
+
+def header(title: str, rest: str = "") -> None:
+    """Print the head of a table."""
+    print(
+        f"\n{title}\nalgorithm   K     T   paths  epsilon* (epsilon = 1)        "
+        f"  likelihood  cpu s   wall s     MB{rest}"
+    )
+
+
+def floating(names: list[str], arms: int, longest: int, brute_to: int, margin: float) -> None:
+    """Print the growth of the floating-point search, and of enumeration."""
+    full = margin == -math.inf
+    header("floating point" if full else "bound by the charge", "    binary enumeration, ratio")
+    for name in names:
+        algorithm = load(name, arms=arms)
+        worst_loss(algorithm, 8, engine="float", margin=-math.inf)
+        for horizon in horizons(longest):
+            found, cpu, wall = timed(
+                lambda a=algorithm, t=horizon: worst_loss(a, t, engine="float", margin=margin)  # type: ignore[misc]
+            )
+            rest = ""
+            if full and horizon <= brute_to:
                 began = time.process_time()
                 worst_pair(algorithm, horizon, (0.0, 1.0))
                 spent = time.process_time() - began
-                brute, ratio = f"{spent:.2f}", f"{spent / seconds:.1f}"
-            print(
-                f"{name:<12}{arguments.arms:>3}{horizon:>6}{found.paths:>9}"
-                f"{0.5 * (found.loss.lower + min(found.loss.upper, found.loss.lower)):>16.10f}"
-                f"{seconds:>10.2f}{memory:>7.0f}{brute:>13}{ratio:>8}",
-                flush=True,
-            )
-            horizon *= 2
-    one_sequence()
+                rest = f"{spent:>12.2f}{spent / cpu:>8.2f}"
+            row(name, arms, found, cpu, wall, rest)
 
 
-def one_sequence() -> None:
+def certified(names: list[str], arms: int) -> None:
+    """Print the growth of the certified search."""
+    header("certified", "    width")
+    for name in names:
+        algorithm = load(name, arms=arms)
+        for horizon in horizons(CERTIFIED.get(name, 16)):
+            found, cpu, wall = timed(lambda a=algorithm, t=horizon: worst_loss(a, t))  # type: ignore[misc]
+            row(name, arms, found, cpu, wall, f"{found.loss.width:>9.1e}")
+
+
+def sequence(names: list[str]) -> None:
     """Print the time of one given action sequence of ten million rounds."""
     horizon = 10**7
-    algorithm = load("adap_ucb", arms=2)
-    path = path_through(algorithm, horizon, [0, 1] * 40)
-    actions, rewards = path.actions, np.full(horizon, 0.5)
-    began = time.process_time()
-    found = likelihood(algorithm, actions, rewards, engine="float")
-    seconds = time.process_time() - began
-    print(f"one sequence, adap_ucb, K=2, T=10^7: log {found.log_lower:.6f}, {seconds:.3f} s")
+    print("\none action sequence, K = 2, T = 10^7: median of 5 after a warm-up")
+    for name in names:
+        algorithm = load(name, arms=2)
+        rewards = np.full(horizon, 0.5)
+        spent = []
+        for turn in range(6):
+            word = [(i // (turn + 1)) % 2 for i in range(96)]
+            actions = path_through(algorithm, horizon, word).actions
+            began = time.process_time()
+            found = likelihood(algorithm, actions, rewards, engine="float")
+            spent.append(time.process_time() - began)
+        print(f"{name:<11} log-likelihood {found.log_lower:.6f}  cpu {np.median(spent[1:]):.3f} s")
+
+
+def error(names: list[str]) -> None:
+    """Print what the floating-point engine gets wrong, as far as balls can tell."""
+    print("\nfloating point against balls")
+    for name in names:
+        algorithm = load(name, arms=2)
+        rng = np.random.default_rng(1)
+        for horizon in (16, 64, 1024) if name == "adap_ucb" else (8, 16, 32):
+            worst, radius = 0.0, 0.0
+            for _ in range(10):
+                path = path_through(algorithm, horizon, rng.integers(0, 2, 96).tolist())
+                region = region_of(path)
+                releases = [event for event in path.events if isinstance(event, Release)]
+                sums = {e.rows: Fraction(int(rng.integers(0, len(e.rows) + 1))) for e in releases}
+                truth = ball.path_log_likelihood(path, sums)
+                means = region.means([float(sums[e.rows]) for e in region.episodes])
+                value = float(log_likelihoods(region, means)[0])
+                worst = max(worst, abs(value - float(truth.mid())) / max(1.0, abs(value)))
+                radius = max(radius, float(truth.rad()))
+            print(
+                f"{name:<11} T = {horizon:<5} 10 paths: {worst:.1e} of the logarithm,"
+                f" balls' own radius {radius:.1e}",
+                flush=True,
+            )
+        for horizon in horizons(CERTIFIED[name] // 2):
+            truth_loss = worst_loss(algorithm, horizon, streams="binary").loss
+            found = worst_loss(
+                algorithm, horizon, streams="binary", engine="float", margin=-math.inf
+            ).loss
+            middle = 0.5 * (found.lower + found.upper)
+            off = max(0.0, truth_loss.lower - middle, middle - truth_loss.upper)
+            print(
+                f"{name:<11} T = {horizon:<5} epsilon* off by {off:.1e},"
+                f" width of the enclosure {truth_loss.width:.1e}",
+                flush=True,
+            )
+
+
+def main() -> None:
+    """Print the tables asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=list(PARTS))
+    parser.add_argument("--longest", type=int, default=1024)
+    parser.add_argument("--arms", type=int, default=2)
+    parser.add_argument("--enumerate", type=int, default=8)
+    parser.add_argument("--algorithms", nargs="+", default=["adap_ucb", "adap_klucb"])
+    given = parser.parse_args()
+    if "charge" in given.parts:
+        floating(given.algorithms, given.arms, given.longest, 0, 1e-12)
+    if "sequence" in given.parts:
+        sequence(given.algorithms)
+    if "error" in given.parts:
+        error(given.algorithms)
+    if "certified" in given.parts:
+        certified(given.algorithms, given.arms)
+    if "floating" in given.parts:
+        floating(given.algorithms, given.arms, given.longest, given.enumerate, -math.inf)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import numpy as np
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import noiseless
-from dpaudit.exact.likelihood import log_likelihood
+from dpaudit.exact.likelihood import log_likelihoods
 from dpaudit.exact.paths import Path, all_paths
 from dpaudit.exact.region import Region, region_of
 
@@ -103,5 +103,5 @@ def log_table(region: Region, streams: np.ndarray) -> np.ndarray:
         axis=1,
     )
     distinct, inverse = np.unique(np.round(sums, 12), axis=0, return_inverse=True)
-    values = np.array([log_likelihood(region, region.means(row)) for row in distinct])
+    values = log_likelihoods(region, region.means(distinct))
     return values[np.ravel(inverse)]

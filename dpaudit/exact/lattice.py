@@ -11,8 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from dpaudit.core.algorithm import Algorithm, Choose, Keep, Play, Release, Rows
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.noise import Laplace
@@ -144,20 +142,3 @@ def suffix_counts(vertices: list[Vertex]) -> dict[int, int]:
     for vertex in reversed(vertices):
         counts[id(vertex)] = sum(1 if v is None else counts[id(v)] for v in vertex.after)
     return counts
-
-
-def prefix_counts(vertices: list[Vertex]) -> dict[int, int]:
-    """Return for every vertex the number of ways to get to it."""
-    counts = {id(vertex): 0 for vertex in vertices}
-    if vertices:
-        counts[id(vertices[0])] = 1
-    for vertex in vertices:
-        for after in vertex.after:
-            if after is not None:
-                counts[id(after)] += counts[id(vertex)]
-    return counts
-
-
-def own_sums(law: Law, per_unit: int) -> np.ndarray:
-    """Return the grid of own sums of an episode, `per_unit` to a unit."""
-    return np.linspace(0.0, law.length, law.length * per_unit + 1)

@@ -94,7 +94,7 @@ def paths_of(algorithm: Algorithm, actions: Sequence[int] | NDArray[Any]) -> lis
     sequence = np.asarray(actions)
     if sequence.ndim != 1 or len(sequence) < 1:
         raise InvalidArgument("actions", list(sequence.shape), "must be a row of arms.")
-    if not np.all((sequence >= 0) & (sequence < algorithm.arms)):
+    if not (sequence.min() >= 0 and sequence.max() < algorithm.arms):
         raise InvalidArgument("actions", "(values)", f"must lie in 0..{algorithm.arms - 1}.")
     return list(_walk(algorithm, len(sequence), sequence))
 

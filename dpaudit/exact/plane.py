@@ -39,8 +39,8 @@ from dpaudit.exact.strips import Lines, Message, Side, pruned
 
 Array = NDArray[np.float64]
 
-# Likelihoods whose own estimate of their error is larger are refused. Balls showed errors of at most
-# 1e-11 for epsilon from 0.1 to 8, below the estimate throughout.
+# Likelihoods whose own estimate of their error is larger are refused. Balls showed errors of
+# at most 1e-11 for epsilon from 0.1 to 8, below the estimate throughout.
 PLANE_ERROR = 1e-9
 _ROUNDING = 1e-16  # of magnitudes; ten times or more what balls showed, at every epsilon tried
 _REACH = 42.0

@@ -119,7 +119,7 @@ def require_rewards(rewards: Sequence[float] | Array, horizon: int) -> Array:
     values = np.asarray(rewards, dtype=float)
     if values.shape != (horizon,):
         raise InvalidArgument("rewards", list(values.shape), f"must be a row of {horizon} rewards.")
-    if not np.all((values >= 0) & (values <= 1)):
+    if horizon and not (values.min() >= 0 and values.max() <= 1):
         raise InvalidArgument("rewards", "(values)", "must lie in [0, 1].")
     return values
 

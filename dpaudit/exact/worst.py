@@ -9,7 +9,6 @@ bound for rewards in [0, 1], and says so.
 
 from __future__ import annotations
 
-import heapq
 import math
 import time
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.algorithm import Algorithm, Rows
 from dpaudit.errors import InvalidArgument, Unsupported, require_integer
 from dpaudit.exact import conditions as checks
 from dpaudit.exact import noiseless
@@ -28,23 +27,27 @@ from dpaudit.exact.enumerate import worst_pair
 from dpaudit.exact.lattice import Vertex, count_paths, lattice
 from dpaudit.exact.likelihood import (
     MEASURED_ERROR,
+    RELATIVE_ERROR,
     Engine,
     log_likelihood,
+    log_likelihoods,
     measured_error,
     require_engine,
 )
+from dpaudit.exact.meeting import KEPT, Candidate, Meeting, explored
 from dpaudit.exact.pairs import Step, Streams, polish, steps
-from dpaudit.exact.paths import Path, all_paths, path_through
+from dpaudit.exact.paths import Decided, Path, all_paths, path_through
 from dpaudit.exact.region import Region, region_of
-from dpaudit.exact.search import Candidate, Search
 from dpaudit.exact.witness import remeasured
 from dpaudit.verdict import Enclosure, Witness
 
 DEFAULT_FLOOR = 1e-6
 EXTREMAL = "extremal streams"
-SEARCH_ERROR = 1e-4  # of the fixed-grid search; what it finds is evaluated by the chain engine
-_POLISHED = 8
+DEFAULT_MARGIN = 1e-12
 _WALKED = 100  # paths of three or more arms that are walked one by one; beyond, a climb
+_PROBE = 32  # the horizon whose worst step is followed before a longer one is searched
+_FILLER = (0,) * 128
+_TIE, _CLOSE = 1e-10, 1e-9
 
 
 @dataclass(frozen=True)
@@ -73,10 +76,13 @@ def worst_loss(
     engine: Engine = "ball",
     budget: float | None = None,
     floor: float | None = None,
+    margin: float = DEFAULT_MARGIN,
 ) -> WorstLoss:
     """Return an enclosure of the largest loss at a horizon; a budget in seconds may cut it short.
 
     When the budget ends the search, `complete` is False and the enclosure's upper end infinite.
+    The floating-point search of two arms leaves out releases whose charge is within `margin` of a
+    loss that it has already found, and says so; with margin -inf it searches everything.
     """
     require_engine(engine)
     require_integer("horizon", horizon, 1)
@@ -90,8 +96,8 @@ def worst_loss(
         found = _certified(algorithm, horizon, streams, budget, floor)
         if found is not None:
             return found
-    search = _Search(algorithm, horizon, streams, budget, DEFAULT_FLOOR if floor is None else floor)
-    return search.run()
+    least = DEFAULT_FLOOR if floor is None else floor
+    return _Search(algorithm, horizon, streams, budget, least, margin).run()
 
 
 def _certified(
@@ -130,6 +136,10 @@ def _claimed(algorithm: Algorithm) -> float:
     return math.inf if algorithm.claim.epsilon is None else algorithm.claim.epsilon
 
 
+class OutOfTime(Exception):
+    """The budget ended a search."""
+
+
 class _Search:
     """Walks the paths of one algorithm and keeps the worst step."""
 
@@ -140,57 +150,97 @@ class _Search:
         streams: Streams,
         budget: float | None,
         floor: float,
+        margin: float,
     ) -> None:
         self.algorithm, self.horizon, self.streams = algorithm, horizon, streams
-        self.floor, self.budget = floor, budget
+        self.floor, self.budget, self.margin = floor, budget, margin
         self.began = time.perf_counter()
         self.paths = 0
         self.proved = True
         self.complete = True
         self.best: tuple[Step, Path, Region] | None = None
         self.above_floor = 0.0
-        self.unresolved = 0
         self.error = MEASURED_ERROR
         self.crowded = False
+        self.spared = False
 
     def run(self) -> WorstLoss:
         try:
             vertices = lattice(self.algorithm, self.horizon)
+            self.paths = count_paths(vertices)
+            self._by_meeting(vertices)
+        except OutOfTime:
+            self.complete = False
         except Unsupported:
+            self.paths, self.best, self.proved, self.spared = 0, None, True, False
             return self._by_path()
-        return self._by_search(vertices)
-
-    def _by_search(self, vertices: list[Vertex]) -> WorstLoss:
-        """All paths at once; then the most promising steps, accurately."""
-        candidates: list[Candidate] = []
-        likely: list[Candidate] = []
-        self.paths = count_paths(vertices)
-        self.proved = all(vertex.convex for vertex in vertices)
-        for background in (0, 1):
-            search = Search(vertices, background, self.streams, self.floor, keep=_POLISHED)
-            for _ in search.run():
-                if self._late():
-                    self.complete = False
-                    break
-            self.unresolved += search.unresolved
-            candidates += search.candidates
-            likely += [] if search.likely is None else [search.likely]
-            self.above_floor = max(self.above_floor, search.above_floor)
-        largest = max((candidate.loss for candidate in candidates), default=0.0)
-        rivals = [c for c in candidates if c.loss >= largest - 2 * SEARCH_ERROR]
-        self.crowded = len(rivals) >= _POLISHED
-        for candidate in likely:
-            self._polish(candidate)
-        for candidate in heapq.nlargest(_POLISHED, rivals):
-            if not (self.crowded and self._attains(largest)):
-                self._polish(candidate)
         return self._extremal()
 
-    def _attains(self, loss: float) -> bool:
-        """Return whether what is known accurately is already as large as the search promised."""
-        return self.best is not None and self.best[0].loss >= loss - 1e-9
+    def _by_meeting(self, vertices: list[Vertex]) -> None:
+        """All paths at once; then the most promising steps, one by one."""
+        if self.margin > -math.inf and self.horizon > _PROBE:
+            self._probe()
+        bar = self.best[0].loss + self.margin if self.best else -math.inf
+        laws = [law for vertex in vertices for law in vertex.laws]
+        charges = {1 / (law.scale * law.divisor) for law in laws}
+        self.spared = any(charge <= bar for charge in charges)
+        if vertices and all(charge <= bar for charge in charges):
+            return
+        for background in (0, 1) if vertices else ():
+            candidates: list[Candidate] = []
+            above: list[Candidate] = []
+            try:
+                search = Meeting(
+                    vertices, background, self.streams, math.log(self.floor), bar, self._clock
+                )
+                self.proved &= search.steps.suffice(max(law.length for law in laws))
+                for found, likely in explored(search):
+                    candidates += found
+                    above += [] if likely is None else [likely]
+            finally:
+                for some in (candidates, above):
+                    some.sort(key=lambda item: (-round(item.loss / _TIE), -item.log_likelihood))
+                for candidate in candidates[:KEPT]:
+                    self._polish(candidate)
+                for candidate in above[:1]:
+                    self.above_floor = max(self.above_floor, self._polish(candidate).loss)
+            best = self.best[0].loss if self.best else 0.0
+            self.crowded |= len(candidates) > KEPT and candidates[KEPT].loss > best + _CLOSE
 
-    def _polish(self, candidate: Candidate) -> None:
+    def _clock(self) -> None:
+        if self._late():
+            raise OutOfTime
+
+    def _probe(self) -> None:
+        """Follow the worst step of a short horizon: some way to go on loses no less."""
+        short = _Search(self.algorithm, _PROBE, self.streams, self.budget, self.floor, -math.inf)
+        short.run()
+        if short.best is None:
+            return
+        step, path, region = short.best
+        rows = region.episodes[step.episode].rows
+        decisions = [event.outcome for event in path.events if isinstance(event, Decided)]
+        while True:
+            self.best = self._followed(decisions, rows, step)
+            if len(self.best[2].decisions) == len(decisions):
+                return
+            ways = [self._followed([*decisions, way], rows, step) for way in (0, 1)]
+            decisions.append(int(ways[1][0].loss > ways[0][0].loss))
+
+    def _followed(self, decisions: list[int], rows: Rows, step: Step) -> tuple[Step, Path, Region]:
+        """Return a path with these first decisions, and what a step loses on them alone."""
+        path = path_through(self.algorithm, self.horizon, [*decisions, *_FILLER])
+        region = region_of(path)
+        index = next(i for i, episode in enumerate(region.episodes) if episode.rows == rows)
+        part = Region(region.episodes, region.decisions[: len(decisions)])
+        sums = np.array([[float(len(e)) for e in region.episodes]] * 2) * step.background
+        sums[:, index] = step.better, step.worse
+        high, low = (float(v) for v in log_likelihoods(part, region.means(sums)))
+        moved = Step(index, step.background, step.better, step.worse, high, low, step.proved)
+        return moved, path, region
+
+    def _polish(self, candidate: Candidate) -> Step:
+        """Evaluate a step on its own path, improve it locally, and keep it if it is the worst."""
         path = path_through(self.algorithm, self.horizon, candidate.decisions)
         region = region_of(path)
         found = checks.check(region)
@@ -210,6 +260,7 @@ class _Search:
             step = polish(region, found, index, candidate.background, move, log_likelihood)
         if self.best is None or step.loss > self.best[0].loss:
             self.best = (step, path, region)
+        return step
 
     def _by_path(self) -> WorstLoss:
         paths = all_paths(self.algorithm, self.horizon)
@@ -247,10 +298,11 @@ class _Search:
         if not self.proved:
             covers += "; own sums of episodes scanned on a grid and refined, measured not proved"
         if self.crowded:
-            covers += "; more steps within the search's error than were evaluated, not proved"
-        if self.unresolved:
+            covers += "; more steps may be as bad than were evaluated one by one, not proved"
+        if self.spared:
             covers += (
-                f"; {self.unresolved} steps that the grid does not resolve left out, not proved"
+                "; bound by the charge: releases whose charge the loss found attains"
+                f" within {self.margin:g} were not searched, as no step loses more than its charge"
             )
         if not self.complete:
             covers = f"the first {self.paths} decision paths, until the budget ran out"
@@ -259,9 +311,10 @@ class _Search:
             return self._result(none, None, EXTREMAL, covers)
         step, path, region = self.best
         loss = max(step.loss, 0.0)
-        low = max(0.0, loss - 2 * self.error)
-        whole = self.complete and not self.unresolved
-        high = loss + 2 * self.error if whole else math.inf
+        error = 2 * (self.error + RELATIVE_ERROR * abs(step.low))
+        low = max(0.0, loss - error)
+        spared = max(self.margin, 0.0) if self.spared else 0.0
+        high = loss + spared + error if self.complete else math.inf
         witness = witness_of_step(self.algorithm, path, region, step)
         return self._result(Enclosure(low, high, False), witness, EXTREMAL, covers)
 
@@ -310,9 +363,9 @@ class _Search:
             horizon=self.horizon,
             complete=self.complete,
             floor=self.floor,
-            loss_above_floor=self.above_floor,
+            loss_above_floor=None if self.spared else self.above_floor,
             seconds=time.perf_counter() - self.began,
-            proved=self.proved and self.complete and not self.crowded and not self.unresolved,
+            proved=self.proved and self.complete and not self.crowded,
         )
 
 
