@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from dpaudit.core.algorithm import Accumulate, Algorithm, Keep, Release
 from dpaudit.core.arithmetic import exact
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import chain, epochs, noiseless, plane, rounding
+from dpaudit.exact import accumulate, chain, epochs, noiseless, plane, rounding
 from dpaudit.exact.paths import Path, paths_of
 from dpaudit.exact.region import Region, region_of, require_rewards
 
@@ -145,18 +145,32 @@ def log_likelihood(region: Region, means: NDArray[np.float64]) -> float:
         return epochs.log_likelihood(region, means)
     if len(region.decisions[0].shown) == 3:
         return plane.log_likelihood(region, means)
+    if _sums(region):
+        return accumulate.log_likelihood(_program(region), means)
     return chain.log_likelihood(_chain(region), means)
 
 
 def measured_error(region: Region) -> float:
     """Return the error of a floating-point log-likelihood, as measured for the engine it takes."""
     wide = any(len(d.shown) == 3 and not isinstance(d.request, Keep) for d in region.decisions)
-    return plane.PLANE_ERROR if wide else MEASURED_ERROR
+    if wide:
+        return plane.PLANE_ERROR
+    return accumulate.SUMS_ERROR if _sums(region) else MEASURED_ERROR
+
+
+def _sums(region: Region) -> bool:
+    """Return whether some decision reads the sum of several releases."""
+    return any(len(group) > 1 for decision in region.decisions for group in decision.shown)
 
 
 @lru_cache(maxsize=1024)
 def _chain(region: Region) -> chain.Chain:
     return chain.chain_of(region)
+
+
+@lru_cache(maxsize=1024)
+def _program(region: Region) -> accumulate.Program:
+    return accumulate.program_of(region)
 
 
 def require_engine(engine: str) -> None:
