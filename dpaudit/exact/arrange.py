@@ -55,7 +55,8 @@ def arrange(shape: Shape, axis: int, scales: Scales) -> Sheet:
         pieces[bounds[:, 1] - bounds[:, 0] <= 1e-9 * scales.fine] = 1
         for place in np.flatnonzero(pieces == 1):
             low, high = bounds[place]
-            edges = _edges(lines, rows[:, place], scales)
+            outside = max(ends[0] - high, low - ends[-1], 0.0)
+            edges = _edges(lines, rows[:, place], scales, _tail(scales, outside))
             panels.append(Panel(float(low), float(high), edges, rows[:, place]))
         if len(panels) + int(pieces[pieces > 1].sum()) > _MOST_PANELS:
             raise Unsupported(
@@ -81,11 +82,14 @@ def _graded(width: float, scales: Scales) -> Array:
     return np.concatenate([near, width - near[::-1]]) / width
 
 
-def _tail(scales: Scales) -> Array:
-    """Return the ends of the cells beyond the last breakpoint, counted from it."""
-    slow = _TAIL * scales.coarse
-    fast = _TAIL * scales.fine
-    return np.unique(np.concatenate([fast[fast < slow[0]], slow])) if fast[0] < slow[0] else slow
+def _tail(scales: Scales, outside: float = 0.0) -> Array:
+    """Return the ends of the cells beyond the last breakpoint, counted from it.
+
+    On a fibre that is itself `outside` all breakpoints of the other register both tails add up.
+    """
+    fast, slow = _TAIL * scales.fine, _TAIL * scales.coarse
+    both = np.concatenate([fast[fast < slow[0]], slow])
+    return both[: np.searchsorted(both, _TAIL[-1] * scales.coarse - outside) + 1]
 
 
 def _intervals(ends: Array, scales: Scales) -> list[tuple[float, float]]:
@@ -144,20 +148,20 @@ def _crossings(
 def _roots(function: Callable[[Array], Array], low: Array, high: Array) -> Array:
     """Return the zeros between low and high: false position, the stale end halved (Illinois)."""
     at_low, at_high = function(low), function(high)
+    x = low
     for _ in range(60):
-        x = np.clip((low * at_high - high * at_low) / (at_high - at_low), low, high)
+        before, x = x, (low * at_high - high * at_low) / (at_high - at_low)
+        if np.all(np.abs(x - before) <= 1e-13 * np.maximum(1.0, np.abs(x))):
+            break
         value = function(x)
         same = value * at_low > 0
         at_high = np.where(same, 0.5 * at_high, value)
         at_low = np.where(same, value, 0.5 * at_low)
         low, high = np.where(same, x, low), np.where(same, high, x)
-        settled = (value == 0) | (high - low <= 4e-15 * np.maximum(1.0, np.abs(x)))
-        if settled.all():
-            break
-        # a found zero stays where it is
-        at_low = np.where(value == 0, -1.0, at_low)
-        at_high = np.where(value == 0, 1.0, at_high)
-        low, high = np.where(value == 0, x, low), np.where(value == 0, x, high)
+        # a zero that is hit stays where it is
+        hit = value == 0
+        low, high = np.where(hit, x, low), np.where(hit, x, high)
+        at_low, at_high = np.where(hit, -1.0, at_low), np.where(hit, 1.0, at_high)
     return x
 
 
@@ -180,17 +184,17 @@ def _pieces(rows: Array, units: Array) -> NDArray[np.int64]:
     return pieces
 
 
-def _edges(lines: Array, curves: Array, scales: Scales) -> Array:
+def _edges(lines: Array, curves: Array, scales: Scales, tail: Array) -> Array:
     """Return the ends of the cells over the nodes of a panel: nodes x (cells + 1)."""
     finite = curves[np.isfinite(curves).all(1)]
     fixed = np.broadcast_to(lines[:, None], (len(lines), OUTER))
     kept = np.sort(np.concatenate([fixed, finite]), axis=0)
-    kept = kept[np.append(True, np.diff(kept, axis=0).max(1) > 1e-12 * scales.fine)]
+    # what lies between two computations of the same curve is rounding, not a region
+    kept = kept[np.append(True, np.diff(kept, axis=0).max(1) > 1e-10 * scales.fine)]
     columns = []
     for left, right in zip(kept[:-1], kept[1:], strict=True):
         parts = _graded(float((right - left).max()), scales)
         columns += [left, *(left + (right - left) * part for part in parts)]
-    tail = _tail(scales)
     before = [kept[0] - x for x in tail[::-1]]
     after = [kept[-1], *(kept[-1] + x for x in tail)]
     return np.stack([*before, *columns, *after], axis=1)

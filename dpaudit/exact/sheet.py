@@ -199,11 +199,6 @@ class Sheet:
             side = panel.middle >= panel.curves[row][:, None]
             panel.values = panel.values * (side == above)[..., None]
 
-    @property
-    def empty(self) -> bool:
-        """Whether nothing is left."""
-        return not any(panel.values.any() for panel in self.panels)
-
     def __call__(self, points: Points) -> Array:
         """Return the function at points, zero beyond the last panels."""
         inner, outer = points[self.axis], points[1 - self.axis]
