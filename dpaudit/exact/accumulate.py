@@ -12,7 +12,9 @@ Floating point with a measured error; not certified.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 
@@ -23,10 +25,12 @@ from dpaudit.exact.pairwise import Duel, duel
 from dpaudit.exact.region import Region, require_laplace
 from dpaudit.exact.sheet import Array, Function, Points, Shape, Sheet
 
-# Finer panels, cells and tails change no log-likelihood of 60 random paths of dp_klucb, dp_imed (T
-# up to 12) and dp_ucb (T up to 7) by more than 2e-10 (tests/exact/test_exact_sums.py repeats this).
+# Finer panels, cells and tails change no log-likelihood of 24 random paths of dp_klucb, dp_imed (T
+# up to 12) and dp_ucb (T = 6), epsilon from 1 to 60, by more than 7e-12 (test_exact_sums.py
+# repeats this on other paths).
 SUMS_ERROR = 1e-9
-_WIDE = 10.0
+_WIDE = 10.0  # a noise scale at which no likelihood of a few rounds underflows
+_LEAST, _SMALLEST = 1e-10, 1e-250  # with and without points left out of the window
 
 
 @dataclass(frozen=True)
@@ -130,13 +134,45 @@ def log_likelihood(program: Program, means: Array) -> float:
     -inf is for impossible paths alone. Laplace noise of any scale reaches every value, so a path
     is impossible iff it is so with noise wide enough that nothing underflows.
     """
-    total = _Run(program, means).likelihood()
-    if total > 0:
+    run = _Run(program, means)
+    total = run.likelihood()
+    if total >= (_LEAST if run.clipped else _SMALLEST):
         return math.log(total)
     wider = program.scales * max(1.0, _WIDE / float(program.scales.min()))
-    if _Run(replace(program, scales=wider), means).likelihood() > 0:
-        raise Unsupported("The likelihood is too small for the accumulating engine's doubles.")
+    if total > 0 or _Run(replace(program, scales=wider), means).likelihood() > 0:
+        raise Unsupported("The likelihood is too small for the accumulating engine's grids.")
     return -math.inf
+
+
+def window(curves: Sequence[Curve], scales: Scales) -> tuple[list[Array], bool]:
+    """Return the range of each register in which the curves bend and meet, and if it was clipped.
+
+    The density of the noise decays from zero, and what a later decision asks of a register changes
+    at the curves' corners and crossings alone, so a path's likelihood lives between these points.
+    Those beyond 60 noise scales are left out: what lies there has a probability below 1e-19.
+    """
+    zero = np.zeros(1)
+    found: list[list[float]] = [[0.0], [0.0]]
+    for curve in curves:
+        if not (curve.line or curve.bounded):
+            raise Unsupported("The accumulating engine needs scores that are linear or clipped.")
+        for axis in (0, 1):
+            found[axis] += [*curve.knots(axis), float(curve.least(axis, zero)[0])]
+    for one, two in combinations([curve for curve in curves if curve.line], 2):
+        ends = [curve.least(0, np.array([0.0, 1.0])) for curve in (one, two)]
+        slope = np.diff(ends[0])[0] - np.diff(ends[1])[0]
+        if abs(slope) > 1e-12:
+            y = (ends[1][0] - ends[0][0]) / slope
+            found[1].append(float(y))
+            found[0].append(float(one.least(0, np.array([y]))[0]))
+    ranges, clipped = [], False
+    for points in found:
+        finite = np.array([x for x in points if math.isfinite(x)])
+        limit = 60 * scales.coarse
+        clipped = clipped or bool(np.abs(finite).max() > limit)
+        inside = np.clip(finite, -limit, limit)
+        ranges.append(np.array([inside.min(), inside.max()]))
+    return ranges, clipped
 
 
 def _density(x: Array, scale: float) -> Array:
@@ -173,13 +209,17 @@ class _Run:
     def __init__(self, program: Program, means: Array) -> None:
         self.program, self.means = program, means
         self.scales = Scales(float(program.scales.min()), float(program.scales.max()))
-        zero = frozenset({0.0})
-        self.shape = Shape((zero, zero))
+        ranges, self.clipped = window(self._curves(), self.scales)
+        self.start = tuple(frozenset({0.0, *map(float, ends)}) for ends in ranges)
+        self.shape = Shape((self.start[0], self.start[1]))
         one, two = (float(program.scales[index]) for index in program.first)
         self.weight: Function = lambda points: (
             points.apply(0, lambda x: _density(x, one))
             * points.apply(1, lambda x: _density(x, two))
         )
+
+    def _curves(self) -> list[Curve]:
+        return [self.curve(place) for place in range(len(self.program.duels))]
 
     def curve(self, place: int) -> Curve:
         """Return the curve of a decision, registers counted from the centres of what they show."""
@@ -287,6 +327,5 @@ class _Run:
             return fresh * points.apply(1 - step.axis, line)
 
         self.weight = weight
-        kept = sheet.shape.lines[1 - step.axis]
-        zero = frozenset({0.0})
-        self.shape = Shape((zero, kept) if step.axis == 0 else (kept, zero))
+        kept, fresh = sheet.shape.lines[1 - step.axis], self.start[step.axis]
+        self.shape = Shape((fresh, kept) if step.axis == 0 else (kept, fresh))

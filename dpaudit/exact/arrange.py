@@ -2,7 +2,7 @@
 
 Panels end at the lines of the outer register, at the knots of the curves, and where two breakpoints
 of the fibres cross. The fibres of a panel have the same breakpoints in the same order: the lines of
-the inner register and the curves. Between breakpoints the cells grow with the distance from them.
+the inner register and the curves. Beyond the last breakpoint the cells grow with the distance.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from dpaudit.exact.curve import Curve
 from dpaudit.exact.sheet import OUTER, OUTER_RULE, Array, Panel, Shape, Sheet
 
 _WIDEST = 1.25  # of a cell or panel, in units of the smallest noise scale
-# Ends of cells and panels counted from the next breakpoint, in units of a noise scale: away from
-# breakpoints everything is a sum of exponentials that decay from them, so cells may grow with the
-# distance; beyond the last breakpoint e^-34 is dropped.
+# Ends of cells and panels counted from the last breakpoint, in units of the largest scale: beyond
+# it everything decays, so cells may grow with the distance; e^-34 is dropped.
 _TAIL = np.array([1.25, 2.5, 3.75, 5.0, 7.0, 9.0, 12.0, 15.0, 20.0, 26.0, 34.0])
 _MOST_PANELS = 1500
 _SAMPLES = np.cos(np.pi * np.arange(16, -1, -1) / 16)
@@ -75,11 +74,10 @@ def arrange(shape: Shape, axis: int, scales: Scales) -> Sheet:
     return Sheet(axis, panels, shape)
 
 
-def _graded(width: float, scales: Scales) -> Array:
+def _parts(width: float, scales: Scales) -> Array:
     """Return inner ends, as parts of the whole, of cells between breakpoints `width` apart."""
-    steps = _TAIL * scales.fine
-    near = steps[steps < 0.5 * width - 0.3 * scales.fine]
-    return np.concatenate([near, width - near[::-1]]) / width
+    count = max(1, int(np.ceil(width / (_WIDEST * scales.fine) - 1e-9)))
+    return np.arange(1, count) / count
 
 
 def _tail(scales: Scales, outside: float = 0.0) -> Array:
@@ -96,7 +94,7 @@ def _intervals(ends: Array, scales: Scales) -> list[tuple[float, float]]:
     tail = _tail(scales)
     points = [*(ends[0] - tail[::-1])]
     for low, high in zip(ends[:-1], ends[1:], strict=True):
-        points += [low, *(low + (high - low) * _graded(high - low, scales))]
+        points += [low, *(low + (high - low) * _parts(high - low, scales))]
     points += [ends[-1], *(ends[-1] + tail)]
     return list(zip(points[:-1], points[1:], strict=True))
 
@@ -193,7 +191,7 @@ def _edges(lines: Array, curves: Array, scales: Scales, tail: Array) -> Array:
     kept = kept[np.append(True, np.diff(kept, axis=0).max(1) > 1e-10 * scales.fine)]
     columns = []
     for left, right in zip(kept[:-1], kept[1:], strict=True):
-        parts = _graded(float((right - left).max()), scales)
+        parts = _parts(float((right - left).max()), scales)
         columns += [left, *(left + (right - left) * part for part in parts)]
     before = [kept[0] - x for x in tail[::-1]]
     after = [kept[-1], *(kept[-1] + x for x in tail)]

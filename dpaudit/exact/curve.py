@@ -50,6 +50,16 @@ class Curve:
         """
         return [x - self.centres[axis] for x in knots(self.duel, axis)]
 
+    @property
+    def line(self) -> bool:
+        """Whether the curve is a straight line."""
+        return threshold(self.duel, 0).affine
+
+    @property
+    def bounded(self) -> bool:
+        """Whether beyond its corners the curve stays where it is."""
+        return not any(threshold(self.duel, axis).plain for axis in (0, 1))
+
 
 @lru_cache(maxsize=4096)
 def corners(duel: Duel, axis: int) -> tuple[float, ...]:
@@ -89,9 +99,9 @@ class Threshold:
     def __init__(self, duel: Duel, axis: int) -> None:
         self._duel, self._axis = duel, axis
         ends = np.array(corners(duel, 1 - axis))
-        self._affine = all(isinstance(score, Affine) for score in duel.scores)
-        self._plain = self._affine or not len(ends) or not self._flat_outside(ends)
-        if not self._plain:
+        self.affine = all(isinstance(score, Affine) for score in duel.scores)
+        self.plain = self.affine or not len(ends) or not self._flat_outside(ends)
+        if not self.plain:
             self._tabulate(ends)
 
     def _direct(self, other: Array) -> Array:
@@ -131,7 +141,7 @@ class Threshold:
 
     def __call__(self, other: Array) -> Array:
         """Return the least winning value against each value of the other register."""
-        if self._plain:
+        if self.plain:
             return self._direct(other)
         piece = np.searchsorted(self._left, other, side="right")
         result = self._table[piece, 0]
