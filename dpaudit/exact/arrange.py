@@ -184,7 +184,8 @@ def _pieces(rows: Array, units: Array) -> NDArray[np.int64]:
 
 def _edges(lines: Array, curves: Array, scales: Scales, tail: Array) -> Array:
     """Return the ends of the cells over the nodes of a panel: nodes x (cells + 1)."""
-    finite = curves[np.isfinite(curves).all(1)]
+    reach = _TAIL[-1] * scales.coarse
+    finite = np.clip(curves[np.isfinite(curves).all(1)], lines[0] - reach, lines[-1] + reach)
     fixed = np.broadcast_to(lines[:, None], (len(lines), OUTER))
     kept = np.sort(np.concatenate([fixed, finite]), axis=0)
     # what lies between two computations of the same curve is rounding, not a region

@@ -37,7 +37,7 @@ def logs(name: str, horizon: int, epsilon: float, seed: int) -> Values:
     return law(built(name, horizon, epsilon), stream, engine="float").log_values
 
 
-@pytest.mark.parametrize("name, horizon", [("dp_klucb", 12), ("dp_imed", 12), ("dp_ucb", 6)])
+@pytest.mark.parametrize("name, horizon", [("dp_klucb", 12), ("dp_imed", 8), ("dp_ucb", 5)])
 def test_likelihoods_sum_to_one(name: str, horizon: int) -> None:
     assert abs(np.exp(logs(name, horizon, 1.0, seed=7)).sum() - 1) < 1e-9
 
@@ -165,7 +165,7 @@ def assert_agrees_with_monte_carlo(name: str, horizon: int, epsilon: float, runs
 
 @pytest.mark.parametrize(
     "name, horizon, epsilon, runs",
-    [("dp_klucb", 6, 2.0, 200_000), ("dp_imed", 6, 1.0, 200_000), ("dp_ucb", 6, 2.0, 20_000)],
+    [("dp_klucb", 6, 2.0, 200_000), ("dp_imed", 6, 1.0, 200_000), ("dp_ucb", 5, 2.0, 20_000)],
 )
 def test_agrees_with_monte_carlo_on_short_runs(
     name: str, horizon: int, epsilon: float, runs: int
@@ -241,7 +241,7 @@ def refine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "name, horizon, epsilon", [("dp_klucb", 8, 3.0), ("dp_imed", 6, 6.0), ("dp_ucb", 6, 1.0)]
+    "name, horizon, epsilon", [("dp_klucb", 8, 3.0), ("dp_imed", 6, 6.0), ("dp_ucb", 5, 1.0)]
 )
 def test_the_measured_error_covers_what_a_finer_grid_changes(
     name: str, horizon: int, epsilon: float, monkeypatch: pytest.MonkeyPatch
@@ -320,7 +320,7 @@ def test_more_arms_are_unsupported() -> None:
 def test_a_likelihood_below_the_smallest_double_is_not_called_zero() -> None:
     algorithm = SumUCB(arms=2, epsilon=5000.0)
     with pytest.raises(Unsupported, match="too small"):
-        likelihood(algorithm, [0, 1, 1, 1, 1, 0], [1.0, 0, 0, 0, 0, 0], engine="float")
+        likelihood(algorithm, [0, 1, 1, 0], [1.0, 0, 0, 0], engine="float")
 
 
 def test_impossible_paths_have_likelihood_zero() -> None:
@@ -329,13 +329,22 @@ def test_impossible_paths_have_likelihood_zero() -> None:
     assert found.upper == 0.0
 
 
-@pytest.mark.parametrize("name, horizon", [("dp_imed", 4), ("dp_klucb", 5), ("dp_ucb", 5)])
-def test_worst_loss_by_enumeration_is_a_lower_bound_below_epsilon(name: str, horizon: int) -> None:
+@pytest.mark.parametrize(
+    "name, horizon, epsilon",
+    [
+        ("dp_imed", 4, 1.0),
+        ("dp_klucb", 4, 3.0),
+        pytest.param("dp_ucb", 5, 1.0, marks=pytest.mark.slow),
+    ],
+)
+def test_worst_loss_by_enumeration_is_a_lower_bound_below_epsilon(
+    name: str, horizon: int, epsilon: float
+) -> None:
     """All three are proved to be epsilon-DP, so no pair of streams may show more."""
-    algorithm = built(name, horizon)
+    algorithm = built(name, horizon, epsilon)
     found = worst_loss(algorithm, horizon, streams="binary", engine="float")
     assert found.complete and not found.loss.certified
-    assert 0.1 < found.loss.lower <= found.loss.upper <= 1.0
+    assert 0.1 < found.loss.lower <= found.loss.upper <= epsilon
     assert "{0,1}^T" in found.covers
     assert found.witness is not None
     again = recompute(found.witness, algorithm, engine="float")
