@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from dpaudit.core.algorithm import Accumulate, Algorithm, Keep, Release
 from dpaudit.core.arithmetic import exact
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import chain, epochs, fast, noiseless, plane, rounding
+from dpaudit.exact import accumulate, chain, epochs, fast, noiseless, plane, rounding
 from dpaudit.exact.paths import Path, paths_of
 from dpaudit.exact.region import Region, region_of, require_rewards
 
@@ -151,6 +151,8 @@ def log_likelihood(region: Region, means: NDArray[np.float64]) -> float:
         return epochs.log_likelihood(region, means)
     if len(region.decisions[0].shown) == 3:
         return plane.log_likelihood(region, means)
+    if _sums(region):
+        return accumulate.log_likelihood(_program(region), means)
     return float(_two_arms(region)(means)[0])
 
 
@@ -161,7 +163,7 @@ def log_likelihoods(region: Region, means: NDArray[np.float64]) -> NDArray[np.fl
     """
     shown = [decision.shown for decision in region.decisions]
     choices = not any(isinstance(decision.request, Keep) for decision in region.decisions)
-    if shown and choices and len(shown[0]) == 2:
+    if shown and choices and len(shown[0]) == 2 and not _sums(region):
         return _two_arms(region)(np.atleast_2d(means))
     return np.array([log_likelihood(region, row) for row in np.atleast_2d(means)])
 
@@ -169,7 +171,14 @@ def log_likelihoods(region: Region, means: NDArray[np.float64]) -> NDArray[np.fl
 def measured_error(region: Region) -> float:
     """Return the error of a floating-point log-likelihood, as measured for the engine it takes."""
     wide = any(len(d.shown) == 3 and not isinstance(d.request, Keep) for d in region.decisions)
-    return plane.PLANE_ERROR if wide else MEASURED_ERROR
+    if wide:
+        return plane.PLANE_ERROR
+    return accumulate.SUMS_ERROR if _sums(region) else MEASURED_ERROR
+
+
+def _sums(region: Region) -> bool:
+    """Return whether some decision reads the sum of several releases."""
+    return any(len(group) > 1 for decision in region.decisions for group in decision.shown)
 
 
 @lru_cache(maxsize=1024)
@@ -194,6 +203,11 @@ def _two_arms(region: Region) -> Callable[[NDArray[np.float64]], NDArray[np.floa
             return general(means)
 
     return compiled
+
+
+@lru_cache(maxsize=1024)
+def _program(region: Region) -> accumulate.Program:
+    return accumulate.program_of(region)
 
 
 def require_engine(engine: str) -> None:
