@@ -156,7 +156,8 @@ class Course:
             if name not in self.log.done:
                 self.log.record(name, [candidate_data(found) for found in next(results)])
             trained[index] = [candidate_of(data) for data in self.log.done[name]]
-            self._tell(4 * act.stages[stage][1])
+            scoring = act.scoring_runs if stage == len(act.stages) - 1 else 0
+            self._tell(4 * act.stages[stage][1] + scoring)
             if self.late:
                 break
         return trained

@@ -10,6 +10,7 @@ cumulative sums.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -25,11 +26,14 @@ from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Stream
 
 
+_ladder = lru_cache(maxsize=64)(ladder)  # a ladder costs as much as a small block of runs
+
+
 def run_many(algorithm: Algorithm, stream: Stream, runs: int, rng: np.random.Generator) -> Runs:
     """Return independent runs of a declaration on a stream."""
     if compiled.supports(algorithm):
         return _compiled(algorithm, stream, runs, rng)
-    climb = ladder(algorithm, stream.horizon)
+    climb = _ladder(algorithm, stream.horizon)
     if climb is not None and isinstance(algorithm, Episodes):
         return run_episodes(algorithm, climb, stream, runs, rng)
     return _one_by_one(algorithm, stream, runs, rng)

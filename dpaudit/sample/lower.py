@@ -10,11 +10,13 @@ the error.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 
+@lru_cache(maxsize=4096)
 def clopper_pearson(hits: int, rounds: int, error: float) -> tuple[float, float]:
     """Return lower and upper bounds on a probability, each wrong with at most `error`."""
     from statsmodels.stats.proportion import proportion_confint

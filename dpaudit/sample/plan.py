@@ -20,6 +20,7 @@ from dpaudit.errors import InvalidArgument, require_integer, require_positive
 from dpaudit.sample.boxes import Box, DeclaredBox
 from dpaudit.sample.budget import ErrorBudget
 from dpaudit.sample.codec import pair_data
+from dpaudit.sample.conditional import SAMPLE, scorable
 from dpaudit.sample.events import Candidate, choose, statistics
 from dpaudit.sample.events import Plan as Aim
 from dpaudit.sample.runs import History, Runs
@@ -32,7 +33,7 @@ FINALISTS = 2  # pairs that are judged, and events judged for each
 SHORTLIST = 6  # pairs that are trained on at length
 SCREENING_ROUNDS = 16  # fewer do not tell pairs apart
 LARGEST_BLOCK = 1000
-SCORED_RUNS = 20_000  # from here on exact scores of all prefixes are worth their time
+SCORED_RUNS = 20_000  # from here on scores are worth their time
 EXACT_SEQUENCES = 3  # whole sequences of a favoured pair that the exact engine scores
 BLOCK_CELLS = 2**23  # steps held in memory at once
 
@@ -115,7 +116,17 @@ class AuditPlan:
     @property
     def training_runs(self) -> int:
         """Runs that choose pairs and events and are never counted as evidence."""
-        return sum(4 * pairs * rounds for pairs, rounds in self.stages)
+        return sum(4 * pairs * rounds for pairs, rounds in self.stages) + (
+            self.scoring_runs * self.stages[-1][0]
+        )
+
+    @property
+    def scoring_runs(self) -> int:
+        """Training runs per pair that teach the scores of whole sequences."""
+        box = self.box
+        if self.runs < SCORED_RUNS or not isinstance(box, DeclaredBox):
+            return 0
+        return 2 * SAMPLE if scorable(box.algorithm, box.horizon) else 0
 
     @property
     def finalists(self) -> int:
@@ -192,17 +203,15 @@ def train(plan: AuditPlan, index: int, stage: int = 0) -> list[Candidate]:
 
 def _scored(plan: AuditPlan, algorithm: Algorithm, index: int, stage: int) -> list[Any]:
     """Return the scored statistics of a declared algorithm that are worth their time."""
-    if stage < len(plan.stages) - 1:
+    if plan.runs < SCORED_RUNS or stage < len(plan.stages) - 1:
         return []
     pair = plan.pairs[index]
-    exact = EXACT_SEQUENCES if plan.act and index < plan.favoured else 0
-    found: list[Any] = list(
-        sequence_scores(algorithm, pair, [plan.seed, 7, plan.act, index], exact)
-    )
-    # a part of a sequence is also worth a table of its frequencies
-    found += [scored.history for scored in found]
-    if plan.runs >= SCORED_RUNS:
-        found += exact_prefixes(algorithm, pair)
+    found: list[Any] = list(exact_prefixes(algorithm, pair))
+    if plan.scoring_runs:
+        exact = EXACT_SEQUENCES if index < plan.favoured else 0
+        scored = sequence_scores(algorithm, pair, [plan.seed, 7, plan.act, index], exact)
+        # a part of a sequence is also worth a table of its frequencies
+        found += [*scored, *(score.history for score in scored)]
     return found
 
 

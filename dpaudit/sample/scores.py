@@ -20,7 +20,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact.likelihood import log_likelihood
 from dpaudit.exact.paths import Decided, Path, Played
 from dpaudit.exact.region import Region, region_of
-from dpaudit.sample.conditional import sampled, sampled_scores, scorable
+from dpaudit.sample.conditional import sampled, sampled_scores
 from dpaudit.sample.runs import History, Keys, Runs
 from dpaudit.sample.streams import Pair, Stream
 
@@ -149,17 +149,17 @@ def sequence_scores(
 ) -> list[ScoredHistory]:
     """Return scores of whole action sequences and of their parts, learned on runs of their own.
 
-    Conditional Monte Carlo scores every sequence that it has met; the `exact` most frequent whole
-    sequences are scored by the exact engine, where it knows the algorithm.
+    Conditional Monte Carlo (of a `scorable` algorithm) scores every sequence that it meets; the
+    `exact` most frequent whole sequences are scored by the exact engine, where it knows the
+    algorithm.
     """
     horizon = pair.stream.horizon
-    if not scorable(algorithm, horizon):
-        return []
     whole = History(0, horizon)
     sides = sampled(algorithm, pair, seed)
     runs = sides[0].runs
     steps = decision_steps(runs, pair.position)
-    parts = {History(start, step + 1) for step in steps for start in (0, pair.position + 1)}
+    starts = (0, pair.position, pair.position + 1)
+    parts = {History(start, step + 1) for step in steps for start in starts}
     histories = [whole, *sorted(parts - {whole})]
     found = dict(zip(histories, sampled_scores(sides, pair, histories), strict=True))
     if exact and exactly_scorable(algorithm, pair):

@@ -1,54 +1,31 @@
 """Pairs that put a decision on the edge, so that one changed reward sways it.
 
 On most streams every decision is nearly certain and no number of runs shows a loss. So, for an
-episode on the likeliest path of a declared algorithm, the episode's own rewards are set so that the
-next decision is in the tail of the noise, where a step of one reward changes its odds by almost as
-much as the claim allows. Given the other registers (from transcripts) the probability that the arm
-wins is a closed form in the sum of its episode, so the best sum is found without further runs:
-conditional Monte Carlo. This aims; what is concluded rests on fresh runs alone.
+episode on a likely path of a declared algorithm, the episode's own rewards are set so that the next
+decision is in the tail of the noise (`aim`). The paths that are tried pay each arm its own reward.
+This aims; what is concluded rests on fresh runs alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpaudit.core.algorithm import Algorithm, Rows
+from dpaudit.core.algorithm import Algorithm, Keep, Play, Release, Rows
+from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.lockstep import ladder
 from dpaudit.core.perstep import PerStep
 from dpaudit.core.stream import interpret
-from dpaudit.sample.lower import promised
+from dpaudit.sample.aim import Target
 from dpaudit.sample.streams import Pair, Stream
 from dpaudit.sample.transcript import Transcripts, transcripts
 
-SAMPLE = 300
+SAMPLE = 200
+FEWEST = 20  # runs that have an episode, below which it is not aimed at
 REACH = 60.0  # noise scales within which a threshold is sought
-OFFSETS = np.linspace(-8.0, 8.0, 65)
 BANDS = 3
-PLANNED_ERROR = 1e-4
-
-
-@dataclass(frozen=True)
-class Aim:
-    """An episode (its first step and the step after its last), the sum to give it, the promise."""
-
-    begun: int
-    ended: int
-    total: float
-    promise: float
-
-    def pair(self, base: Stream, name: str) -> Pair:
-        """Return the pair: ones, a fraction, zeros in the episode; its last reward is changed."""
-        ones, part = int(self.total), self.total - int(self.total)
-        rest = self.ended - self.begun - ones
-        pieces = [(1.0, ones), (part, 1), (0.0, rest - 1)] if part else [(1.0, ones), (0.0, rest)]
-        step = self.ended - 1
-        label = f"steered{name}, step {step}: 0 to 1"
-        return Pair(label, base.spliced(self.begun, pieces), step, 1.0)
 
 
 class _Silence:
@@ -102,20 +79,16 @@ def steered(
     count: int = 4,
     rewards: tuple[float, ...] = (0.0, 1.0),
 ) -> list[Pair]:
-    """Return the most promising steered pairs, best first; none where runs are not in lockstep.
+    """Return the most promising steered pairs, best first; none where no way to aim is known.
 
     `later` are the rounds that will judge them. The best of the early, the middle and the late
     episodes are among them, so that a flaw of some episodes only is not overlooked.
     """
-    if isinstance(algorithm, PerStep) or ladder(algorithm, horizon) is None:
-        return []
-    found: list[tuple[Aim, Stream, str]] = []
-    kinds = profiles(algorithm.arms, min(rewards), max(rewards))
-    for number, (name, values) in enumerate(kinds.items()):
-        rng = np.random.default_rng([*seed, number])
-        base = along_a_path(algorithm, horizon, values)
-        told = transcripts(algorithm, base, SAMPLE, rng)
-        found += [(aim, base, name) for aim in _aims(told, later, len(rewards) == 2)]
+    whole = len(rewards) == 2
+    found = [
+        (target.aim(later, whole), base, name)
+        for target, base, name in targets(algorithm, horizon, seed, (min(rewards), max(rewards)))
+    ]
     found.sort(key=lambda item: -item[0].promise)
     edges = np.exp(np.linspace(0, np.log(horizon), BANDS + 1))
     bands = np.searchsorted(edges[1:-1], [aim.ended for aim, _, _ in found])
@@ -124,47 +97,83 @@ def steered(
     return [found[i][0].pair(*found[i][1:]) for i in sorted(order)]
 
 
-def _aims(told: Transcripts, later: int, whole: bool) -> Iterator[Aim]:
-    """Yield the best aim of every episode on the likeliest path."""
+def targets(
+    algorithm: Algorithm, horizon: int, seed: list[int], ends: tuple[float, float]
+) -> Iterator[tuple[Target, Stream, str]]:
+    """Yield episodes to aim at, with the stream that they are on and its name."""
+    if isinstance(algorithm, PerStep):
+        return
+    if ladder(algorithm, horizon) is None:
+        base = Stream.constant(ends[0], horizon)
+        for target in first_elimination(algorithm, horizon, ends[0], seed):
+            yield target, base, f" among {ends[0]:g}"
+        return
+    for number, (name, values) in enumerate(profiles(algorithm.arms, *ends).items()):
+        rng = np.random.default_rng([*seed, number])
+        base = along_a_path(algorithm, horizon, values)
+        for target in episode_targets(transcripts(algorithm, base, SAMPLE, rng)):
+            yield target, base, name
+
+
+def episode_targets(told: Transcripts) -> Iterator[Target]:
+    """Yield the episodes that many runs have in common, with the edge of the decision after each.
+
+    Only the episode's steps are common: arms that stand alike may take their turns in any order.
+    """
     runs, ends = told.runs, told.ends
-    path = np.arange(len(told))
-    for play in range(runs.arms.shape[1] - 1):
-        votes = np.bincount(runs.arms[path, play], minlength=told.algorithm.arms)
-        path = path[runs.arms[path, play] == int(votes.argmax())]
-        begun, ended = int(runs.starts[path[0], play]), int(ends[path[0], play])
-        if len(path) < 20 or ended >= runs.horizon:
-            return
-        if play + 1 >= told.algorithm.arms and ended - begun >= 1:
-            aim = _best(told, play, path, later, whole)
-            if aim is not None:
-                yield aim
+    for play in range(told.algorithm.arms - 1, runs.arms.shape[1] - 1):
+        spans = np.stack((runs.starts[:, play], ends[:, play]), axis=1)
+        kinds, inverse, counts = np.unique(spans, axis=0, return_inverse=True, return_counts=True)
+        most = int(counts.argmax())
+        begun, ended = (int(step) for step in kinds[most])
+        if counts[most] < FEWEST or ended >= runs.horizon:
+            continue
+        some = np.flatnonzero(inverse.ravel() == most)
+        arm, first = runs.arms[some, play].astype(np.int64), some[0]
+        spread, divisor = float(told.spread[first, play]), float(told.divisor[first, play])
+        kept = told.kept[some, play]
+        low = kept - REACH * spread
+        high = kept + (ended - begun) / divisor + REACH * spread
+        edge = told.threshold(play + 1, arm, some, low, high) - kept
+        yield Target(begun, ended, divisor, spread, told.unit, edge, len(some) / len(told))
 
 
-def _best(
-    told: Transcripts, play: int, path: NDArray[np.int64], later: int, whole: bool
-) -> Aim | None:
-    """Return the sum of an episode that makes the next decision tell most about one reward."""
-    first = path[0]
-    begun, ended = int(told.runs.starts[first, play]), int(told.ends[first, play])
-    length = ended - begun
-    spread, divisor = told.spread[first, play], told.divisor[first, play]
-    kept, arm = told.kept[path, play], told.runs.arms[path, play].astype(np.int64)
-    low, high = kept - REACH * spread, kept + length / divisor + REACH * spread
-    edge = told.threshold(play + 1, arm, path, low, high) - kept
-    totals = (float(np.median(edge)) - OFFSETS * spread) * divisor
-    totals = np.clip(totals, 0.0, length - 1.0)
-    # sums that print shortly, and whole ones where rewards are 0 and 1
-    totals = np.unique(np.round(totals) if whole else np.floor(totals * 64) / 64)
+def first_elimination(
+    algorithm: Algorithm, horizon: int, filler: float, seed: list[int]
+) -> Iterator[Target]:
+    """Yield the last arm's first batch, on the edge of dropping one other arm or all others.
 
-    def wins(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        beyond = (edge[:, None] - sums / divisor) / spread
-        return np.asarray(told.unit.cdf(-beyond).mean(axis=0))
-
-    share = len(path) / len(told)
-    lower, upper = wins(totals) * share, wins(totals + 1) * share
-    promise = np.maximum(
-        promised(upper, lower, later, PLANNED_ERROR),
-        promised(share - lower, share - upper, later, PLANNED_ERROR),
-    )
-    best = int(np.argmax(promise))
-    return Aim(begun, ended, float(totals[best]), float(promise[best]))
+    What an elimination algorithm does before its first `Keep` is certain, so nothing is sampled but
+    the noise of the other arms.
+    """
+    state, time = algorithm.start(), 0
+    pulls = [0] * algorithm.arms
+    begun: dict[Any, int] = {}
+    releases: dict[Any, Release] = {}
+    while True:
+        step = algorithm.step(state)
+        answer: Any = None
+        match step.request:
+            case Play(arm, rounds) if time + rounds < horizon:
+                answer = Rows(arm, pulls[arm], pulls[arm] + rounds)
+                begun[answer] = time
+                pulls[arm] += rounds
+                time += rounds
+            case Release(register, rows) if rows in begun:
+                releases[register] = step.request
+            case Keep(_, registers, width) if all(group[0] in releases for group in registers):
+                break
+            case _:
+                return
+        state = step.then(answer)
+    rng = np.random.default_rng(seed)
+    *others, own = (releases[group[0]] for group in registers)
+    shown = [
+        filler * len(other.rows) / float(other.divisor) + other.noise.draw(rng, SAMPLE)
+        for other in others
+    ]
+    for near in (np.max(shown, axis=0), np.min(shown, axis=0)):
+        start = begun[own.rows]
+        edge = near + float(width(FLOAT))
+        noise, divisor = own.noise, float(own.divisor)
+        yield Target(start, start + len(own.rows), divisor, noise.spread(), noise.unit(), edge)

@@ -25,7 +25,7 @@ from dpaudit.sample.streams import Stream
 
 Numbers = NDArray[np.float64]
 Counts = NDArray[np.int64]
-HALVINGS = 40
+HALVINGS = 30
 
 
 @dataclass(frozen=True)
