@@ -175,16 +175,22 @@ def choose(
     0 and half 1; only the statistics' values are kept, never the runs.
     """
     finding, ranking = (_values(tried, draw(half)) for half in (0, 1))
-    found: list[Candidate] = []
+    proposed: list[tuple[Event, int, int, int]] = []
     for statistic, learn, rank in zip(tried, finding, ranking, strict=True):
         for swapped in (0, 1):
             likely, other = learn[swapped], learn[1 - swapped]
             for event in _events(statistic, likely, other, plan, swapped):
                 hits = int(event.holds(rank[swapped]).sum())
                 hits_other = int(event.holds(rank[1 - swapped]).sum())
-                rounds = len(rank[0])
-                promise = float(plan.promise(hits, hits_other, rounds))
-                found.append(Candidate(event, swapped, hits, hits_other, rounds, promise))
+                proposed.append((event, swapped, hits, hits_other))
+    if not proposed:
+        return []
+    rounds = len(ranking[0][0])
+    counts = np.array([(hits, hits_other) for _, _, hits, hits_other in proposed])
+    promises = plan.promise(counts[:, 0], counts[:, 1], rounds).tolist()
+    found = [
+        Candidate(*each, rounds, promise) for each, promise in zip(proposed, promises, strict=True)
+    ]
     found.sort(key=lambda candidate: -candidate.promise)
     distinct: dict[tuple[int, int, int], Candidate] = {}
     for candidate in found:

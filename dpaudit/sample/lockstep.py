@@ -25,7 +25,6 @@ from dpaudit.core.stream import Trajectory, interpret
 from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Stream
 
-
 _ladder = lru_cache(maxsize=64)(ladder)  # a ladder costs as much as a small block of runs
 
 

@@ -28,7 +28,7 @@ from dpaudit.sample.scores import exact_prefixes, sequence_scores
 from dpaudit.sample.streams import Pair
 
 TRAINING_SHARE = 4  # one run in four trains
-MOST_TRAINING = 10_000  # rounds; keeps the memory of training flat in the number of runs
+MOST_TRAINING = 25_000  # rounds; keeps the memory of training flat in the number of runs
 FINALISTS = 2  # pairs that are judged, and events judged for each
 SHORTLIST = 6  # pairs that are trained on at length
 SCREENING_ROUNDS = 16  # fewer do not tell pairs apart

@@ -53,6 +53,17 @@ def test_trace_offers_a_pair_that_the_audit_refutes(tmp_path, capsys):
     assert "not a proof" in capsys.readouterr().out
 
 
+def test_examples_are_judged_by_relative_path(monkeypatch, capsys):
+    monkeypatch.chdir(Path(__file__).parents[2] / "examples")
+    leaky = ["leaky_bandit.py:LeakyBatches", "--arms", "2", "--horizon", "30"]
+    assert run(["trace", *leaky]) == 3
+    assert "leaky_bandit.py:40: self.means[arm] = reward" in capsys.readouterr().out
+    assert run(["audit", *leaky, "--runs", "2000"]) == 1
+    private = ["private_bandit.py:PrivateBatches", "--arms", "2", "--horizon", "30"]
+    assert run(["trace", *private]) == 0
+    assert run(["audit", *private, "--runs", "2000"]) == 0
+
+
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
