@@ -74,10 +74,11 @@ def resume(kills: int) -> bool:
             assert code == 0
             return (place / name).read_bytes()
 
-        start = time.perf_counter()
-        whole = finish("whole.json")
-        length, log = time.perf_counter() - start, place / "log"
-        rng = random.Random(0)
+        whole, log, rng = finish("whole.json"), place / "log", random.Random(0)
+
+        def logged() -> int:
+            return log.read_bytes().count(b"\n") if log.exists() else 0
+
         for number in range(kills):
             way = ["--resume" if log.exists() else "--log", str(log)]
             process = subprocess.Popen(
@@ -86,11 +87,13 @@ def resume(kills: int) -> bool:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
-            time.sleep(rng.uniform(0.3, 0.8) * length)
+            # a random moment of its work, not of its start: some blocks further, and a little more
+            goal = logged() + rng.randint(1, 8)
+            while logged() < goal and process.poll() is None:
+                time.sleep(0.02)
+            time.sleep(rng.uniform(0, 0.2))
             process.send_signal(signal.SIGKILL)
-            process.wait()
-            lines = log.read_bytes().count(b"\n") if log.exists() else 0
-            print(f"kill {number + 1}: {lines} lines logged", flush=True)
+            print(f"kill {number + 1}: {logged()} lines logged, exit {process.wait()}", flush=True)
         found = {
             "resumed": finish("resumed.json", "--resume" if log.exists() else "--log", str(log)),
             "two jobs": finish("jobs.json", "--jobs", "2"),

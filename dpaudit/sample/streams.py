@@ -118,9 +118,9 @@ class Pair:
     value: float
 
     def __post_init__(self) -> None:
+        self.neighbour  # noqa: B018  a bad position or reward must fail here
         if self.stream.at(self.position) == self.value:
             raise InvalidArgument("value", self.value, "must differ from the stream's reward.")
-        self.neighbour  # noqa: B018  a bad position or reward must fail here
 
     @cached_property
     def neighbour(self) -> Stream:
