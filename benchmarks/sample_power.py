@@ -39,12 +39,12 @@ def fixed_size(plan: AuditPlan) -> bool:
 def targets(ratio: float) -> list[tuple[str, Any, tuple[Pair, ...], int]]:
     """Return mechanisms whose true epsilon is 1 / ratio, their pairs and the runs to spend."""
     response = RandomisedResponse(EPSILON / ratio)
-    box = DeclaredBox(LessNoise(arms=2, epsilon=EPSILON, alpha=0.3, ratio=ratio), 6)
+    box = DeclaredBox(LessNoise(arms=2, epsilon=EPSILON, alpha=1.0, ratio=ratio), 6)
     # the third reward is an episode of its own: its release is the tight one
     pair = Pair("all 0", Stream.constant(0.0, 6), 2, 1.0)
     return [
         ("randomised response", response, response.pairs[:1], 40_000),
-        ("adap_klucb, alpha 0.3", box, (pair,), 19_000),
+        ("adap_klucb, alpha 1", box, (pair,), 19_000),
     ]
 
 
