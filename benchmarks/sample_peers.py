@@ -12,7 +12,6 @@ at which they report theirs.
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from itertools import product
@@ -28,7 +27,7 @@ from dpaudit.sample.plan import AuditPlan, judge
 from dpaudit.sample.runs import History, Runs
 from dpaudit.sample.streams import Pair
 
-ERRORS = (0.05, 1e-3)
+ERRORS, SEEDS = (0.05, 1e-3), 5
 
 
 def targets() -> list[tuple[str, Any, tuple[Pair, ...], float]]:
@@ -67,34 +66,41 @@ def exact_event(box: Redrawn, pair: Pair, rounds: int, error: float) -> tuple[On
     return best[1], best[2]
 
 
-def exact_scores(box: Redrawn, pair: Pair, runs: int, error: float) -> float:
+def exact_scores(box: Redrawn, pair: Pair, runs: int, error: float, seed: int) -> float:
     """Return the lower bound of an audit whose one event comes from the exact law."""
     rounds = runs // 2
     event, swapped = exact_event(box, pair, rounds, error)
-    [counts] = judge(box, pair, (event,), rounds, (8,), 1)
+    [counts] = judge(box, pair, (event,), rounds, (8,), seed)
     hits, other = counts[::-1] if swapped else counts
     return epsilon_lower(hits, other, rounds, error)
 
 
+def bounds(kind: str, box: Any, pairs: tuple[Pair, ...], runs: int, error: float) -> list[float]:
+    """Return the lower bounds of audits with several seeds, sorted.
+
+    A claim far above the truth lets every run be spent on the bound.
+    """
+    if kind == "exact scores":
+        return sorted(exact_scores(box, pairs[0], runs, error, seed) for seed in range(SEEDS))
+    plans = (AuditPlan(box, 20.0, error, runs, seed, pairs) for seed in range(SEEDS))
+    return sorted(audit(plan).lower for plan in plans)
+
+
 def main(runs: int) -> None:
-    """Print the table; a claim far above the truth lets every run be spent on the bound."""
-    print(f"{runs} runs each")
+    """Print the table."""
+    print(f"{runs} runs each; medians of {SEEDS} audits")
     print(f"{'target':30}{'audit':14}{'error':>7}{'truth':>8}{'lower':>8}{'part':>7}{'CPU s':>7}")
     for name, box, pairs, truth in targets():
-        for error in ERRORS:
-            for kind in ("exact scores", "whole audit"):
+        kinds = ("exact scores", "whole audit") if isinstance(box, Redrawn) else ("whole audit",)
+        for kind in kinds:
+            for error in ERRORS:
                 start = time.process_time()
-                if kind == "whole audit":
-                    lower = audit(AuditPlan(box, 20.0, error, runs, 1, pairs)).lower
-                elif isinstance(box, Redrawn):
-                    lower = exact_scores(box, pairs[0], runs, error)
-                else:
-                    continue
-                seconds = time.process_time() - start
-                assert lower <= truth or math.isclose(lower, truth)
+                found = bounds(kind, box, pairs, runs, error)
+                seconds = (time.process_time() - start) / SEEDS
+                middle = found[SEEDS // 2]
                 print(
-                    f"{name:30}{kind:14}{error:7g}{truth:8.4f}{lower:8.4f}"
-                    f"{lower / truth:7.3f}{seconds:7.1f}",
+                    f"{name:30}{kind:14}{error:7g}{truth:8.4f}{middle:8.4f}"
+                    f"{middle / truth:7.3f}{seconds:7.1f}",
                     flush=True,
                 )
 
