@@ -1,6 +1,7 @@
 """The audit: train, choose, then judge on fresh runs until the evidence suffices or runs are out.
 
-1. Training runs choose the most promising pairs and events (never counted as evidence).
+1. Training runs choose the most promising pairs and events (never counted as evidence): many pairs
+   are screened first, and a shortlist of them, with the favoured ones, is trained on at length.
 2. Each chosen hypothesis is judged on fresh runs by two tests: an e-process against the claimed
    epsilon, which may stop the audit at any block, and a Clopper-Pearson lower bound on epsilon at
    looks planned in advance.
