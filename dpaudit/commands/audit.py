@@ -88,6 +88,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Run the audit, print the report, and return 1 when refuted, else 0."""
     import time
 
+    from dpaudit.errors import require_positive
     from dpaudit.output import progress, require_writable, write_json
     from dpaudit.sample.audit import audit
     from dpaudit.sample.log import BlockLog
@@ -97,6 +98,8 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.verdict import Status
 
     require_writable(arguments.json)
+    if arguments.budget is not None:
+        require_positive("budget", arguments.budget)
     workers = Workers(arguments.jobs, arguments.backend, arguments.scheduler, arguments.max_memory)
     if arguments.replay:
         lines, refuted = replayed(arguments)

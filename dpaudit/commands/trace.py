@@ -67,7 +67,8 @@ def execute(arguments: argparse.Namespace) -> int:
     )
     pairs = pairs_of(arguments, box)
     seeds = range(arguments.seed, arguments.seed + arguments.seeds)
-    file = str(Path(arguments.target.rpartition(":")[0]))
+    # as the interpreter names it in its frames
+    file = str(Path(arguments.target.rpartition(":")[0]).absolute())
     diagnosis = diagnose(box, pairs, arguments.epsilon, seeds, file)
     if arguments.offer and diagnosis.offered:
         pair, stop = diagnosis.offered

@@ -1,6 +1,7 @@
 """The audit: train, choose, then judge on fresh runs until the evidence suffices or runs are out.
 
-1. Training runs choose the most promising pairs and events (never counted as evidence).
+1. Training runs choose the most promising pairs and events (never counted as evidence): many pairs
+   are screened first, and a shortlist of them, with the favoured ones, is trained on at length.
 2. Each chosen hypothesis is judged on fresh runs by two tests: an e-process against the claimed
    epsilon, which may stop the audit at any block, and a Clopper-Pearson lower bound on epsilon at
    looks planned in advance.
@@ -27,21 +28,31 @@ from dpaudit.sample.codec import candidate_data, candidate_of
 from dpaudit.sample.events import Candidate
 from dpaudit.sample.hypothesis import Hypothesis
 from dpaudit.sample.log import BlockLog
-from dpaudit.sample.plan import AuditPlan, judge, train
+from dpaudit.sample.plan import SHORTLIST, AuditPlan, judge, train
 from dpaudit.sample.report import Report, conclude
 from dpaudit.sample.streams import candidates
 from dpaudit.sample.workers import Task, Workers
 from dpaudit.verdict import Finding
 
+Trained = dict[int, list[Candidate]]
 
-def select(plan: AuditPlan, trained: list[list[Candidate]]) -> list[tuple[int, Candidate]]:
+
+def ranked(trained: Trained) -> list[int]:
+    """Return the pairs that have an event, the most promising first."""
+    found = [index for index in trained if trained[index]]
+    return sorted(found, key=lambda index: (-trained[index][0].promise, index))
+
+
+def select(plan: AuditPlan, trained: Trained) -> list[tuple[int, Candidate]]:
     """Return the hypotheses to judge: the best events of the most promising pairs."""
-    ranked = sorted(
-        (index for index in range(len(trained)) if trained[index]),
-        key=lambda index: (-trained[index][0].promise, index),
-    )
-    chosen = ranked[: plan.finalists]
+    chosen = ranked(trained)[: plan.finalists]
     return [(index, candidate) for index in chosen for candidate in trained[index]]
+
+
+def shortlist(plan: AuditPlan, screened: Trained) -> list[int]:
+    """Return the pairs to train on at length: the favoured ones and the best of the others."""
+    others = [*ranked(screened), *(index for index in screened if not screened[index])]
+    return [*range(plan.favoured), *others][:SHORTLIST]
 
 
 ACTS = ["quick part", "long part"]
@@ -102,7 +113,7 @@ class Course:
     def perform(self, act: AuditPlan, share: ErrorBudget, run: Any) -> None:
         """Train, choose and judge one part of the audit."""
         trained = self._train(act, run)
-        if len(trained) < len(act.pairs):
+        if self.late:
             return
         found = _hypotheses(act, select(act, trained), share)
         self.hypotheses += found
@@ -122,18 +133,32 @@ class Course:
         self.heard(self.runs, lower, part)
         self.workers.check_memory(f"{self.runs} runs are done")
 
-    def _train(self, act: AuditPlan, run: Any) -> list[list[Candidate]]:
-        names = [f"training {act.act} {index}" for index in range(len(act.pairs))]
+    def _train(self, act: AuditPlan, run: Any) -> Trained:
+        trained: Trained = {}
+        chosen = list(range(len(act.pairs)))
+        for stage in range(len(act.stages)):
+            if len(act.stages) > 1:
+                chosen = shortlist(act, trained) if stage else chosen[act.favoured :]
+            trained = self._stage(act, stage, chosen, run)
+            if self.late:
+                break
+        return trained
+
+    def _stage(self, act: AuditPlan, stage: int, chosen: list[int], run: Any) -> Trained:
+        names = {index: f"training {act.act} {stage} {index}" for index in chosen}
         missing: list[Task] = [
-            (train, (act, index)) for index, name in enumerate(names) if name not in self.log.done
+            (train, (act, index, stage))
+            for index, name in names.items()
+            if name not in self.log.done
         ]
         results = iter(run(missing))
-        trained: list[list[Candidate]] = []
-        for name in names:
+        trained: Trained = {}
+        for index, name in names.items():
             if name not in self.log.done:
                 self.log.record(name, [candidate_data(found) for found in next(results)])
-            trained.append([candidate_of(data) for data in self.log.done[name]])
-            self._tell(4 * act.training_rounds)
+            trained[index] = [candidate_of(data) for data in self.log.done[name]]
+            scoring = act.scoring_runs if stage == len(act.stages) - 1 else 0
+            self._tell(4 * act.stages[stage][1] + scoring)
             if self.late:
                 break
         return trained

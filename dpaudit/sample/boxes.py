@@ -208,7 +208,7 @@ def accepted(target: Any) -> tuple[str, ...] | None:
 def _load_module(path: str, digest: str) -> Any:
     see_neighbours(Path(path))
     name = f"dpaudit_target_{digest[:16]}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, Path(path).absolute())
     if spec is None or spec.loader is None:
         raise InvalidArgument("target", path, "is not a Python file.")
     module = importlib.util.module_from_spec(spec)

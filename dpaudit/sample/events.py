@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.sample.lower import promised
+from dpaudit.sample.lower import cautious, promised
 from dpaudit.sample.runs import History, Keys, PullCounts, Pulls, Runs
-from dpaudit.sample.scores import ScoredHistory
+from dpaudit.sample.scores import ExactHistory, ScoredHistory
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,9 @@ class Plan:
     delta: float = 0.0
 
     def promise(self, hits: Any, hits_other: Any, rounds: int) -> Any:
-        """Return the bound to expect from the fresh runs."""
-        return promised(hits, hits_other, rounds, self.later, self.error, self.delta)
+        """Return the bound to expect from the fresh runs, by cautious estimates."""
+        p, q = cautious(hits, hits_other, rounds)
+        return promised(p, q, self.later, self.error, self.delta)
 
 
 def statistics(arms: int, horizon: int, position: int) -> Iterator[Any]:
@@ -132,7 +133,7 @@ def best_set(
 ) -> tuple[int, ...]:
     """Return the keys that are likelier among `values`, up to the most promising cut.
 
-    Keys are ordered by their exact scores where these are known, else by their frequencies.
+    Keys are ordered by their scores where these are known, else by their frequencies.
     """
     keys, inverse = np.unique(np.concatenate((values, other)), return_inverse=True)
     counts = np.bincount(inverse[: len(values)], minlength=len(keys))
@@ -141,7 +142,7 @@ def best_set(
         ratio = np.log((counts + 0.5) / (against + 0.5))
         ratio[counts <= against] = 0.0
     else:
-        ratio = np.array([scores[key] for key in keys.tolist()])
+        ratio = np.array([scores.get(key, 0.0) for key in keys.tolist()])
     order = np.argsort(-ratio, kind="stable")
     order = order[ratio[order] > 0][:4096]
     if not len(order):
@@ -174,16 +175,22 @@ def choose(
     0 and half 1; only the statistics' values are kept, never the runs.
     """
     finding, ranking = (_values(tried, draw(half)) for half in (0, 1))
-    found: list[Candidate] = []
+    proposed: list[tuple[Event, int, int, int]] = []
     for statistic, learn, rank in zip(tried, finding, ranking, strict=True):
         for swapped in (0, 1):
             likely, other = learn[swapped], learn[1 - swapped]
             for event in _events(statistic, likely, other, plan, swapped):
                 hits = int(event.holds(rank[swapped]).sum())
                 hits_other = int(event.holds(rank[1 - swapped]).sum())
-                rounds = len(rank[0])
-                promise = float(plan.promise(hits, hits_other, rounds))
-                found.append(Candidate(event, swapped, hits, hits_other, rounds, promise))
+                proposed.append((event, swapped, hits, hits_other))
+    if not proposed:
+        return []
+    rounds = len(ranking[0][0])
+    counts = np.array([(hits, hits_other) for _, _, hits, hits_other in proposed])
+    promises = plan.promise(counts[:, 0], counts[:, 1], rounds).tolist()
+    found = [
+        Candidate(*each, rounds, promise) for each, promise in zip(proposed, promises, strict=True)
+    ]
     found.sort(key=lambda candidate: -candidate.promise)
     distinct: dict[tuple[int, int, int], Candidate] = {}
     for candidate in found:
@@ -192,7 +199,7 @@ def choose(
 
 
 def _events(statistic: Any, likely: Any, other: Any, plan: Plan, swapped: int) -> Iterator[Event]:
-    if isinstance(statistic, ScoredHistory):
+    if isinstance(statistic, ScoredHistory | ExactHistory):
         sign = -1.0 if swapped else 1.0
         keys = best_set(likely, other, plan, {k: sign * v for k, v in statistic.known.items()})
         if keys:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ from dpaudit.core.noise import Laplace
 from dpaudit.errors import Unsupported, require_integer
 from dpaudit.sample.budget import ErrorBudget
 from dpaudit.sample.events import Event
-from dpaudit.sample.lockstep import run_episodes
+from dpaudit.sample.lockstep import Releases, run_episodes
 from dpaudit.sample.plan import seed_of
 from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Pair
@@ -58,11 +57,11 @@ def weighted_runs(
     # a bound known before any run: the interval's range must not be read off the sample
     largest = float(np.max(abs(change) / (climb.divisor * climb.spread)))
 
-    def released(alive: Any, begun: Any, ended: Any, noise: Any, spread: Any, divisor: Any) -> None:
-        inside = (begun <= pair.position) & (pair.position < ended)
+    def released(turn: Releases) -> None:
+        inside = (turn.begun <= pair.position) & (pair.position < turn.ended)
         if inside.any():
-            z, b, d = noise[inside], spread[inside], change / divisor[inside]
-            log_weight[alive[inside]] = (np.abs(z) - np.abs(z - d)) / b
+            z, b, d = turn.noise[inside], turn.spread[inside], change / turn.divisor[inside]
+            log_weight[turn.runs[inside]] = (np.abs(z) - np.abs(z - d)) / b
 
     found = run_episodes(algorithm, climb, pair.stream, runs, rng, released)
     return found, np.exp(log_weight), largest

@@ -10,7 +10,8 @@ cumulative sums.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +25,14 @@ from dpaudit.core.stream import Trajectory, interpret
 from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Stream
 
+_ladder = lru_cache(maxsize=64)(ladder)  # a ladder costs as much as a small block of runs
+
 
 def run_many(algorithm: Algorithm, stream: Stream, runs: int, rng: np.random.Generator) -> Runs:
     """Return independent runs of a declaration on a stream."""
     if compiled.supports(algorithm):
         return _compiled(algorithm, stream, runs, rng)
-    climb = ladder(algorithm, stream.horizon)
+    climb = _ladder(algorithm, stream.horizon)
     if climb is not None and isinstance(algorithm, Episodes):
         return run_episodes(algorithm, climb, stream, runs, rng)
     return _one_by_one(algorithm, stream, runs, rng)
@@ -53,18 +56,31 @@ def _compiled(algorithm: Algorithm, stream: Stream, runs: int, rng: np.random.Ge
     return found if random else found.repeated(runs)
 
 
+class Releases(NamedTuple):
+    """The releases of one turn, over the runs that make one; `kept` is what a register adds to."""
+
+    runs: NDArray[np.int64]
+    arm: NDArray[np.int64]
+    begun: NDArray[np.int64]
+    ended: NDArray[np.int64]
+    noise: NDArray[np.float64]
+    spread: NDArray[np.float64]
+    divisor: NDArray[np.float64]
+    kept: NDArray[np.float64]
+    register: NDArray[np.float64]
+
+
 def run_episodes(
     algorithm: Episodes,
     climb: Ladder,
     stream: Stream,
     runs: int,
     rng: np.random.Generator,
-    released: Callable[[Any, Any, Any, Any, Any, Any], None] = lambda *_: None,
+    released: Callable[[Releases], None] = lambda _: None,
 ) -> Runs:
     """Return runs of an episode algorithm, one array operation per turn of all runs.
 
-    `released(runs, begun, ended, noise, spread, divisor)` hears of every release, over the runs
-    that make one in a turn.
+    `released` hears of every turn's releases, with the registers that they leave.
     """
     arms, horizon = algorithm.arms, stream.horizon
     register = np.zeros((runs, arms))
@@ -92,11 +108,12 @@ def run_episodes(
         # an episode that ends at the horizon, cut or not, is never released
         going = ended < horizon
         alive, arm, step, begun, ended = (x[going] for x in (alive, arm, step, begun, ended))
-        noise = climb.unit.draw(rng, len(alive)) * climb.spread[arm, step]
-        released(alive, begun, ended, noise, climb.spread[arm, step], climb.divisor[arm, step])
+        spread, divisor = climb.spread[arm, step], climb.divisor[arm, step]
+        noise = climb.unit.draw(rng, len(alive)) * spread
         total = stream.cumulative(ended) - stream.cumulative(begun)
-        shown = total / climb.divisor[arm, step] + noise
-        register[alive, arm] = climb.memory[arm, step] * register[alive, arm] + shown
+        kept = climb.memory[arm, step] * register[alive, arm]
+        held = register[alive, arm] = kept + (total / divisor + noise)
+        released(Releases(alive, arm, begun, ended, noise, spread, divisor, kept, held))
     return Runs(np.stack(played, axis=1), np.stack(starts, axis=1), horizon)
 
 

@@ -10,11 +10,13 @@ the error.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 
+@lru_cache(maxsize=4096)
 def clopper_pearson(hits: int, rounds: int, error: float) -> tuple[float, float]:
     """Return lower and upper bounds on a probability, each wrong with at most `error`."""
     from statsmodels.stats.proportion import proportion_confint
@@ -34,17 +36,27 @@ def epsilon_lower(
     return max(0.0, math.log((low - delta) / high))
 
 
-def promised(
-    hits: Any, hits_neighbour: Any, rounds: int, later: int, error: float, delta: float = 0.0
-) -> Any:
-    """Return the bound to expect from `later` fresh rounds after training counts; vectorised.
+def cautious(hits: Any, hits_neighbour: Any, rounds: int) -> tuple[Any, Any]:
+    """Return an estimate of p on the low side and of q on the high side, from training counts.
+
+    Each is one standard deviation off, so that events that were merely lucky do not stand out.
+    """
+    from scipy.special import betaincinv
+
+    k, m = np.asarray(hits, dtype=float), np.asarray(hits_neighbour, dtype=float)
+    low = betaincinv(k + 0.5, rounds - k + 0.5, 0.16)
+    high = betaincinv(m + 0.5, rounds - m + 0.5, 0.84)
+    return low, high
+
+
+def promised(p: Any, q: Any, later: int, error: float, delta: float = 0.0) -> Any:
+    """Return the bound to expect from `later` fresh rounds at probabilities p, q; vectorised.
 
     A plan, not an inference: it ranks events on training runs.
     """
     from scipy.special import betaincinv
 
-    p = (np.asarray(hits) + 0.5) / (rounds + 1)
-    q = (np.asarray(hits_neighbour) + 0.5) / (rounds + 1)
+    p, q = np.clip(p, 1e-12, 1.0), np.clip(q, 0.0, 1.0 - 1e-12)
     low = betaincinv(p * later, (1 - p) * later + 1, error / 2)
     high = betaincinv(q * later + 1, (1 - q) * later, 1 - error / 2)
     with np.errstate(divide="ignore"):

@@ -13,23 +13,28 @@ from typing import Any
 import numpy as np
 
 from dpaudit import __version__
+from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.episodes import Episodes
 from dpaudit.core.perstep import PerStep
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
 from dpaudit.sample.boxes import Box, DeclaredBox
 from dpaudit.sample.budget import ErrorBudget
 from dpaudit.sample.codec import pair_data
+from dpaudit.sample.conditional import SAMPLE, scorable
 from dpaudit.sample.events import Candidate, choose, statistics
 from dpaudit.sample.events import Plan as Aim
 from dpaudit.sample.runs import History, Runs
-from dpaudit.sample.scores import scored_histories
+from dpaudit.sample.scores import exact_prefixes, sequence_scores
 from dpaudit.sample.streams import Pair
 
 TRAINING_SHARE = 4  # one run in four trains
-MOST_TRAINING = 10_000  # rounds; keeps the memory of training flat in the number of runs
+MOST_TRAINING = 25_000  # rounds; keeps the memory of training flat in the number of runs
 FINALISTS = 2  # pairs that are judged, and events judged for each
+SHORTLIST = 6  # pairs that are trained on at length
+SCREENING_ROUNDS = 16  # fewer do not tell pairs apart
 LARGEST_BLOCK = 1000
-SCORED_RUNS = 20_000  # from here on exact scores are worth their time
+SCORED_RUNS = 20_000  # from here on scores are worth their time
+EXACT_SEQUENCES = 3  # whole sequences of a favoured pair that the exact engine scores
 BLOCK_CELLS = 2**23  # steps held in memory at once
 
 
@@ -37,7 +42,8 @@ BLOCK_CELLS = 2**23  # steps held in memory at once
 class AuditPlan:
     """A target, a claim, the pairs to try, the runs to spend and the error to spend them at.
 
-    `prefixes` are numbers of first actions that events should also look at; `act` numbers the part.
+    `prefixes` are numbers of first actions that events should also look at; the first `favoured`
+    pairs are trained on at length without screening; `act` numbers the part.
     """
 
     box: Box
@@ -49,6 +55,7 @@ class AuditPlan:
     delta: float = 0.0
     act: int = 0
     prefixes: tuple[int, ...] = ()
+    favoured: int = 0
 
     def __post_init__(self) -> None:
         require_positive("epsilon", self.epsilon)
@@ -76,6 +83,7 @@ class AuditPlan:
             "seed": self.seed,
             "pairs": [pair_data(pair) for pair in self.pairs],
             "prefixes": list(self.prefixes),
+            "favoured": self.favoured,
         }
 
     def acts(self) -> list[AuditPlan]:
@@ -89,15 +97,36 @@ class AuditPlan:
         return [replace(self, runs=quick), replace(self, runs=self.runs - quick, act=1)]
 
     @property
-    def training_rounds(self) -> int:
-        """Rounds (one run on each stream) per pair and half of the training."""
-        wanted = self.runs // TRAINING_SHARE // (4 * len(self.pairs))
-        return max(2, min(wanted, MOST_TRAINING))
+    def stages(self) -> list[tuple[int, int]]:
+        """Pairs and rounds (one run on each stream, per half) of each stage of the training.
+
+        A third of it screens the pairs where they are many, the rest is for the shortlist.
+        """
+        budget, pairs = self.runs // TRAINING_SHARE, len(self.pairs)
+        screened = pairs - self.favoured
+        rounds = budget // 3 // (4 * max(screened, 1))
+        if pairs <= SHORTLIST or rounds < SCREENING_ROUNDS:
+            return [(pairs, max(2, min(budget // (4 * pairs), MOST_TRAINING)))]
+        rest = budget - budget // 3
+        return [
+            (screened, min(rounds, MOST_TRAINING)),
+            (SHORTLIST, min(rest // (4 * SHORTLIST), MOST_TRAINING)),
+        ]
 
     @property
     def training_runs(self) -> int:
         """Runs that choose pairs and events and are never counted as evidence."""
-        return 4 * len(self.pairs) * self.training_rounds
+        return sum(4 * pairs * rounds for pairs, rounds in self.stages) + (
+            self.scoring_runs * self.stages[-1][0]
+        )
+
+    @property
+    def scoring_runs(self) -> int:
+        """Training runs per pair that teach the scores of whole sequences."""
+        box = self.box
+        if self.runs < SCORED_RUNS or not isinstance(box, DeclaredBox):
+            return 0
+        return 2 * SAMPLE if scorable(box.algorithm, box.horizon) else 0
 
     @property
     def finalists(self) -> int:
@@ -151,28 +180,39 @@ def seed_of(seed: int, *key: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(seed, spawn_key=key)
 
 
-def train(plan: AuditPlan, index: int) -> list[Candidate]:
+def train(plan: AuditPlan, index: int, stage: int = 0) -> list[Candidate]:
     """Return the most promising events of one pair, from training runs."""
-    pair, size = plan.pairs[index], plan.largest_block
+    pair, size, rounds = plan.pairs[index], plan.largest_block, plan.stages[stage][1]
+    place = (0, plan.act, index, stage)
 
     def draw(half: int) -> Iterator[tuple[Runs, Runs]]:
-        for number, begun in enumerate(range(0, plan.training_rounds, size)):
-            count = min(size, plan.training_rounds - begun)
+        for number, begun in enumerate(range(0, rounds, size)):
+            count = min(size, rounds - begun)
             yield (
-                plan.box.run(
-                    pair.stream, count, seed_of(plan.seed, 0, plan.act, index, half, number, 0)
-                ),
-                plan.box.run(
-                    pair.neighbour, count, seed_of(plan.seed, 0, plan.act, index, half, number, 1)
-                ),
+                plan.box.run(pair.stream, count, seed_of(plan.seed, *place, half, number, 0)),
+                plan.box.run(pair.neighbour, count, seed_of(plan.seed, *place, half, number, 1)),
             )
 
     tried = list(statistics(plan.box.arms, plan.box.horizon, pair.position))
     tried += [History(0, min(stop, plan.box.horizon)) for stop in plan.prefixes]
-    if isinstance(plan.box, DeclaredBox) and plan.runs >= SCORED_RUNS:
-        tried += scored_histories(plan.box.algorithm, pair)
+    if isinstance(plan.box, DeclaredBox):
+        tried += _scored(plan, plan.box.algorithm, index, stage)
     aim = Aim(plan.test_rounds(FINALISTS), plan.error / (2 * FINALISTS) ** 2, plan.delta)
     return choose(tried, draw, aim, keep=FINALISTS)
+
+
+def _scored(plan: AuditPlan, algorithm: Algorithm, index: int, stage: int) -> list[Any]:
+    """Return the scored statistics of a declared algorithm that are worth their time."""
+    if plan.runs < SCORED_RUNS or stage < len(plan.stages) - 1:
+        return []
+    pair = plan.pairs[index]
+    found: list[Any] = list(exact_prefixes(algorithm, pair))
+    if plan.scoring_runs:
+        exact = EXACT_SEQUENCES if index < plan.favoured else 0
+        scored = sequence_scores(algorithm, pair, [plan.seed, 7, plan.act, index], exact)
+        # a part of a sequence is also worth a table of its frequencies
+        found += [*scored, *(score.history for score in scored)]
+    return found
 
 
 def judge(

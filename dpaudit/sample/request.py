@@ -19,6 +19,7 @@ from dpaudit.sample.codec import event_of, pair_of
 from dpaudit.sample.evidence import Evidence, Null
 from dpaudit.sample.lower import epsilon_lower
 from dpaudit.sample.plan import AuditPlan, judge
+from dpaudit.sample.steer import steered
 from dpaudit.sample.streams import Pair, candidates
 from dpaudit.target import MUTANTS, Target, resolve
 
@@ -88,8 +89,12 @@ def pairs_of(arguments: argparse.Namespace, box: Box) -> tuple[Pair, ...]:
     """Return the pairs to try: the user's own if there are any, else the usual ones."""
     if arguments.pair:
         return tuple(pair_of(read_json("pair", path)) for path in arguments.pair)
-    rewards = UNIT if arguments.rewards == "unit" else BINARY
-    return tuple(candidates(box.arms, box.horizon, [arguments.seed, 2], rewards))
+    return tuple(candidates(box.arms, box.horizon, [arguments.seed, 2], rewards_of(arguments)))
+
+
+def rewards_of(arguments: argparse.Namespace) -> tuple[float, ...]:
+    """Return the rewards that streams are made of."""
+    return UNIT if arguments.rewards == "unit" else BINARY
 
 
 def plan_of(arguments: argparse.Namespace) -> AuditPlan:
@@ -98,6 +103,10 @@ def plan_of(arguments: argparse.Namespace) -> AuditPlan:
     box = box_of(arguments)
     pairs = pairs_of(arguments, box)
     runs = default_runs(box) if arguments.runs is None else arguments.runs
+    aimed: list[Pair] = []
+    if isinstance(box, DeclaredBox) and not arguments.pair:
+        seed = [arguments.seed, 5]
+        aimed = steered(box.algorithm, box.horizon, seed, runs // 5, rewards=rewards_of(arguments))
     prefixes = tuple(stop for path in arguments.pair for stop in _prefixes(path))
     plan = AuditPlan(
         box,
@@ -105,9 +114,10 @@ def plan_of(arguments: argparse.Namespace) -> AuditPlan:
         arguments.error,
         runs,
         arguments.seed,
-        pairs,
+        (*aimed, *pairs),
         arguments.delta,
         prefixes=prefixes,
+        favoured=len(aimed),
     )
     if isinstance(box, PolicyBox):
         import numpy as np

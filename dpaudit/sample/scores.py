@@ -1,12 +1,13 @@
-"""Exact scores: the log-likelihood ratio of a run's first actions between neighbouring streams.
+"""Scores: the log-likelihood ratio of a run's actions between neighbouring streams.
 
-The sets {ratio >= c} are the best events there are (Neyman & Pearson). The ratio comes from the
-exact engine, once per decision path. Scores only order the keys that an event is made of: an error
-in them costs power, never soundness.
+The sets {ratio >= c} are the best events there are (Neyman & Pearson). The ratio of a sequence, of
+any length, comes from the exact engine or from conditional Monte Carlo. Scores only order the keys
+that an event is made of: an error in them costs power, never soundness.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,10 +20,12 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact.likelihood import log_likelihood
 from dpaudit.exact.paths import Decided, Path, Played
 from dpaudit.exact.region import Region, region_of
+from dpaudit.sample.conditional import sampled, sampled_scores
 from dpaudit.sample.runs import History, Keys, Runs
 from dpaudit.sample.streams import Pair, Stream
 
 PREFIX = 8  # steps whose decision paths are few and cheap enough to be scored one by one
+STEPS = 4  # decisions after the changed reward that parts of a sequence reach to
 
 
 def path_of_plays(
@@ -69,6 +72,18 @@ def episode_means(region: Region, stream: Stream) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class ScoredHistory:
+    """Key: the actions of a history; `known` are the scores that order its keys."""
+
+    history: History
+    known: Mapping[int, float]
+
+    def __call__(self, runs: Runs) -> Keys:
+        """Return one key per run."""
+        return self.history(runs)
+
+
+@dataclass(frozen=True)
+class ExactHistory:
     """Key: the first `stop` actions; every key it has met is scored exactly and remembered."""
 
     algorithm: Algorithm
@@ -100,16 +115,56 @@ class ScoredHistory:
         return float(left - right)
 
 
-def scored_histories(algorithm: Algorithm, pair: Pair) -> list[ScoredHistory]:
-    """Return the exact scores that are cheap for this algorithm: two arms, one register each."""
-    if algorithm.arms != 2 or isinstance(algorithm, PerStep):
-        return []
+def exact_prefixes(algorithm: Algorithm, pair: Pair) -> list[ExactHistory]:
+    """Return the exact scores of short prefixes, where there are any: two arms, early changes."""
     stop = min(PREFIX, pair.stream.horizon)
-    if pair.position >= stop - 1:
+    if pair.position >= stop - 1 or not exactly_scorable(algorithm, pair):
         return []
-    scored = ScoredHistory(algorithm, pair, stop)
+    return [ExactHistory(algorithm, pair, stop)]
+
+
+def exactly_scorable(algorithm: Algorithm, pair: Pair) -> bool:
+    """Return whether the exact engine scores sequences of this algorithm one by one."""
+    if algorithm.arms != 2 or isinstance(algorithm, PerStep):
+        return False
     try:
+        scored = ExactHistory(algorithm, pair, min(PREFIX, pair.stream.horizon))
         scored.score(np.arange(2, dtype=np.int16), np.arange(2, dtype=np.int64))
     except Unsupported:
+        return False
+    return True
+
+
+def decision_steps(runs: Runs, position: int) -> list[int]:
+    """Return the steps after a changed reward at which many runs begin a play: the first ones."""
+    if runs.per_step:
         return []
-    return [scored]
+    begun = runs.starts[(runs.starts > position) & (runs.starts < runs.horizon)]
+    steps, counts = np.unique(begun, return_counts=True)
+    return [int(step) for step in steps[counts >= len(runs) / 20][:STEPS]]
+
+
+def sequence_scores(
+    algorithm: Algorithm, pair: Pair, seed: list[int], exact: int
+) -> list[ScoredHistory]:
+    """Return scores of whole action sequences and of their parts, learned on runs of their own.
+
+    Conditional Monte Carlo (of a `scorable` algorithm) scores every sequence that it meets; the
+    `exact` most frequent whole sequences are scored by the exact engine, where it knows the
+    algorithm.
+    """
+    horizon = pair.stream.horizon
+    whole = History(0, horizon)
+    sides = sampled(algorithm, pair, seed)
+    runs = sides[0].runs
+    steps = decision_steps(runs, pair.position)
+    starts = (0, pair.position, pair.position + 1)
+    parts = {History(start, step + 1) for step in steps for start in starts}
+    histories = [whole, *sorted(parts - {whole})]
+    found = dict(zip(histories, sampled_scores(sides, pair, histories), strict=True))
+    if exact and exactly_scorable(algorithm, pair):
+        keys, first, counts = np.unique(whole(runs), return_index=True, return_counts=True)
+        scored = ExactHistory(algorithm, pair, horizon)
+        for place in np.argsort(-counts, kind="stable")[:exact].tolist():
+            found[whole][int(keys[place])] = scored.score(*runs.plays(int(first[place])))
+    return [ScoredHistory(history, known) for history, known in found.items()]

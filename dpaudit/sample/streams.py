@@ -92,6 +92,21 @@ class Stream:
             (*self.lengths[:piece], *(n for _, n in kept), *self.lengths[piece + 1 :]),
         )
 
+    def between(self, begun: int, ended: int) -> list[tuple[float, int]]:
+        """Return the pieces (value, times) of the steps `begun` to `ended - 1`."""
+        ends = self._pieces[0].tolist()
+        cut = zip(self.values, ends, self.lengths, strict=True)
+        spans = ((v, min(end, ended) - max(end - n, begun)) for v, end, n in cut)
+        return [(value, count) for value, count in spans if count > 0]
+
+    def spliced(self, begun: int, pieces: Sequence[tuple[float, int]]) -> Stream:
+        """Return the stream with other rewards, given in pieces, from step `begun` on."""
+        inside = [(value, count) for value, count in pieces if count]
+        after = begun + sum(count for _, count in inside)
+        before, rest = self.between(0, begun), self.between(after, self.horizon)
+        values, lengths = zip(*before, *inside, *rest, strict=True)
+        return Stream(values, lengths)
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -103,9 +118,9 @@ class Pair:
     value: float
 
     def __post_init__(self) -> None:
+        self.neighbour  # noqa: B018  a bad position or reward must fail here
         if self.stream.at(self.position) == self.value:
             raise InvalidArgument("value", self.value, "must differ from the stream's reward.")
-        self.neighbour  # noqa: B018  a bad position or reward must fail here
 
     @cached_property
     def neighbour(self) -> Stream:

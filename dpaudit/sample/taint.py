@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import linecache
 import math
+import os
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -32,7 +33,7 @@ class Place:
         return linecache.getline(self.file, self.line).strip()
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.text}"
+        return f"{os.path.relpath(self.file)}:{self.line}: {self.text}"
 
 
 @dataclass(frozen=True)

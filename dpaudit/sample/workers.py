@@ -14,7 +14,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from dpaudit.errors import DpauditError, InvalidArgument, UnknownName, require_integer
+from dpaudit.errors import (
+    DpauditError,
+    InvalidArgument,
+    UnknownName,
+    require_integer,
+    require_positive,
+)
 
 BACKENDS = {"processes": "loky", "threads": "threading", "dask": "dask"}
 Task = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -37,6 +43,8 @@ class Workers:
 
     def __post_init__(self) -> None:
         require_integer("jobs", self.jobs, 1)
+        if self.max_memory is not None:
+            require_positive("max-memory", self.max_memory)
         if self.backend not in BACKENDS:
             raise UnknownName("backend", self.backend, BACKENDS)
         if self.scheduler is not None and self.backend != "dask":

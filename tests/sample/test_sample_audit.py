@@ -12,11 +12,12 @@ import pytest
 from dpaudit.core.algorithms import load
 from dpaudit.errors import DpauditError, InvalidArgument
 from dpaudit.output import plain
-from dpaudit.sample.audit import audit, short_audit
+from dpaudit.sample.audit import audit, short_audit, shortlist
 from dpaudit.sample.boxes import DeclaredBox
+from dpaudit.sample.events import AtLeast, Candidate
 from dpaudit.sample.log import BlockLog
 from dpaudit.sample.plan import AuditPlan, looks
-from dpaudit.sample.runs import Runs
+from dpaudit.sample.runs import Pulls, Runs
 from dpaudit.sample.streams import Pair, Stream, candidates
 from dpaudit.sample.workers import OutOfMemory, Workers
 from dpaudit.verdict import Status
@@ -228,3 +229,24 @@ def test_short_audit_is_importable_before_anything_else():
     code = "import dpaudit.sample as s; print(s.short_audit.__name__, hasattr(s, 'nothing'))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.split() == ["short_audit", "False"], done.stderr
+
+
+def test_training_screens_many_pairs_and_never_exceeds_its_share():
+    box = DeclaredBox(load("adap_ucb", arms=2, epsilon=1.0), 40)
+    pairs = tuple(candidates(2, 40, [7, 2]))
+    for runs, stages in ((4_000, 1), (60_000, 2)):
+        plan = AuditPlan(box, 1.0, 1e-3, runs, 7, pairs, favoured=3)
+        assert len(plan.stages) == stages
+        assert plan.training_runs <= runs // 4 + plan.scoring_runs * plan.stages[-1][0]
+        spent = plan.training_runs + 2 * plan.finalists * plan.test_rounds(plan.finalists)
+        assert spent <= runs
+
+
+def test_favoured_pairs_are_always_on_the_shortlist():
+    box = DeclaredBox(load("adap_ucb", arms=2, epsilon=1.0), 40)
+    plan = AuditPlan(box, 1.0, 1e-3, 60_000, 7, tuple(candidates(2, 40, [7, 2])), favoured=2)
+    event = Candidate(AtLeast(Pulls(0, 40), 3.0), 0, 5, 1, 10, 0.5)
+    screened = {index: [event] if index == 9 else [] for index in range(2, len(plan.pairs))}
+    chosen = shortlist(plan, screened)
+    assert chosen[:3] == [0, 1, 9]
+    assert len(chosen) == len(set(chosen)) == 6

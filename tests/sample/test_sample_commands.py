@@ -53,6 +53,17 @@ def test_trace_offers_a_pair_that_the_audit_refutes(tmp_path, capsys):
     assert "not a proof" in capsys.readouterr().out
 
 
+def test_examples_are_judged_by_relative_path(monkeypatch, capsys):
+    monkeypatch.chdir(Path(__file__).parents[2] / "examples")
+    leaky = ["leaky_bandit.py:LeakyBatches", "--arms", "2", "--horizon", "30"]
+    assert run(["trace", *leaky]) == 3
+    assert "leaky_bandit.py:40: self.means[arm] = reward" in capsys.readouterr().out
+    assert run(["audit", *leaky, "--runs", "2000"]) == 1
+    private = ["private_bandit.py:PrivateBatches", "--arms", "2", "--horizon", "30"]
+    assert run(["trace", *private]) == 0
+    assert run(["audit", *private, "--runs", "2000"]) == 0
+
+
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
@@ -62,6 +73,8 @@ def test_trace_offers_a_pair_that_the_audit_refutes(tmp_path, capsys):
         (["audit", "ucb", "--epsilon", "-1"], "epsilon=-1.0 must be positive."),
         (["audit", "ucb", "--runs", "5"], "runs=5 must be at least"),
         (["audit", "ucb", "--jobs", "0"], "jobs=0 must be at least 1."),
+        (["audit", "ucb", "--budget", "-1"], "budget=-1.0 must be positive."),
+        (["audit", "ucb", "--max-memory", "0"], "max-memory=0.0 must be positive."),
         (["audit", "ucb", "--set", "alpha"], "set=alpha must be NAME=NUMBER."),
         (["audit", "ucb", "--set", "alpha=1"], "alpha=1.0 is not a parameter of ucb"),
         (["audit", "ucb", "--resume", "/nowhere/log"], "resume=/nowhere/log cannot be read"),
@@ -82,6 +95,14 @@ def test_a_pair_that_is_not_neighbouring_is_refused(tmp_path, capsys):
     path.write_text('{"stream": [0, 0, 1], "neighbour": [1, 1, 1]}')
     assert run(["audit", f"{FILE}:Private", "--pair", str(path)]) == 2
     assert "differing positions=2 must be 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("position", [-1, 3])
+def test_a_pair_that_differs_nowhere_in_the_stream_is_refused(tmp_path, capsys, position):
+    path = tmp_path / "pair.json"
+    path.write_text(f'{{"stream": [0, 0, 1], "position": {position}, "value": 0}}')
+    assert run(["audit", f"{FILE}:Private", "--pair", str(path)]) == 2
+    assert f"position={position} must lie in 0..2." in capsys.readouterr().err
 
 
 def kill_and_resume(tmp_path: Path, kills: int) -> None:

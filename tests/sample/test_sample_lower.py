@@ -55,7 +55,7 @@ def test_promise_matches_the_bound_it_promises() -> None:
     later = 10_000
     found = epsilon_lower(3_000, 1_000, later, 1e-3)
     # the counts 2999.5 and 999.5 of 9999 are the same proportions up to smoothing
-    assert promised(3_000, 1_000, later, later, 1e-3) == pytest.approx(found, abs=2e-3)
+    assert promised(3_000 / later, 1_000 / later, later, 1e-3) == pytest.approx(found, abs=2e-3)
 
 
 @given(st.floats(1e-9, 0.999), st.lists(st.integers(1, 9), min_size=1, max_size=8))

@@ -7,7 +7,7 @@ from dpaudit.core.algorithms import load
 from dpaudit.exact.likelihood import likelihood
 from dpaudit.sample.events import Plan, choose
 from dpaudit.sample.lockstep import run_many
-from dpaudit.sample.scores import ScoredHistory, scored_histories
+from dpaudit.sample.scores import ExactHistory, exact_prefixes
 from dpaudit.sample.streams import Pair, Stream
 
 
@@ -15,7 +15,7 @@ from dpaudit.sample.streams import Pair, Stream
 def test_scores_agree_with_likelihoods_of_the_actions(name):
     algorithm = load(name, arms=2, epsilon=1.0)
     pair = Pair("x", Stream.of([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]), 1, 1.0)
-    scored = ScoredHistory(algorithm, pair, 6)
+    scored = ExactHistory(algorithm, pair, 6)
     runs = run_many(algorithm, pair.stream, 60, np.random.default_rng(0))
     keys = scored(runs)
     for index in np.unique(keys, return_index=True)[1].tolist():
@@ -30,17 +30,17 @@ def test_scores_agree_with_likelihoods_of_the_actions(name):
 def test_scores_are_offered_where_the_engine_answers():
     near = Pair("x", Stream.constant(0.0, 1000), 1, 1.0)
     late = Pair("x", Stream.constant(0.0, 1000), 500, 1.0)
-    assert len(scored_histories(load("adap_klucb", arms=2), near)) == 1
-    assert scored_histories(load("adap_klucb", arms=2), late) == []
-    assert scored_histories(load("adap_klucb", arms=3), near) == []
-    assert scored_histories(load("ucb", arms=2), near) == []
-    assert scored_histories(load("dp_klucb", arms=2), near) == []
+    assert len(exact_prefixes(load("adap_klucb", arms=2), near)) == 1
+    assert exact_prefixes(load("adap_klucb", arms=2), late) == []
+    assert exact_prefixes(load("adap_klucb", arms=3), near) == []
+    assert exact_prefixes(load("ucb", arms=2), near) == []
+    assert exact_prefixes(load("dp_klucb", arms=2), near) == []
 
 
 def test_events_from_scores_are_sets_of_prefixes():
     algorithm = load("adap_ucb", arms=2, epsilon=2.0)
     pair = Pair("x", Stream.constant(0.0, 6), 1, 1.0)
-    scored = ScoredHistory(algorithm, pair, 6)
+    scored = ExactHistory(algorithm, pair, 6)
 
     def draw(half):
         yield tuple(

@@ -71,3 +71,11 @@ def test_candidates_are_distinct_neighbours(arms: int, extra: int, seed: int) ->
 def test_binary_candidates_stay_binary() -> None:
     for pair in candidates(2, 50, 0, (0.0, 1.0)):
         assert set(pair.stream.values) | {pair.value} <= {0.0, 1.0}
+
+
+def test_splicing_replaces_the_steps_and_nothing_else():
+    stream = Stream.of([0.0, 0.0, 1.0, 1.0, 0.5, 0.0])
+    spliced = stream.spliced(1, [(0.25, 2), (1.0, 0), (0.75, 1)])
+    assert spliced.array().tolist() == [0.0, 0.25, 0.25, 0.75, 0.5, 0.0]
+    assert stream.spliced(0, [(1.0, 6)]).array().tolist() == [1.0] * 6
+    assert stream.between(1, 5) == [(0.0, 1), (1.0, 2), (0.5, 1)]
