@@ -224,7 +224,22 @@ def as_json(report: Report) -> dict[str, Any]:
 
 
 def verdict(findings: Sequence[Finding], case: Case) -> Status:
-    """Return the verdict; raise `Contradiction` where findings on one instance disagree."""
+    """Return the verdict; raise `Contradiction` where findings on one instance disagree.
+
+    What holds at a small size is no verdict where longer runs are charged more than the claim:
+    the flaw may lie beyond that size.
+    """
+    status = _agreed(findings, case)
+    return Status.SILENT if status is Status.HOLDS and doubted(findings) else status
+
+
+def doubted(findings: Sequence[Finding]) -> bool:
+    """Tell whether structure met an overcharge in runs longer than any that exact covered."""
+    held = max((f.horizon for f in findings if f.status is Status.HOLDS), default=0)
+    return any(f.overcharged and f.horizon > held for f in findings)
+
+
+def _agreed(findings: Sequence[Finding], case: Case) -> Status:
     if case.claim.anytime:
         return combine(findings)
     for refuted in [f for f in findings if f.status is Status.REFUTED]:

@@ -109,7 +109,14 @@ def meaning(report: Report) -> str:
             f"{epsilon} is respected by every action sequence and every pair of neighbouring "
             f"streams of {held.horizon} rounds. Nothing is said about longer runs."
         )
-    return f"undecided. Neither proved nor refuted at {epsilon}; no conclusion about privacy."
+    return f"undecided. Neither proved nor refuted at {epsilon}; {_left_open(report)}"
+
+
+def _left_open(report: Report) -> str:
+    held = max((f.horizon for f in report.findings if f.status is Status.HOLDS), default=0)
+    if not held:
+        return "no conclusion about privacy."
+    return f"it holds at {held} rounds, but longer runs are charged more than epsilon."
 
 
 def _reach(finding: Finding, claim: Claim) -> str:

@@ -97,6 +97,7 @@ class Finding:
     streams: str = ""
     witness: Witness | None = None
     error: float | None = None
+    overcharged: bool = False  # structure met a reward that is charged more than the claim
     seconds: float = 0.0
     courses: tuple[Course, ...] = ()
 

@@ -105,7 +105,7 @@ def prove(
         raise InvalidArgument("epsilon", None, f"is required: {algorithm.name} claims nothing.")
     require_positive("epsilon", claimed)
     start = time.monotonic()
-    upper, status = math.inf, Status.SILENT
+    upper, status, over = math.inf, Status.SILENT, False
     try:
         found = bound(algorithm, horizon, budget, exact(claimed))
     except Distrust as distrust:
@@ -125,6 +125,7 @@ def prove(
         arms=algorithm.arms,
         horizon=horizon,
         streams=STREAMS,
+        overcharged=over,
         seconds=time.monotonic() - start,
     )
 

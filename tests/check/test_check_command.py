@@ -367,3 +367,13 @@ def test_replay_json(capsys, witness):
     assert data["confirmed"]
     assert data["agrees"]
     assert data["witness"]["target"] == "ucb"
+
+
+def test_what_holds_at_a_small_size_is_no_verdict_on_overcharged_longer_runs(capsys):
+    words = ["check", "mutants/noise_halved_late", "--method", "structure,exact"]
+    assert run([*words, "--exact-horizon", "4"]) == 3
+    out = " ".join(capsys.readouterr().out.split())
+    assert "exact HOLDS 0.4972" in out
+    assert "it holds at 4 rounds, but longer runs are charged more than epsilon" in out
+    # the same size without the overcharge beyond it
+    assert run([*words, "--exact-horizon", "4", "--horizon", "4"]) == 0
