@@ -27,11 +27,15 @@ HERE = Path(__file__).resolve().parent
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.M | re.S)
 SECONDS = re.compile(r"\b\d+\.\d s\b")
 PREFIX = "python -m dpaudit "
+ELSEWHERE = {"audits.md", "gate.md", "mutants.md"}
 
 
 def chapters() -> list[Path]:
-    """Return the pages of the handbook, but for the gate's: it needs a repository around it."""
-    return sorted(path for path in HERE.glob("*.md") if path.name != "gate.md")
+    """Return the pages whose outputs are generated here.
+
+    The gate's needs a repository around it; the tables of audits and mutants come from benchmarks.
+    """
+    return sorted(path for path in HERE.glob("*.md") if path.name not in ELSEWHERE)
 
 
 @contextlib.contextmanager
