@@ -23,6 +23,7 @@ from dpaudit.core.arithmetic import exact
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import WorstLoss, recompute, shrink, worst_loss
 from dpaudit.exact.pairs import Streams
+from dpaudit.exact.worst import COMPILING
 from dpaudit.hunt import hunt
 from dpaudit.verdict import Enclosure, Finding, Status, Witness
 
@@ -66,14 +67,16 @@ def judge(build: Build, epsilon: float, horizons: list[int], budget: float) -> l
     hunted = _hunted(build, epsilon, max(horizons, default=0), start + HUNT_SHARE * budget)
     if hunted:
         return hunted
-    first = Search(build, epsilon, "ball", horizons)
-    if len(horizons) == 1 and horizons[0] > QUICK and build(horizons[0]).anytime:
+    patient = budget >= COMPILING
+    first = Search(build, epsilon, "ball", horizons, share=CERTIFIED_SHARE if patient else 1.0)
+    if patient and len(horizons) == 1 and horizons[0] > QUICK and build(horizons[0]).anytime:
         short = Search(build, epsilon, "float", [QUICK])
         short.run(min(deadline, time.monotonic() + REFERENCE_SECONDS))
         first.known = short.known
     first.run(deadline)
     findings, interrupted = [first.finding()], first.interrupted
-    if first.certified and not interrupted and findings[0].status is not Status.REFUTED:
+    undecided = not interrupted and findings[0].status is not Status.REFUTED
+    if patient and first.certified and undecided:
         second = Search(build, epsilon, "float", first.unjudged, known=first.known)
         second.run(deadline)
         interrupted = second.interrupted
@@ -114,6 +117,7 @@ class Search:
     epsilon: float
     engine: Engine
     horizons: list[int]
+    share: float = 1.0
     known: dict[Streams, float] = field(default_factory=lambda: {"binary": 0.0, "real": 0.0})
     best: WorstLoss | None = None
     stopped: str = ""
@@ -135,13 +139,13 @@ class Search:
     def run(self, deadline: float) -> None:
         """Judge horizon after horizon until one violates epsilon or something ends the search."""
         start = time.monotonic()
-        # Half of the time is for floating point, once it is known that certainty is to be had.
-        half = start + CERTIFIED_SHARE * (deadline - start)
+        # The rest of the time is for floating point, once it is known that certainty is to be had.
+        part = start + self.share * (deadline - start)
         try:
             for horizon in self.horizons:
                 for streams in self._kinds(horizon):
                     shared = self.certified and self.engine == "ball" and len(self.horizons) > 1
-                    self._try(horizon, streams, half if shared else deadline)
+                    self._try(horizon, streams, part if shared else deadline)
         except Stopped as stop:
             self.stopped = str(stop)
         except KeyboardInterrupt:

@@ -10,11 +10,12 @@ from dpaudit.details.parts import LossAt, PositionLosses
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import WorstLoss, likelihood, worst_loss
 from dpaudit.exact import conditions as checks
-from dpaudit.exact.likelihood import log_likelihood
+from dpaudit.exact.likelihood import Engine, log_likelihood
 from dpaudit.exact.pairs import steps
 from dpaudit.exact.paths import all_paths
 from dpaudit.exact.region import region_of
 from dpaudit.exact.witness import loss_between
+from dpaudit.exact.worst import COMPILING
 from dpaudit.horizons import sizes, upper_bound
 from dpaudit.verdict import Witness
 
@@ -30,12 +31,13 @@ def by_horizon(build: Build, arms: int, limit: int, deadline: float) -> tuple[li
     Binary streams: they reach furthest, and what they show is a lower bound for rewards in [0, 1].
     """
     found: list[WorstLoss] = []
+    engine: Engine = "float" if deadline - time.monotonic() >= COMPILING else "ball"
     for horizon in sizes(arms, min(limit, LARGEST)):
         left = deadline - time.monotonic()
         if left <= (GROWTH * found[-1].seconds if found else 0.0):
             return found, f"The budget ended before T = {horizon}."
         try:
-            result = _worst(build(horizon), horizon, left)
+            result = _worst(build(horizon), horizon, engine, left)
         except (InvalidArgument, Unsupported) as error:
             return found, f"T = {horizon}: {error}"
         if not result.complete:
@@ -44,9 +46,9 @@ def by_horizon(build: Build, arms: int, limit: int, deadline: float) -> tuple[li
     return found, ""
 
 
-def _worst(algorithm: Algorithm, horizon: int, budget: float) -> WorstLoss:
+def _worst(algorithm: Algorithm, horizon: int, engine: Engine, budget: float) -> WorstLoss:
     try:
-        return worst_loss(algorithm, horizon, streams="binary", engine="float", budget=budget)
+        return worst_loss(algorithm, horizon, streams="binary", engine=engine, budget=budget)
     except Unsupported:
         return worst_loss(algorithm, horizon, streams="binary", engine="ball", budget=budget)
 

@@ -44,6 +44,7 @@ from dpaudit.verdict import Enclosure, Witness
 DEFAULT_FLOOR = 1e-6
 EXTREMAL = "extremal streams"
 DEFAULT_MARGIN = 1e-12
+COMPILING = 120.0  # seconds that the first floating-point search of two arms may take to compile
 _WALKED = 100  # paths of three or more arms that are walked one by one; beyond, a climb
 _PROBE = 32  # the horizon whose worst step is followed before a longer one is searched
 _FILLER = (0,) * 128

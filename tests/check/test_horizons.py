@@ -11,11 +11,15 @@ from dpaudit import horizons
 from dpaudit.check import Claim, Report
 from dpaudit.core.algorithms import load
 from dpaudit.exact import worst_loss
+from dpaudit.exact.worst import COMPILING
 from dpaudit.horizons import judge, sizes
 from dpaudit.verdict import Enclosure, Finding, Status
 
 ADAP = load("adap_ucb", arms=2)
 REAL = worst_loss(ADAP, 3, engine="float")
+
+
+PATIENT = 2 * COMPILING
 
 
 def answering(monkeypatch, answers):
@@ -42,7 +46,7 @@ def no_hunt(monkeypatch):
 
 
 def only(build_horizons, epsilon=1.0):
-    findings = judge(lambda horizon: ADAP, epsilon, build_horizons, 60.0)
+    findings = judge(lambda horizon: ADAP, epsilon, build_horizons, PATIENT)
     assert len(findings) == 1
     return findings[0]
 
@@ -128,9 +132,14 @@ def test_floating_point_goes_on_where_certainty_ends(monkeypatch):
         return replace(REAL, loss=loss, horizon=horizon, streams=streams, **changes)
 
     monkeypatch.setattr(horizons, "worst_loss", engine)
-    findings = judge(lambda horizon: ADAP, 1.0, [3, 4], 60.0)
+    findings = judge(lambda horizon: ADAP, 1.0, [3, 4], PATIENT)
     assert [(f.horizon, f.certified) for f in findings] == [(3, True), (4, False)]
     assert (4, "float") in asked
+    asked.clear()
+    # a search that may have to be compiled first is not begun in a short check
+    findings = judge(lambda horizon: ADAP, 1.0, [3, 4], COMPILING / 2)
+    assert [(f.horizon, f.certified) for f in findings] == [(3, True)]
+    assert {engine for _, engine in asked} == {"ball"}
 
 
 def test_the_bracket_prefers_certainty_and_ignores_error_probabilities():
