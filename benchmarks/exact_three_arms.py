@@ -61,7 +61,7 @@ def climbed(name: str, horizon: int, width: int) -> str:
     used = time.process_time() - began
     return (
         f"{name:<11}{horizon:>4}{paths(name, horizon):>8}  climb  "
-        f"[{found.loss - found.error:.9f}, {found.charge:.9f}]{once:>8.3f}{used:>9.1f}"
+        f"[{found.loss - 2 * found.error:.9f}, {found.charge:.9f}]{once:>8.3f}{used:>9.1f}"
     )
 
 

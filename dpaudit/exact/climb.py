@@ -22,7 +22,7 @@ import numpy as np
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import Unsupported
 from dpaudit.exact import conditions
-from dpaudit.exact.likelihood import log_likelihood, measured_error
+from dpaudit.exact.likelihood import estimate
 from dpaudit.exact.pairs import Step, Streams
 from dpaudit.exact.paths import Path, path_through
 from dpaudit.exact.region import Region, region_of
@@ -40,8 +40,8 @@ class Climbed:
 
     high: float  # the log-likelihoods of the step, larger and smaller
     low: float
+    error: float  # of either
     charge: float
-    error: float
     decisions: tuple[int, ...]
     episode: int
     background: int
@@ -59,13 +59,15 @@ class Climbed:
 class _Step:
     high: float
     low: float
+    error: float
     decisions: tuple[int, ...]
     episode: int
     background: int
 
     @property
-    def loss(self) -> float:
-        return self.high - self.low
+    def attained(self) -> float:
+        """The loss less what its log-likelihoods may be off by."""
+        return self.high - self.low - 2 * self.error
 
 
 def climb(
@@ -97,9 +99,9 @@ class _Climb:
                     wanted = {(s.episode, s.background) for s in beam if s.decisions == decisions}
                     for step in self._extended(longer, wanted):
                         found[step.decisions, step.episode, step.background] = step
-            steps = sorted(found.values(), key=lambda step: step.loss, reverse=True)
+            steps = sorted(found.values(), key=lambda step: step.attained, reverse=True)
             beam = steps[: self.width]
-            if beam and (best is None or beam[0].loss > best.loss):
+            if beam and (best is None or beam[0].attained > best.attained):
                 best = beam[0]
             kept = dict.fromkeys(step.decisions for step in beam)
             prefixes = [decisions for decisions in kept if self._goes_on(decisions)]
@@ -110,8 +112,8 @@ class _Climb:
         return Climbed(
             best.high,
             best.low,
+            best.error,
             self.charge,
-            2 * measured_error(region),
             best.decisions,
             best.episode,
             best.background,
@@ -154,21 +156,22 @@ class _Climb:
             # what it charges for one reward
             self.charge = max(self.charge, float(episode.noise.charge(1 / episode.divisor)))
             try:
-                low, high = self._logs(region, index, background)
+                low, high, error = self._logs(region, index, background)
             except Unsupported:  # too unlikely for doubles: not followed further
                 continue
-            found.append(_Step(high, low, decisions, index, background))
+            found.append(_Step(high, low, error, decisions, index, background))
         return found
 
-    def _logs(self, region: Region, index: int, background: int) -> list[float]:
-        """Return the log-likelihoods before and after the step."""
+    def _logs(self, region: Region, index: int, background: int) -> tuple[float, float, float]:
+        """Return the log-likelihoods before and after the step, and the larger of their errors."""
         lengths = np.array([float(len(episode)) for episode in region.episodes])
         sums = lengths * background
-        values = []
+        found = []
         for s in _move(region, index, background):
             sums[index] = s
-            values.append(log_likelihood(region, region.means(sums)))
-        return values
+            found.append(estimate(region, region.means(sums)))
+        (low, low_error), (high, high_error) = found
+        return low, high, max(low_error, high_error)
 
 
 def _move(region: Region, index: int, background: int) -> tuple[float, float]:
@@ -196,10 +199,10 @@ def climbed_loss(
         upper = rounded_up(ledger.charge) if complete else math.inf
     worse, better = _move(found.region, found.episode, found.background)
     step = Step(found.episode, found.background, better, worse, found.high, found.low, proved=False)
-    low = max(found.loss - found.error, 0.0)
+    low = max(found.loss - 2 * found.error, 0.0)
     return WorstLoss(
         loss=Enclosure(low, max(upper, low), certified=False),
-        witness=witness_of_step(algorithm, found.path, found.region, step),
+        witness=witness_of_step(algorithm, found.path, found.region, step, found.error),
         method="climb",
         covers="steps on the steepest prefixes, attained; above, the charges of all releases",
         streams=streams,

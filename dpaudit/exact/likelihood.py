@@ -110,8 +110,8 @@ def path_likelihood(path: Path, stream: NDArray[np.float64], engine: Engine) -> 
         found = _certified(path, stream)
         if found is not None:
             return found
-    value = log_likelihood(region, region.means(sums))
-    error = measured_error(region) + (RELATIVE_ERROR * abs(value) if value > -math.inf else 0.0)
+    value, error = estimate(region, region.means(sums))
+    error += RELATIVE_ERROR * abs(value) if value > -math.inf else 0.0
     return Likelihood(value - error, min(value + error, 0.0), False)
 
 
@@ -143,13 +143,20 @@ def exact_sum(stream: NDArray[np.float64], steps: Sequence[range]) -> Fraction:
     )
 
 
+def estimate(region: Region, means: NDArray[np.float64]) -> tuple[float, float]:
+    """Return a floating-point log-likelihood and its error, larger where three arms cancel."""
+    if _three_arms(region):
+        return plane.estimate(region, means)
+    return log_likelihood(region, means), measured_error(region)
+
+
 def log_likelihood(region: Region, means: NDArray[np.float64]) -> float:
     """Return the floating-point log-likelihood of a region; raise `Unsupported` if it has none."""
     if not region.decisions:
         return 0.0
     if all(isinstance(decision.request, Keep) for decision in region.decisions):
         return epochs.log_likelihood(region, means)
-    if len(region.decisions[0].shown) == 3:
+    if _three_arms(region):
         return plane.log_likelihood(region, means)
     if _sums(region):
         return accumulate.log_likelihood(_program(region), means)
@@ -170,10 +177,14 @@ def log_likelihoods(region: Region, means: NDArray[np.float64]) -> NDArray[np.fl
 
 def measured_error(region: Region) -> float:
     """Return the error of a floating-point log-likelihood, as measured for the engine it takes."""
-    wide = any(len(d.shown) == 3 and not isinstance(d.request, Keep) for d in region.decisions)
-    if wide:
+    if _three_arms(region):
         return plane.PLANE_ERROR
     return accumulate.SUMS_ERROR if _sums(region) else MEASURED_ERROR
+
+
+def _three_arms(region: Region) -> bool:
+    """Return whether some decision is a choice between three arms."""
+    return any(len(d.shown) == 3 and not isinstance(d.request, Keep) for d in region.decisions)
 
 
 def _sums(region: Region) -> bool:

@@ -39,10 +39,11 @@ from dpaudit.exact.strips import Lines, Message, Side, pruned
 
 Array = NDArray[np.float64]
 
-# Likelihoods whose own estimate of their error is larger are refused. Balls showed errors of
-# at most 1e-11 for epsilon from 0.1 to 8, below the estimate throughout.
+# Of a log-likelihood. Balls showed errors of at most 1e-11 for epsilon from 0.1 to 8; a likelihood
+# that cancels comes with a larger error of its own, which balls showed to be an upper bound.
 PLANE_ERROR = 1e-9
-_ROUNDING = 1e-16  # of magnitudes; ten times or more what balls showed, at every epsilon tried
+_WORTHLESS = 1e-2
+_ROUNDING = 1e-15  # of magnitudes; at least three times what balls showed, epsilon up to 32
 _REACH = 42.0
 
 
@@ -64,9 +65,20 @@ def contests_of(region: Region) -> tuple[Contest, ...]:
     return tuple(found)
 
 
+def estimate(region: Region, means: Array) -> tuple[float, float]:
+    """Return the log-likelihood of a three-arm region with these centres of releases, its error.
+
+    Raise `Unsupported` where cancellation leaves nothing.
+    """
+    return Plane(contests_of(region), means, require_laplace(region, "plane")).estimate()
+
+
 def log_likelihood(region: Region, means: Array) -> float:
-    """Return the log-likelihood of a three-arm region with given centres of its releases."""
-    return Plane(contests_of(region), means, require_laplace(region, "plane")).log_likelihood()
+    """Return a log-likelihood whose error is at most `PLANE_ERROR`, or raise `Unsupported`."""
+    value, error = estimate(region, means)
+    if error > PLANE_ERROR:
+        raise Unsupported("The likelihood is too small for the plane engine's doubles.")
+    return value
 
 
 class Plane:
@@ -89,10 +101,10 @@ class Plane:
         with np.errstate(over="ignore"):
             return np.exp(log_survival(x, float(self.means[index]), float(self.scales[index])))
 
-    def log_likelihood(self) -> float:
+    def estimate(self) -> tuple[float, float]:
         """Carry the message through the contests and integrate what is left."""
         if not self.contests:
-            return 0.0
+            return 0.0, 0.0
         shown = self.contests[0].shown
         start = np.zeros(1, dtype=np.int64)
         message = Message(self._fresh(shown[0]), self._fresh(shown[1]), start, ())
@@ -188,7 +200,7 @@ class Plane:
             (floor, *curves),
         )
 
-    def _total(self, message: Message) -> float:
+    def _total(self, message: Message) -> tuple[float, float]:
         tails = Tails(message.first.axis, message.first.values)
         lines = Lines(message, tails, message.regions[:0], None, 0, self.parallel)
         side = message.second
@@ -197,9 +209,10 @@ class Plane:
         total = float(axis.integrals(found[:1])[0])
         # functions are resolved to a part of their magnitude: what is left after cancelling
         lost = _ROUNDING * float(axis.integrals(np.repeat(sizes[:1, :, None], ORDER, axis=2))[0])
-        if not lost < PLANE_ERROR * total:
+        if not lost < _WORTHLESS * total:
             raise Unsupported("The likelihood is too small for the plane engine's doubles.")
-        return float(np.log(total) + self.log_scale)
+        error = max(PLANE_ERROR, float(-np.log1p(-lost / total)))
+        return float(np.log(total) + self.log_scale), error
 
 
 def _joined(one: Side, two: Side) -> Side:

@@ -17,6 +17,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Algorithm, Rows
 from dpaudit.errors import InvalidArgument, Unsupported, require_integer
@@ -29,6 +30,7 @@ from dpaudit.exact.likelihood import (
     MEASURED_ERROR,
     RELATIVE_ERROR,
     Engine,
+    estimate,
     log_likelihood,
     log_likelihoods,
     measured_error,
@@ -115,7 +117,7 @@ def _certified(
     episode = next(i for i, it in enumerate(region.episodes) if it.rows == found.release.rows)
     better, worse = float(found.neighbour), float(found.own)
     step = Step(episode, found.background, better, worse, 0.0, -found.loss.lower, proved=True)
-    drawn = witness_of_step(algorithm, found.path, region, step)
+    drawn = witness_of_step(algorithm, found.path, region, step, MEASURED_ERROR)
     return WorstLoss(
         loss=found.loss,
         witness=remeasured(drawn, algorithm),
@@ -161,7 +163,8 @@ class _Search:
         self.complete = True
         self.best: tuple[Step, Path, Region] | None = None
         self.above_floor = 0.0
-        self.error = MEASURED_ERROR
+        self.error = MEASURED_ERROR  # of the worst step's log-likelihoods
+        self.bound = 0.0  # of all steps that were evaluated one by one
         self.crowded = False
         self.spared = False
 
@@ -286,11 +289,18 @@ class _Search:
         return self.budget is not None and time.perf_counter() - self.began > self.budget
 
     def _visit(self, path: Path, region: Region, found: checks.Conditions) -> None:
-        self.error = max(self.error, measured_error(region))
-        for step in steps(region, found, self.streams, log_likelihood):
+        errors = [measured_error(region)]
+
+        def log_value(region: Region, means: NDArray[np.float64]) -> float:
+            value, error = estimate(region, means)
+            errors.append(error)
+            return value
+
+        for step in list(steps(region, found, self.streams, log_value)):
             self.proved = self.proved and step.proved
+            self.bound = max(self.bound, step.loss + 2 * max(errors))
             if self.best is None or step.loss > self.best[0].loss:
-                self.best = (step, path, region)
+                self.best, self.error = (step, path, region), max(errors)
             if step.high >= math.log(self.floor):
                 self.above_floor = max(self.above_floor, step.loss)
 
@@ -315,8 +325,9 @@ class _Search:
         error = 2 * (self.error + RELATIVE_ERROR * abs(step.low))
         low = max(0.0, loss - error)
         spared = max(self.margin, 0.0) if self.spared else 0.0
-        high = loss + spared + error if self.complete else math.inf
-        witness = witness_of_step(self.algorithm, path, region, step)
+        most = max(loss, self.bound - 2 * self.error)
+        high = most + spared + error if self.complete else math.inf
+        witness = witness_of_step(self.algorithm, path, region, step, self.error)
         return self._result(Enclosure(low, high, False), witness, EXTREMAL, covers)
 
     def _enumerate(self, region: Region, reason: str) -> WorstLoss:
@@ -403,11 +414,12 @@ def pair_of_step(path: Path, region: Region, step: Step) -> tuple[list[float], l
     return (neighbour, stream) if step.better > step.worse else (stream, neighbour)
 
 
-def witness_of_step(algorithm: Algorithm, path: Path, region: Region, step: Step) -> Witness:
-    """Return the witness behind a step."""
+def witness_of_step(
+    algorithm: Algorithm, path: Path, region: Region, step: Step, error: float
+) -> Witness:
+    """Return the witness behind a step; its log-likelihoods are off by at most `error`."""
     stream, neighbour = pair_of_step(path, region, step)
     actions = tuple(int(arm) for arm in path.actions)
-    error = measured_error(region)
     return make_witness(algorithm, actions, stream, neighbour, step.high, step.low, error)
 
 
