@@ -9,24 +9,24 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from dpaudit.core.kernels import upper_bound
+from dpaudit.exact.compiling import compiled
 
 Array = NDArray[np.float64]
 
 
-@njit(cache=True)
+@compiled
 def _tilted(v: float, s: float) -> tuple[float, float, float]:
-    """Return d(p, q), p, 1 - p for the tilt s of q = 1 - e^-v, as `divergence` does."""
+    """Return d(p, q), p, 1 - p for the tilt s of q = 1 - e^-v, as `divergence.lower_mean` does."""
     q = -math.expm1(-v)
     if q < 0.5:
         kept = 1 + q * math.expm1(-s)
         p = q * math.exp(-s) / kept
         return -math.log1p(q * math.expm1(-s)) - s * p, p, (1 - q) / kept
+    complement = math.exp(-v)
     if s <= v:
-        complement = math.exp(-v)
         z = math.exp(s - v)
         rise = complement * math.expm1(s) if s < 1 else z - complement
         rest = z / (q + z)
@@ -36,14 +36,17 @@ def _tilted(v: float, s: float) -> tuple[float, float, float]:
     return v - math.log1p(u) - s * p, p, 1 / (1 + u)
 
 
-@njit(cache=True)
+@compiled
 def lower_mean(v: float, level: float) -> float:
-    """Return the p <= q with d(p, q) = level, q = 1 - e^-v, for v above level."""
-    if math.isinf(v):
+    """Return the p <= q with d(p, q) = level for q = 1 - e^-v; 0 where v <= level."""
+    if v <= level:
+        return 0.0
+    if v == math.inf:
         return 1.0
     low, high = 0.0, max(v, 1.0)
     while _tilted(v, high)[0] < level:
-        low, high = high, 2 * high
+        low = high
+        high *= 2
         if high >= 1000 + v:
             break
     s = 0.5 * (low + high)
@@ -53,8 +56,7 @@ def lower_mean(v: float, level: float) -> float:
             low = s
         else:
             high = s
-        slope = s * p * rest
-        newton = s - (value - level) / slope if slope > 0 else math.inf
+        newton = s - (value - level) / (s * p * rest)
         if low < newton < high:
             after = newton
         elif abs(newton - s) <= 2e-15 * s:
@@ -67,7 +69,7 @@ def lower_mean(v: float, level: float) -> float:
     return _tilted(v, s)[1]
 
 
-@njit(cache=True)
+@compiled
 def threshold(
     x: Array, level: float, shift: float, level_won: float, shift_won: float, wins_ties: bool
 ) -> Array:

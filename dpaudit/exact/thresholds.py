@@ -21,6 +21,7 @@ from dpaudit.core.kernels import upper_bound
 from dpaudit.core.scores import Affine, KLBound
 from dpaudit.errors import Unsupported
 from dpaudit.exact.compiling import compiled
+from dpaudit.exact.kl_threshold import lower_mean
 from dpaudit.exact.pairwise import Duel
 from dpaudit.exact.panels import (
     NODES,
@@ -79,58 +80,6 @@ def thresholds(duels: Iterable[Duel], tabulated: Iterable[int] | None = None) ->
     table = np.array(scores).reshape(-1, 7)
     wanted = range(len(table)) if tabulated is None else tabulated
     return _with_tables(table, np.array(ties, dtype=np.bool_), set(wanted))
-
-
-@compiled
-def _tilted(v: float, s: float) -> tuple[float, float, float]:
-    """Return d(p, q), p, 1 - p for the tilt s of q = 1 - e^-v, as `divergence.lower_mean` does."""
-    q = -math.expm1(-v)
-    if q < 0.5:
-        kept = 1 + q * math.expm1(-s)
-        p = q * math.exp(-s) / kept
-        return -math.log1p(q * math.expm1(-s)) - s * p, p, (1 - q) / kept
-    complement = math.exp(-v)
-    if s <= v:
-        z = math.exp(s - v)
-        rise = complement * math.expm1(s) if s < 1 else z - complement
-        rest = z / (q + z)
-        return s * rest - math.log1p(rise), q / (q + z), rest
-    u = q * math.exp(v - s)
-    p = u / (1 + u)
-    return v - math.log1p(u) - s * p, p, 1 / (1 + u)
-
-
-@compiled
-def lower_mean(v: float, level: float) -> float:
-    """Return the p <= q with d(p, q) = level for q = 1 - e^-v; 0 where v <= level."""
-    if v <= level:
-        return 0.0
-    if v == math.inf:
-        return 1.0
-    low, high = 0.0, max(v, 1.0)
-    while _tilted(v, high)[0] < level:
-        low = high
-        high *= 2
-        if high >= 1000 + v:
-            break
-    s = 0.5 * (low + high)
-    for _ in range(200):
-        value, p, rest = _tilted(v, s)
-        if value < level:
-            low = s
-        else:
-            high = s
-        newton = s - (value - level) / (s * p * rest)
-        if low < newton < high:
-            after = newton
-        elif abs(newton - s) <= 2e-15 * s:
-            after = s
-        else:
-            after = 0.5 * (low + high)
-        if abs(after - s) <= 4e-16 * s:
-            break
-        s = after
-    return _tilted(v, s)[1]
 
 
 @compiled
