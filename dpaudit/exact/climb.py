@@ -15,7 +15,6 @@ import math
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,10 +25,9 @@ from dpaudit.exact.likelihood import estimate
 from dpaudit.exact.pairs import Step, Streams
 from dpaudit.exact.paths import Path, path_through
 from dpaudit.exact.region import Region, region_of
+from dpaudit.exact.step_witness import witness_of_step
+from dpaudit.exact.worst_result import WorstLoss
 from dpaudit.verdict import Enclosure
-
-if TYPE_CHECKING:
-    from dpaudit.exact.worst import WorstLoss
 
 _LEDGER_SECONDS = 10.0
 
@@ -183,7 +181,6 @@ def climbed_loss(
     algorithm: Algorithm, horizon: int, streams: Streams, budget: float | None, floor: float
 ) -> WorstLoss | None:
     """Enclose epsilon* between a climb and the ledger's charges; None where there is no climb."""
-    from dpaudit.exact.worst import WorstLoss, witness_of_step
     from dpaudit.structure.canonical import Distrust
     from dpaudit.structure.prove import bound, rounded_up
 

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from dpaudit.errors import Unsupported
 from dpaudit.exact.chain import Chain
 from dpaudit.exact.compiling import compiled
+from dpaudit.exact.integrals import cumulate, log_total
 from dpaudit.exact.messages import TAIL, absorb, carry, fresh, weigh
-from dpaudit.exact.panels import Array, cumulate, empty, log_total
+from dpaudit.exact.panels import empty
+from dpaudit.exact.polynomials import Array
 from dpaudit.exact.thresholds import Thresholds, thresholds
 
 _HELD, _OTHER, _BEGINS, _ABSORBS, _UPPER, _TO, _BACK = range(7)

@@ -18,25 +18,19 @@ import math
 import numpy as np
 
 from dpaudit.exact.compiling import compiled
-from dpaudit.exact.panels import (
+from dpaudit.exact.integrals import log_mass, log_total
+from dpaudit.exact.laplace import log_cumulative, log_survival
+from dpaudit.exact.panels import MOST, Function, largest_value, set_tails, unresolved
+from dpaudit.exact.polynomials import (
     AT_LEFT,
     AT_RIGHT,
-    MOST,
     NODES,
     ORDER,
     ROWS,
     Array,
-    Function,
     dot,
     halve,
     interpolate,
-    largest_value,
-    log_cumulative,
-    log_mass,
-    log_survival,
-    log_total,
-    set_tails,
-    unresolved,
 )
 from dpaudit.exact.thresholds import KL, Thresholds, exactly, least
 

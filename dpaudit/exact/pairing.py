@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.exact.compiling import compiled
-from dpaudit.exact.panels import (
+from dpaudit.exact.panels import MOST, Function
+from dpaudit.exact.polynomials import (
     AT_LEFT,
     AT_RIGHT,
     CHEBYSHEV_VALUES,
-    MOST,
     NODES,
     ORDER,
     ROWS,
@@ -30,7 +30,6 @@ from dpaudit.exact.panels import (
     TO_CHEBYSHEV,
     WEIGHTS,
     Array,
-    Function,
     dot,
     evaluate,
 )

@@ -23,16 +23,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact.compiling import compiled
 from dpaudit.exact.kl_threshold import lower_mean
 from dpaudit.exact.pairwise import Duel
-from dpaudit.exact.panels import (
-    NODES,
-    ORDER,
-    ROWS,
-    TERMS,
-    TO_CHEBYSHEV,
-    Array,
-    dot,
-    evaluate,
-)
+from dpaudit.exact.polynomials import NODES, ORDER, ROWS, TERMS, TO_CHEBYSHEV, Array, dot, evaluate
 
 AFFINE, KL = 0.0, 1.0
 _FIRST, _LAST, _WIDTH = -37.0, 23.0, 2.0  # the table's range; beyond it is constant or linear

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import pkgutil
 from pathlib import Path
 
+import numpy as np
 from numba.core.registry import CPUDispatcher
 
 import dpaudit
@@ -29,6 +31,24 @@ def test_every_compiled_function_comes_from_a_stamped_file() -> None:
     sources = {Path(function.py_func.__code__.co_filename) for function in compiled_functions()}
     assert len(sources) > 5
     assert sources <= set(stamped)
+
+
+def test_constants_of_the_compiled_engine_come_from_stamped_files() -> None:
+    """Compiled code holds the numbers that it was made with."""
+    stamped = compiling.compiled_files()
+    checked = set()
+    for file in stamped:
+        if file.parent.name != "exact":
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            if not isinstance(node, ast.ImportFrom) or not str(node.module).startswith("dpaudit."):
+                continue
+            module = importlib.import_module(str(node.module))
+            for name in (alias.name for alias in node.names):
+                if isinstance(getattr(module, name), int | float | np.ndarray):
+                    assert Path(str(module.__file__)) in stamped, f"{file.name} reads {name}"
+                    checked.add(name)
+    assert checked >= {"NODES", "MOST", "KL"}
 
 
 def test_numba_caches_the_engine_in_the_stamped_folder() -> None:
