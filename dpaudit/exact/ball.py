@@ -26,14 +26,15 @@ from dpaudit.exact import (
     ball_direct,
     ball_elimination,
     ball_kl,
-    ball_noiseless,
     ball_order,
     ball_search,
+    noiseless,
 )
 from dpaudit.exact.ball_chain import chain_of
 from dpaudit.exact.ball_exponential import Imprecise
 from dpaudit.exact.conditions import require_extremal
 from dpaudit.exact.paths import Decided, Path, all_paths
+from dpaudit.exact.region import region_of
 from dpaudit.verdict import Enclosure
 
 FIRST_PRECISION, LAST_PRECISION = 256, 1 << 15
@@ -70,8 +71,10 @@ def path_log_likelihood(path: Path, sums: Mapping[Rows, Fraction]) -> arb:
         probability = tighten(lambda: ball_elimination.likelihood(epochs, sums))
         with ctx.workprec(2 * TARGET_BITS):
             return probability.log()
-    if ball_noiseless.is_noiseless(path):
-        return arb(0) if ball_noiseless.happens(path, sums) else arb("-inf")
+    region = region_of(path)
+    if noiseless.applies(region):
+        known = [sums[episode.rows] for episode in region.episodes]
+        return arb(0) if noiseless.happens(region, known) else arb("-inf")
     if ball_direct.widest(path) > 2:
         order = ball_order.order_of(path)
         probability = tighten(lambda: ball_order.likelihood(order, sums))
@@ -143,11 +146,11 @@ def worst_loss(
     require_integer("horizon", horizon, algorithm.arms)
     began = time.monotonic()
     first = next(all_paths(algorithm, horizon))
-    if ball_noiseless.is_noiseless(first):
+    if noiseless.applies(region_of(first)):
         return _noiseless(algorithm, horizon, streams, began)
     paths = list(all_paths(algorithm, horizon))
     deadline = None if budget_seconds is None else began + budget_seconds
-    if any(ball_noiseless.is_noiseless(path) for path in paths):
+    if any(noiseless.applies(region_of(path)) for path in paths):
         raise Unsupported(
             "Without noise the loss is 0 or infinite: look for two streams that differ."
         )
@@ -189,7 +192,7 @@ def worst_loss(
 
 def _noiseless(algorithm: Algorithm, horizon: int, streams: Streams, began: float) -> WorstLoss:
     """One reward that changes the actions makes the loss infinite; finding none proves nothing."""
-    found = ball_noiseless.differing(algorithm, horizon)
+    found = noiseless.differing(algorithm, horizon)
     if found is None:
         raise Unsupported("No single reward on an all-0 or all-1 stream changes the actions.")
     total = Fraction(found.background * len(found.release.rows))

@@ -17,7 +17,7 @@ import numpy as np
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import noiseless
-from dpaudit.exact.likelihood import log_likelihoods
+from dpaudit.exact.likelihood import exact_sum, log_likelihoods
 from dpaudit.exact.paths import Path, all_paths
 from dpaudit.exact.region import Region, region_of
 
@@ -93,7 +93,8 @@ def log_table(region: Region, streams: np.ndarray) -> np.ndarray:
     if not region.decisions:
         return np.zeros(len(streams))
     if noiseless.applies(region):
-        happens = [noiseless.happens(region, stream.tolist()) for stream in streams]
+        totals = ([exact_sum(stream, e.steps) for e in region.episodes] for stream in streams)
+        happens = [noiseless.happens(region, sums) for sums in totals]
         return np.where(happens, 0.0, -np.inf)
     sums = np.stack(
         [

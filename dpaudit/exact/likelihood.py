@@ -103,7 +103,8 @@ def path_likelihood(path: Path, stream: NDArray[np.float64], engine: Engine) -> 
     if not region.decisions:
         return Likelihood(0.0, 0.0, True)
     if noiseless.applies(region):
-        log_value = 0.0 if noiseless.happens(region, stream.tolist()) else -math.inf
+        totals = [exact_sum(stream, episode.steps) for episode in region.episodes]
+        log_value = 0.0 if noiseless.happens(region, totals) else -math.inf
         return Likelihood(log_value, log_value, True)
     sums = region.sums(stream)
     if engine == "ball":

@@ -15,7 +15,7 @@ from dpaudit.core.algorithms import load
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.stream import run_stream
 from dpaudit.errors import Unsupported
-from dpaudit.exact import ball_elimination, ball_noiseless
+from dpaudit.exact import ball_elimination, exact_order, noiseless
 from dpaudit.exact.ball import path_log_likelihood, worst_loss
 from dpaudit.exact.paths import all_paths
 from dpaudit.sample.lockstep import run_many
@@ -132,7 +132,7 @@ def test_without_noise_the_loss_is_infinite(name):
     (steps,) = found.path.steps(found.release.rows)[-1:]
     other = list(plain)
     other[steps[-1]] = Fraction(1 - found.background)
-    one, two = (ball_noiseless.follow(algorithm, s).actions for s in (plain, other))
+    one, two = (noiseless.follow(algorithm, s).actions for s in (plain, other))
     assert np.array_equal(one, found.path.actions)
     assert not np.array_equal(one, two)
 
@@ -140,7 +140,7 @@ def test_without_noise_the_loss_is_infinite(name):
 def test_kl_bounds_in_balls_solve_their_equation():
     for mean, level in ((Fraction(1, 3), 0.7), (Fraction(99, 100), 0.01), (Fraction(1, 100), 5.0)):
         with ctx.workprec(200):
-            v = ball_noiseless.upper_bound(mean, arb(level))
+            v = exact_order.upper_bound(mean, arb(level))
             p, q = arb(mean.numerator) / mean.denominator, 1 - (-v).exp()
             gap = p * (p / q).log() + (1 - p) * ((1 - p) / (1 - q)).log() - level
             assert gap.contains(0) and v.rad() < 1e-45
@@ -149,7 +149,7 @@ def test_kl_bounds_in_balls_solve_their_equation():
 def test_a_tie_at_mean_one_is_a_tie_in_doubles_too():
     """49 (1 / 49) rounds below 1: without care arm 1 would win from step 51 on."""
     algorithm, horizon = load("kl_ucb", arms=2), 120
-    exactly = ball_noiseless.follow(algorithm, [Fraction(1)] * horizon).actions
+    exactly = noiseless.follow(algorithm, [Fraction(1)] * horizon).actions
     declared = run_stream(algorithm, [1.0] * horizon, np.random.default_rng(0)).actions
     compiled = run_many(algorithm, Stream.constant(1.0, horizon), 1, np.random.default_rng(0))
     np.testing.assert_array_equal(declared, exactly)
