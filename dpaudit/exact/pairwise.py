@@ -8,13 +8,14 @@ With n_0 > n_1 the roles swap, and so does the arm that wins when both bounds ar
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dpaudit.core.arithmetic import FLOAT
-from dpaudit.core.divergence import private_upper_bound
 from dpaudit.core.scores import Affine, Imed, KLBound, PrivateKLBound, Score
 from dpaudit.errors import Unsupported
 from dpaudit.exact.region import Decision
@@ -121,19 +122,28 @@ def kinks(score: Score) -> list[float]:
 
 
 def _private_changes(level: float, epsilon: float) -> list[float]:
-    """Return the means where the private bound becomes 1 and where its two forms meet."""
-    found = [1 - level / epsilon] if 0 < level < epsilon else []
+    """Return the means where the private bound becomes 1 and where its two forms meet.
 
-    def tilted(mean: Any) -> Any:
-        v = private_upper_bound(mean, level, epsilon)
-        return v > np.logaddexp(0.0, np.log(mean) - np.log1p(-mean) + epsilon)
+    d_epsilon(m, q) is d(m, q) as long as q (1 - m) <= e^epsilon m (1 - q). With equality there,
+    d(m, q) = log(1 + m (e^epsilon - 1)) - epsilon m: concave in m and 0 at both ends, so it takes
+    the level twice or never, before and after its peak.
+    """
+    if not 0 < level < epsilon:
+        return []
+    last = 1 - level / epsilon
+    peak = 1 / epsilon - math.exp(-epsilon) / -math.expm1(-epsilon)
 
-    grid = np.linspace(0.0, 1.0, 1003)[1:-1]
-    side = tilted(grid)
-    for place in np.flatnonzero(side[1:] != side[:-1]):
-        low, high, first = grid[place], grid[place + 1], side[place]
-        for _ in range(50):
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if tilted(middle) == first else (low, middle)
-        found.append(float(high))
-    return found
+    def plain(m: float) -> bool:
+        met = float(np.logaddexp(math.log1p(-m), math.log(m) + epsilon)) - epsilon * m
+        return met > level
+
+    if not 0 < peak < last or not plain(peak):
+        return [last]
+    return [last, _change(plain, 0.0, peak), _change(plain, last, peak)]
+
+
+def _change(holds: Callable[[float], bool], outside: float, inside: float) -> float:
+    """Return where a condition that holds inside and not outside changes, by halving."""
+    while (middle := 0.5 * (outside + inside)) not in (outside, inside):
+        outside, inside = (outside, middle) if holds(middle) else (middle, inside)
+    return inside
