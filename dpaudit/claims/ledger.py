@@ -5,18 +5,21 @@ The files are found beside the package in a checkout and inside the package in a
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from dpaudit.claims.check import check
 from dpaudit.claims.claim import OUTCOMES, Claim, Outcome, Result
 from dpaudit.errors import DpauditError, InvalidArgument, UnknownName
+
+_PACKAGE = "dpaudit_proofs"
 
 
 def proofs_directory() -> Path:
@@ -29,19 +32,21 @@ def proofs_directory() -> Path:
 
 
 def load_results() -> dict[str, Result]:
-    """Return every result by name, in the order of the paper."""
+    """Return every result by name, in the order of the paper.
+
+    The files are the modules of one package; those whose name begins with _ serve the others.
+    """
     results: dict[str, Result] = {}
     labels: set[str] = set()
-    for path in sorted(proofs_directory().glob("*.py")):
+    directory = proofs_directory()
+    if _PACKAGE not in sys.modules:
+        package = ModuleType(_PACKAGE)
+        package.__path__ = [str(directory)]
+        sys.modules[_PACKAGE] = package
+    for path in sorted(directory.glob("*.py")):
         if path.stem.startswith("_"):
             continue
-        name = f"dpaudit_proofs_{path.stem}"
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-        result: Result = module.RESULT
+        result: Result = import_module(f"{_PACKAGE}.{path.stem}").RESULT
         results[result.name] = result
         for claim in result.claims:
             if claim.label in labels:

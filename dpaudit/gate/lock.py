@@ -128,33 +128,26 @@ def entry_of(
 
 
 def sizes_of(options: Options) -> Sizes:
-    """Return options as plain data."""
-    assert options.horizon is not None
-    return Sizes(
-        epsilon=None if options.epsilon is None else repr(options.epsilon),
-        given={k: v if isinstance(v, int) else repr(v) for k, v in options.given.items()},
-        horizon=options.horizon,
-        exact_horizon=options.exact_horizon,
-        methods=list(options.methods),
-        seed=options.seed,
-        budget=repr(options.budget),
-        runs=options.runs,
-    )
+    """Return options as plain data: what may be no integer is written out."""
+    texts = {
+        "epsilon": None if options.epsilon is None else repr(options.epsilon),
+        "given": {k: v if isinstance(v, int) else repr(v) for k, v in options.given.items()},
+        "methods": list(options.methods),
+        "budget": repr(options.budget),
+    }
+    return msgspec.convert(vars(options) | texts, Sizes)
 
 
 def options_of(entry: Entry) -> Options:
     """Return the options that an entry was locked with."""
     sizes = entry.options
-    return Options(
-        epsilon=None if sizes.epsilon is None else float(sizes.epsilon),
-        given={k: v if isinstance(v, int) else float(v) for k, v in sizes.given.items()},
-        horizon=sizes.horizon,
-        exact_horizon=sizes.exact_horizon,
-        methods=tuple(sizes.methods),
-        seed=sizes.seed,
-        budget=float(sizes.budget),
-        runs=sizes.runs,
-    )
+    numbers = {
+        "epsilon": None if sizes.epsilon is None else float(sizes.epsilon),
+        "given": {k: v if isinstance(v, int) else float(v) for k, v in sizes.given.items()},
+        "methods": tuple(sizes.methods),
+        "budget": float(sizes.budget),
+    }
+    return Options(**msgspec.structs.asdict(sizes) | numbers)
 
 
 def encode(lock: Lock) -> str:

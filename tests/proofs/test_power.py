@@ -18,7 +18,7 @@ from dpaudit.claims.ledger import load_results, proofs_directory
 load_results()
 SHARE = Fraction(99, 100)
 CHECKS = [
-    ("karwa_vadhan", "_sharp"),
+    ("_karwa_vadhan_models", "sharp"),
     ("kl_decomposition", "_theorem"),
     ("kl_decomposition", "_distance"),
     ("kl_decomposition", "_per_sequence"),
@@ -28,7 +28,7 @@ CHECKS = [
 
 @pytest.mark.parametrize(("module", "name"), CHECKS)
 def test_a_bound_one_percent_too_small_is_caught(module, name):
-    factory = getattr(sys.modules[f"dpaudit_proofs_{module}"], name)
+    factory = getattr(sys.modules[f"dpaudit_proofs.{module}"], name)
     tally = factory(SHARE)(np.random.default_rng(1))
     assert tally.counterexample
 
