@@ -10,7 +10,7 @@ A chain knows the releases, not the rewards: the centres come with the sums.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Container, Hashable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -66,6 +66,20 @@ class Chain:
         return total / exact(self.releases[release].divisor)
 
 
+def single_release(event: Release | Accumulate, held: Container[Hashable]) -> Release:
+    """Return a release as one with Laplace noise that its register holds alone; raise otherwise.
+
+    `held` are the registers that hold one already; adding to such a one is `Unsupported`.
+    """
+    if isinstance(event, Accumulate):
+        if event.register in held:
+            raise Unsupported("A register that adds up releases is not in the certified engine.")
+        event = Release(event.register, event.rows, event.noise, event.divisor)
+    if not isinstance(event.noise, Laplace):
+        raise Unsupported(f"{type(event.noise).__name__} noise is not in the certified engine.")
+    return event
+
+
 def chain_of(path: Path) -> Chain:
     """Return a path's chain, or raise `Unsupported` where it has none."""
     releases: list[Release] = []
@@ -75,16 +89,11 @@ def chain_of(path: Path) -> Chain:
     message: Hashable = None  # the register that the message is a function of
     pending: tuple[Any, ...] | None = None
     for event in path.events:
-        if isinstance(event, Accumulate):
-            if event.register in current:
-                raise Unsupported("A register that adds up releases has no one-dimensional chain.")
-            event = Release(event.register, event.rows, event.noise, event.divisor)
-        if isinstance(event, Release):
-            if not isinstance(event.noise, Laplace):
-                raise Unsupported(f"{type(event.noise).__name__} noise is not in the chain engine.")
-            current[event.register] = len(releases)
-            renewed.add(event.register)
-            releases.append(event)
+        if isinstance(event, Release | Accumulate):
+            release = single_release(event, current)
+            current[release.register] = len(releases)
+            renewed.add(release.register)
+            releases.append(release)
         elif isinstance(event, Decided):
             names = _two_registers(event)
             if pending is not None:

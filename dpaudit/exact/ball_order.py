@@ -19,10 +19,10 @@ from flint import arb
 
 from dpaudit.core.algorithm import Accumulate, Choose, Release, Rows
 from dpaudit.core.arithmetic import BALL, ball, exact
-from dpaudit.core.noise import Laplace as LaplaceNoise
 from dpaudit.core.scores import Affine
 from dpaudit.errors import Unsupported
 from dpaudit.exact.ball_affine import unit_of
+from dpaudit.exact.ball_chain import single_release
 from dpaudit.exact.ball_concave import Step, concave_step
 from dpaudit.exact.ball_exponential import Laplace, Piecewise
 from dpaudit.exact.paths import Decided, Path
@@ -46,15 +46,10 @@ def order_of(path: Path) -> Order:
     duels: list[tuple[int, int, Decided]] = []
     current: dict[Hashable, int] = {}
     for event in path.events:
-        if isinstance(event, Accumulate):
-            if event.register in current:
-                raise Unsupported("A register that adds up releases is not in this engine.")
-            event = Release(event.register, event.rows, event.noise, event.divisor)
-        if isinstance(event, Release):
-            if not isinstance(event.noise, LaplaceNoise):
-                raise Unsupported(f"{type(event.noise).__name__} noise is not in this engine.")
-            current[event.register] = len(releases)
-            releases.append(event)
+        if isinstance(event, Release | Accumulate):
+            release = single_release(event, current)
+            current[release.register] = len(releases)
+            releases.append(release)
         elif isinstance(event, Decided):
             request = event.request
             if not isinstance(request, Choose) or any(len(g) != 1 for g in request.registers):

@@ -23,9 +23,10 @@ from dpaudit.exact.lattice import Vertex, suffix_counts
 from dpaudit.exact.lattice_arrays import graph_of
 from dpaudit.exact.messages import constant, fresh
 from dpaudit.exact.own_sums import Steps
-from dpaudit.exact.pairing import Shelf, put, room, shelf, take
+from dpaudit.exact.pairing import room
 from dpaudit.exact.pairs import Streams
 from dpaudit.exact.panels import empty
+from dpaudit.exact.shelf import Shelf, grown, put, shelf, take
 from dpaudit.exact.thresholds import Thresholds, thresholds
 from dpaudit.exact.walk import Search, advance, descend, meet_variants, shelve_suffixes
 
@@ -106,7 +107,7 @@ class Meeting:
                     raise Unsupported("The compiled search has no room for a suffix.")
                 if made >= 0:
                     break
-                books = _grown(books)
+                books = grown(books)
             self.graph.range_first[number], self.graph.range_count[number] = at, made
             at += made
         return books
@@ -162,14 +163,6 @@ class Meeting:
             if not descend(self.search, trail, *at, work, best):
                 raise Unsupported("The compiled search has no room for a path.")
         return candidates(best, self.background)
-
-
-def _grown(books: Shelf) -> Shelf:
-    """Return a shelf with the same functions and twice the panels."""
-    more = shelf(len(books.words), 2 * len(books.peaks))
-    for new, old in zip(more, books, strict=True):
-        new[: len(old)] = old
-    return more
 
 
 def workers() -> int:

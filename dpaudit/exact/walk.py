@@ -19,19 +19,10 @@ from numpy.typing import NDArray
 from dpaudit.exact.best_steps import Best, record
 from dpaudit.exact.compiling import compiled
 from dpaudit.exact.lattice_arrays import Graph, step_back, step_forward
-from dpaudit.exact.pairing import (
-    DENSITY,
-    LOSES,
-    NONE,
-    WINS,
-    Room,
-    Shelf,
-    pair,
-    put,
-    take,
-)
+from dpaudit.exact.pairing import DENSITY, LOSES, NONE, WINS, Room, pair
 from dpaudit.exact.panels import empty
 from dpaudit.exact.polynomials import Array
+from dpaudit.exact.shelf import Shelf, put, take
 from dpaudit.exact.thresholds import Thresholds
 
 
