@@ -37,6 +37,14 @@ class Search(NamedTuple):
 
 
 @compiled
+def _suffixes_of(graph: Graph, vertex: int) -> tuple[int, int]:
+    """Return the first place on the shelf of a vertex's suffixes, and how many (-1: the end)."""
+    if vertex < 0:
+        return 0, 1
+    return graph.range_first[vertex], graph.range_count[vertex]
+
+
+@compiled
 def shelve_suffixes(
     graph: Graph, these: Thresholds, v: int, at: int, books: Shelf, reach: float
 ) -> int:
@@ -48,9 +56,7 @@ def shelve_suffixes(
     made = 0
     for w in range(2):
         child = graph.after[v, w]
-        start, count = 0, 1
-        if child >= 0:
-            start, count = graph.range_first[child], graph.range_count[child]
+        start, count = _suffixes_of(graph, child)
         for j in range(start, start + count):
             take(books, j, rooms[0])
             if not step_back(graph, these, v, w, rooms, reach):
@@ -59,14 +65,6 @@ def shelve_suffixes(
                 return -1
             made += 1
     return made
-
-
-@compiled
-def _suffixes_of(search: Search, vertex: int) -> tuple[int, int]:
-    """Return the first place on the shelf of a vertex's suffixes, and how many (-1: the end)."""
-    if vertex < 0:
-        return 0, 1
-    return search.graph.range_first[vertex], search.graph.range_count[vertex]
 
 
 @compiled
@@ -103,7 +101,7 @@ def _meet(
     if search.shorter:
         n = 2  # a density tells its own slope
     centres, sums = graph.own[at : at + n], graph.sums[at : at + n]
-    start, count = _suffixes_of(search, child)
+    start, count = _suffixes_of(graph, child)
     sign = 1.0 if n < 2 or sums[1] > sums[0] else -1.0
     scale = graph.scale[v, f]
     to, back = 2 * v + f, 2 * v + h
@@ -204,7 +202,7 @@ def meet_variants(
     graph, these, books = search.graph, search.thresholds, search.books
     logs = np.empty(len(work.top))
     one, side = np.empty(1), np.empty(1)
-    start, count = _suffixes_of(search, vertex)
+    start, count = _suffixes_of(graph, vertex)
     none = np.zeros(1)
     for j in range(start, start + count):
         full = _joined(word, depth, books.words[j])
