@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
-from flint import ctx
+from flint import arb, ctx
 from numpy.typing import NDArray
 
 from dpaudit.core import divergence
@@ -21,25 +22,56 @@ from dpaudit.core.arithmetic import BALL
 from dpaudit.core.scores import KLBound
 from dpaudit.errors import Unsupported
 from dpaudit.exact.ball_chain import Chain, Drop, Stage
+from dpaudit.exact.ball_compare import balls_of, compare, compared, same
 from dpaudit.exact.ball_interval import Array, Interval
 from dpaudit.exact.ball_scan import Scan, scan
 from dpaudit.exact.ball_scores import Bound, Order, Threshold, threshold
-from dpaudit.exact.ball_symbolic import TREE
+from dpaudit.exact.ball_threshold import FLIPPED, graded
 from dpaudit.exact.ball_weight import Beyond, Grid, Law, Weight, outward, tail
 
 Kind = tuple[Fraction, Fraction, int]  # a release's rate, divisor and number of rows
 
 
+class Comparison(Protocol):
+    """Two scores of one register each, and who wins ties."""
+
+    def threshold(self, x: Array, of_first: bool) -> Threshold:
+        """Enclose theta on increasing doubles x of one side's register."""
+
+    def nodes(self, of_first: bool, cells: int) -> Array:
+        """Return the nodes that the comparison wants on one side's axis."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Two plain KL bounds: the comparison of adap_klucb."""
+
+    first: Bound
+    second: Bound
+    order: Order
+    first_wins_ties: bool
+
+    def threshold(self, x: Array, of_first: bool) -> Threshold:
+        """Enclose theta on increasing doubles x of one side's register."""
+        if of_first:
+            return threshold(x, self.first, self.second, self.order, self.first_wins_ties)
+        order = FLIPPED[self.order]
+        return threshold(x, self.second, self.first, order, not self.first_wins_ties)
+
+    def nodes(self, of_first: bool, cells: int) -> Array:
+        """Return the nodes that the comparison wants on one side's axis."""
+        if of_first:
+            return _nodes(self.first, self.second, self.order, cells)
+        return _nodes(self.second, self.first, FLIPPED[self.order], cells)
+
+
 @dataclass(frozen=True)
 class Duel:
-    """One decision's numbers: both bounds, how the levels compare, who is held, who wins ties."""
+    """One decision's numbers: both releases and how their registers compare, the held one first."""
 
     held: Kind
     fresh: Kind
-    held_bound: Bound
-    fresh_bound: Bound
-    order: Order
-    held_first: bool
+    scores: Comparison
     identity: tuple[object, ...]
 
 
@@ -50,39 +82,25 @@ def kind(chain: Chain, release: int) -> Kind:
 
 
 def duel(chain: Chain, stage: Stage) -> Duel:
-    """Return a stage's numbers, or raise `Unsupported` for a rule that is not a plain KL bound."""
+    """Return a stage's numbers, or raise `Unsupported` for a rule that is not a KL bound or IMED."""
     with ctx.workprec(256):
         rule = stage.rule(BALL)
-        if not isinstance(rule, KLBound) or not (isinstance(rule.scale, int) and rule.scale == 1):
-            raise Unsupported(f"{type(rule).__name__} is not in the certified engine.")
-        held, fresh = rule.at(stage.held), rule.at(1 - stage.held)
-        if held.level < fresh.level:
-            order = Order.BELOW
-        elif held.level > fresh.level:
-            order = Order.ABOVE
+        if type(rule) is KLBound and isinstance(rule.scale, int) and rule.scale == 1:
+            scores, numbers = _bounds(rule, stage)
         else:
-            trees = stage.rule(TREE)
-            if trees.at(0).level != trees.at(1).level:  # type: ignore[attr-defined]
-                raise Unsupported("Two levels are neither apart nor provably equal.")
-            order = Order.EQUAL
-        numbers = (held.level, held.shift, fresh.level, fresh.shift)
+            scores = compared(stage.rule, stage.held)
+            numbers = tuple(x for arm in (rule.at(0), rule.at(1)) for x in balls_of(arm))
         identity = tuple(part for x in numbers for part in (x.mid().man_exp(), x.rad().man_exp()))
-        bounds = [Bound(outward(b.level), outward(b.shift)) for b in (held, fresh)]
-    return Duel(
-        kind(chain, stage.older),
-        kind(chain, stage.fresh),
-        bounds[0],
-        bounds[1],
-        order,
-        stage.held == 0,
-        (kind(chain, stage.older), kind(chain, stage.fresh), stage.held, *identity),
-    )
+    older, fresh = kind(chain, stage.older), kind(chain, stage.fresh)
+    return Duel(older, fresh, scores, (type(rule), older, fresh, stage.held, *identity))
 
 
-def _graded(low: float, high: float, cells: int) -> Array:
-    """Return nodes that thicken towards both ends like the sixth-degree smooth step."""
-    u = np.linspace(0.0, 1.0, cells + 1)[1:-1]
-    return low + (high - low) * u**3 * (10 - 15 * u + 6 * u**2)
+def _bounds(rule: KLBound, stage: Stage) -> tuple[Bounds, tuple[arb, ...]]:
+    held, fresh = rule.at(stage.held), rule.at(1 - stage.held)
+    order = compare(held.level, fresh.level, lambda: same(stage.rule, "level"))
+    numbers = (held.level, held.shift, fresh.level, fresh.shift)
+    one, two = (Bound(outward(b.level), outward(b.shift)) for b in (held, fresh))
+    return Bounds(one, two, order, stage.held == 0), numbers
 
 
 def _nodes(own: Bound, other: Bound, order: Order, cells: int) -> Array:
@@ -95,7 +113,7 @@ def _nodes(own: Bound, other: Bound, order: Order, cells: int) -> Array:
     edge = 4 * np.spacing(1 + abs(shift)) + 2 * width
     found = [np.array([mark - shift + side for mark in marks for side in (-edge, edge)])]
     for low, high in zip(marks[:-1], marks[1:], strict=True):
-        found.append(_graded(low - shift, high - shift, cells))
+        found.append(graded(low - shift, high - shift, cells))
     return np.concatenate(found)
 
 
@@ -118,16 +136,8 @@ class Engine:
                 if found.identity in self.duels:
                     continue
                 self.duels[found.identity] = found
-                flipped = {
-                    Order.BELOW: Order.ABOVE,
-                    Order.ABOVE: Order.BELOW,
-                    Order.EQUAL: Order.EQUAL,
-                }
-                own, other = found.held_bound, found.fresh_bound
-                wanted.setdefault(found.held, []).append(_nodes(own, other, found.order, cells))
-                wanted.setdefault(found.fresh, []).append(
-                    _nodes(other, own, flipped[found.order], cells)
-                )
+                wanted.setdefault(found.held, []).append(found.scores.nodes(True, cells))
+                wanted.setdefault(found.fresh, []).append(found.scores.nodes(False, cells))
         for key, centre in centres:
             wanted.setdefault(key, []).append(np.array([float(centre)]))
         self.grids = {key: _grid(key, parts, mesh) for key, parts in wanted.items()}
@@ -156,14 +166,8 @@ class Engine:
         """Return the threshold as a function of the held, or of the fresh register."""
         found = self._thresholds.get((at.identity, of_held))
         if found is None:
-            if of_held:
-                x = self.grids[at.held].x
-                found = threshold(x, at.held_bound, at.fresh_bound, at.order, at.held_first)
-            else:
-                flipped = {Order.BELOW: Order.ABOVE, Order.ABOVE: Order.BELOW}
-                order = flipped.get(at.order, at.order)
-                x = self.grids[at.fresh].x
-                found = threshold(x, at.fresh_bound, at.held_bound, order, not at.held_first)
+            grid = self.grids[at.held if of_held else at.fresh]
+            found = at.scores.threshold(grid.x, of_held)
             self._thresholds[at.identity, of_held] = found
         return found
 
