@@ -20,9 +20,10 @@ from dpaudit.core.arithmetic import BALL, Arithmetic, ball
 from dpaudit.core.scores import Imed, KLBound, PrivateKLBound, Rule
 from dpaudit.errors import Unsupported
 from dpaudit.exact.ball_bounds import Bound, Entropy, Mean, Private
+from dpaudit.exact.ball_interval import Interval
 from dpaudit.exact.ball_scores import Order
 from dpaudit.exact.ball_symbolic import TREE
-from dpaudit.exact.ball_threshold import Pair, Placed
+from dpaudit.exact.ball_threshold import Lines, Pair, Placed
 from dpaudit.exact.ball_weight import outward
 
 Build = Callable[[Arithmetic], Rule]
@@ -53,7 +54,7 @@ def balls_of(rule: Rule) -> list[arb]:
 
 
 def compared(rule: Build, first: int, centres: tuple[Fraction, Fraction] = ZERO) -> Pair:
-    """Return a rule as a comparison; position `first` comes first.
+    """Return a rule of bounds or IMED as a comparison; position `first` comes first.
 
     Registers are counted from `centres`, given by position.
     """
@@ -65,16 +66,24 @@ def compared(rule: Build, first: int, centres: tuple[Fraction, Fraction] = ZERO)
         order, ties = _order(rule, found, bounds), 0
     else:
         raise Unsupported(f"{type(found).__name__} is not in the certified engine.")
-    placed = []
-    for position, bound in enumerate(bounds):
-        arm: Any = found.at(position)
-        scale = ball(arm.scale)
-        if not scale > 0:
-            raise Unsupported("A scale is not certainly positive.")
-        shift = ball(arm.shift) + scale * ball(centres[position])
-        placed.append(Placed(bound, outward(scale), outward(shift)))
-    pair = Pair(placed[0], placed[1], order, ties == 0)
+    (one, left), (two, right) = (_place(found.at(i), centres[i]) for i in (0, 1))
+    pair = Pair(Placed(bounds[0], one, left), Placed(bounds[1], two, right), order, ties == 0)
     return pair if first == 0 else pair.flipped
+
+
+def compared_lines(rule: Build, centres: tuple[Fraction, Fraction]) -> Lines:
+    """Return a rule of affine scores as a comparison of registers counted from `centres`."""
+    found = rule(BALL)
+    (one, left), (two, right) = (_place(found.at(i), centres[i]) for i in (0, 1))
+    return Lines((one, two), (left, right))
+
+
+def _place(arm: Any, centre: Fraction) -> tuple[Interval, Interval]:
+    """Return the scale, and the shift of a register counted from its centre."""
+    scale = ball(arm.scale)
+    if not scale > 0:
+        raise Unsupported("A scale is not certainly positive.")
+    return outward(scale), outward(ball(arm.shift) + scale * ball(centre))
 
 
 def _bound(arm: Any) -> Bound:

@@ -56,13 +56,45 @@ class Pair:
         """The same comparison with the roles exchanged."""
         return Pair(self.second, self.first, FLIPPED[self.order], not self.first_wins_ties)
 
+    @property
+    def always(self) -> bool | None:
+        """Whether the first always wins (True), the second always does (False), or neither."""
+        if self.first.endless and self.first_wins_ties:
+            return True
+        return False if self.second.endless and not self.first_wins_ties else None
+
     def threshold(self, x: Array, of_first: bool) -> Threshold:
         """Enclose theta on increasing doubles x of one side's register."""
         return _threshold(x, self) if of_first else _threshold(x, self.flipped)
 
+    def marks(self, of_first: bool) -> list[Interval]:
+        """Return one side's register values at which theta may jump or bend sharply."""
+        return _marks(self) if of_first else _marks(self.flipped)
+
     def nodes(self, of_first: bool, cells: int) -> Array:
         """Return the nodes that the comparison wants on one side's axis."""
         return _nodes(self, cells) if of_first else _nodes(self.flipped, cells)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Two affine scores scale x + shift."""
+
+    scales: tuple[Interval, Interval]
+    shifts: tuple[Interval, Interval]
+    always: None = None
+
+    def threshold(self, x: Array, of_first: bool) -> Threshold:
+        """Enclose theta, an affine function."""
+        own, other = (0, 1) if of_first else (1, 0)
+        gap = self.shifts[own] - self.shifts[other]
+        at = (self.scales[own] * Interval.of(x) + gap).over(self.scales[other])
+        slope = self.scales[own].over(self.scales[other]).hi
+        return Threshold(at, np.full(len(x) - 1, slope), np.zeros(len(x) - 1))
+
+    def marks(self, of_first: bool) -> list[Interval]:
+        """There are none."""
+        return []
 
 
 def _threshold(x: Array, pair: Pair) -> Threshold:
@@ -141,7 +173,7 @@ def graded(low: float, high: float, cells: int) -> Array:
     return low + (high - low) * u**3 * (10 - 15 * u + 6 * u**2)
 
 
-def marks(pair: Pair) -> list[Interval]:
+def _marks(pair: Pair) -> list[Interval]:
     """Return the first register's values at which theta may jump or bend sharply, in order."""
     own, other = pair.first, pair.second
     if own.endless:
@@ -156,7 +188,7 @@ def marks(pair: Pair) -> list[Interval]:
 
 def _nodes(pair: Pair, cells: int) -> Array:
     found: list[Array] = []
-    places = marks(pair)
+    places = _marks(pair)
     for place in places:
         edge = 16 * np.spacing(1 + abs(place.hi)) + 2 * (place.hi - place.lo)
         found.append(np.array([place.lo - edge, place.hi + edge]))
