@@ -28,18 +28,22 @@ from dpaudit.exact import (
     ball_kl,
     ball_order,
     ball_search,
+    ball_sums,
     noiseless,
 )
 from dpaudit.exact.ball_chain import chain_of
 from dpaudit.exact.ball_exponential import Imprecise
 from dpaudit.exact.conditions import require_extremal
 from dpaudit.exact.paths import Decided, Path, all_paths
-from dpaudit.exact.region import region_of
+from dpaudit.exact.region import Region, region_of
 from dpaudit.verdict import Enclosure
 
 FIRST_PRECISION, LAST_PRECISION = 256, 1 << 15
 TARGET_BITS = 80
 GRID_WIDTH = 1e-8
+# cells of a sheet, and the widths of a log-likelihood that end its refinement or make it useless
+SHEETS = (120, 400, 800)
+SHEET_WIDTH, SHEET_LIMIT = 5e-4, 1e-2
 
 
 def tighten(
@@ -63,8 +67,9 @@ def path_log_likelihood(path: Path, sums: Mapping[Rows, Fraction]) -> arb:
     """Return a ball around the log-probability of a decision path; -inf where it is impossible.
 
     `sums[rows]` is the exact sum of the rewards of each released `Rows`. Affine scores give about
-    80 correct bits, however small the probability is; KL scores are enclosed on grids, refined
-    until the ball is 1e-8 wide or the grid is at its finest.
+    80 correct bits, however small the probability is; KL scores and IMED are enclosed on grids,
+    refined until the ball is 1e-8 wide or the grid is at its finest. Registers that add up releases
+    are enclosed on sheets, refined until the ball is 5e-4 wide or the sheet is at its finest.
     """
     if any(isinstance(event, Decided) and isinstance(event.request, Keep) for event in path.events):
         epochs = ball_elimination.epochs_of(path)
@@ -80,6 +85,9 @@ def path_log_likelihood(path: Path, sums: Mapping[Rows, Fraction]) -> arb:
         probability = tighten(lambda: ball_order.likelihood(order, sums))
         with ctx.workprec(2 * TARGET_BITS):
             return probability.log()
+    region = region_of(path)
+    if ball_sums.sums_registers(region):
+        return _on_sheets(region, sums)
     chain = chain_of(path)
     if not chain.stages:
         return arb(0)
@@ -88,12 +96,29 @@ def path_log_likelihood(path: Path, sums: Mapping[Rows, Fraction]) -> arb:
         probability = tighten(lambda: ball_affine.likelihood(chain, totals))
         with ctx.workprec(2 * TARGET_BITS):
             return probability.log()
+    if ball_kl.impossible(chain):
+        return arb("-inf")
     for cells in (300, 1200, 4800, 19200):
         log = ball_kl.likelihood(chain, totals, cells).log()
         if log.hi - log.lo < GRID_WIDTH:
             break
     if not np.isfinite(log.lo):
         raise Unsupported("The likelihood is too small for the grid engine.")
+    return arb(float(log.lo)).union(arb(float(log.hi)))
+
+
+def _on_sheets(region: Region, sums: Mapping[Rows, Fraction]) -> arb:
+    """Refine a sheet as long as that can make the ball as narrow as it must be."""
+    for cells in SHEETS:
+        found = ball_sums.likelihood(region, sums, cells)
+        if found.hi == 0:
+            return arb("-inf")
+        log = found.log()
+        width = log.hi - log.lo
+        if width < SHEET_WIDTH or not width < SHEET_LIMIT * (SHEETS[-1] / cells) ** 2:
+            break
+    if not width < SHEET_LIMIT:
+        raise Unsupported("The likelihood is too small for the certified sheets.")
     return arb(float(log.lo)).union(arb(float(log.hi)))
 
 

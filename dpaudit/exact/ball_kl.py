@@ -35,6 +35,10 @@ Kind = tuple[Fraction, Fraction, int]  # a release's rate, divisor and number of
 class Comparison(Protocol):
     """Two scores of one register each, and who wins ties."""
 
+    @property
+    def always(self) -> bool | None:
+        """Whether the first always wins (True), the second always does (False), or neither."""
+
     def threshold(self, x: Array, of_first: bool) -> Threshold:
         """Enclose theta on increasing doubles x of one side's register."""
 
@@ -50,6 +54,7 @@ class Bounds:
     second: Bound
     order: Order
     first_wins_ties: bool
+    always: None = None
 
     def threshold(self, x: Array, of_first: bool) -> Threshold:
         """Enclose theta on increasing doubles x of one side's register."""
@@ -225,6 +230,15 @@ def _marks(grid: Grid, key: Kind, mesh: int) -> NDArray[np.intp]:
     if any(Fraction(float(centre)) != centre for centre in centres):
         raise Unsupported("The centres of a release are not doubles.")
     return np.searchsorted(grid.x, np.array([float(centre) for centre in centres]))
+
+
+def impossible(chain: Chain) -> bool:
+    """Is some decision's outcome impossible, whatever the registers hold?"""
+    duels = (duel(chain, stage).scores.always for stage in chain.stages)
+    return any(
+        always is not None and always != stage.held_wins
+        for always, stage in zip(duels, chain.stages, strict=True)
+    )
 
 
 def likelihood(chain: Chain, sums: Mapping[int, Fraction], cells: int) -> Interval:

@@ -296,11 +296,17 @@ class Fibres:
 
     def kernel(self) -> Array:
         """Bound f(s - theta) for s in each cell of the first axis, y in each of the second."""
-        moves = self.cut.theta.slope > 0
-        low, high = self.cut.theta.at.lo[:-1], self.cut.theta.at.hi[1:]
-        near = np.maximum(low[None, :] - self.x[1:, None], self.x[:-1, None] - high[None, :])
-        near = np.where(moves[None, :] & np.isfinite(near), np.maximum(down(near), 0.0), 0.0)
-        return np.asarray(self.r.hi * 0.5 * Interval.of(-down(self.r.lo * near)).exp().hi)
+        x, theta, r = self.x, self.cut.theta.at, self.r
+        if r.hi * (x[-1] - x[0]) > 600:
+            return np.full((len(x) - 1, len(theta.lo) - 1), 0.5 * r.hi)
+
+        def exponential(sign: float, t: Array) -> Array:
+            """Bound exp(+-r t) for t in the window; one moved into it only comes nearer."""
+            return np.asarray((sign * r * Interval.of(np.clip(t, x[0], x[-1]))).exp().hi)
+
+        left = np.outer(exponential(1.0, x[1:]), exponential(-1.0, theta.lo[:-1]))
+        right = np.outer(exponential(-1.0, x[:-1]), exponential(1.0, theta.hi[1:]))
+        return np.asarray(0.5 * r.hi * np.minimum(np.minimum(left, right), 1.0) * (1 + ROUND))
 
     def sideways(self, kernel: Array, rate: float) -> tuple[Array, Array]:
         """Bound both derivatives along the second axis."""

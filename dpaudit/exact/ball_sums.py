@@ -33,7 +33,6 @@ from dpaudit.exact.ball_weight import outward
 from dpaudit.exact.region import Decision, Region
 
 _REACH = 30  # noise scales
-_HALVINGS = 18  # of the cells beside a point where a curve jumps or bends sharply
 Group = tuple[int, ...]
 
 
@@ -140,9 +139,9 @@ def _axis(rate: Fraction, cells: int, marks: Iterable[Interval]) -> Axis:
     scale = 1 / float(rate)
     u = np.linspace(0.0, 1.0, cells + 1)
     half = -3 * scale * np.log1p(-u * -np.expm1(-_REACH / 3))
-    coarse = np.linspace(-half[-1], half[-1], 8 * _REACH + 1)
+    coarse = np.linspace(-half[-1], half[-1], 4 * _REACH + 1)
     parts = [half, -half, coarse]
-    powers = 0.5 ** np.arange(_HALVINGS)
+    powers = 0.5 ** np.arange(cells.bit_length() + 3)
     for mark in marks:
         low, high = float(mark.lo), float(mark.hi)
         edge = 16 * np.spacing(1 + abs(high)) + 2 * (high - low)
