@@ -8,9 +8,9 @@ infinite from `top` on. Three are known:
   private    d_epsilon(m, q) = level, which is d(m, q) = level up to v = log(1 + e^epsilon m / (1 -
              m)) and T(m, q) = level beyond it, T = -epsilon m - log(1 - q + q e^-epsilon)
 
-`speed` is dv/dm and `turn` its logarithmic derivative along the bound, enclosed for all points of
-a box of m and v. T <= d_epsilon <= d everywhere, so where the form is in doubt the two roots still
-enclose the true one.
+`pace` is dm/dv and `swing` is -d log(pace)/dv along the bound, enclosed for all points of a box of
+m and v. T <= d_epsilon <= d everywhere, so where the form is in doubt the two roots still enclose
+the true one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Bound(Protocol):
         """Enclose the mean of a finite value certainly above the bottom."""
 
     def derivatives(self, m: Interval, v: Interval) -> tuple[Interval, Interval, Mask]:
-        """Enclose speed and turn on boxes of m within (0, 1) and v, and say where that is sound."""
+        """Enclose pace and swing on boxes of m and v, and say where that is sound."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +64,9 @@ class Mean:
         return (1.0 - (-v).exp()).clip(0.0, 1.0)
 
     def derivatives(self, m: Interval, v: Interval) -> tuple[Interval, Interval, Mask]:
-        """Both are 1 / (1 - m)."""
-        rest = 1.0 - m
-        speed = Interval.of(1.0).over(rest)
-        return speed, speed, np.asarray(rest.lo > 0)
+        """The pace is 1 - m = e^-v, the swing 1."""
+        pace = (-v).exp()
+        return pace, Interval(np.ones_like(pace.lo), np.ones_like(pace.hi)), pace.lo > 0
 
 
 @dataclass(frozen=True)
@@ -91,16 +90,15 @@ class Entropy:
         return ball_scores.lower_mean(v, self.level)
 
     def derivatives(self, m: Interval, v: Interval) -> tuple[Interval, Interval, Mask]:
-        """With lambda = logit q - logit m the speed is lambda q / (q - m)."""
+        """With lambda = logit q - logit m the pace is (q - m) / (lambda q)."""
         rest = (-v).exp()
         q = (1.0 - rest).clip(0.0, 1.0)
         tilt, gap = v + q.log() - (m.log() - (1.0 - m).log()), q - m
         sound = (q.lo > 0) & (tilt.lo > 0) & (gap.lo > 0) & (m.lo > 0) & (m.hi < 1)
-        speed = (tilt * q).over(gap)
-        pull, drift = speed.over(q), rest * speed
-        turn = (pull - Interval.of(1.0).over(m * (1.0 - m))).over(tilt)
-        turn = turn + drift.over(q) - (drift - 1.0).over(gap)
-        return speed, turn, np.asarray(sound)
+        pace = gap.over(tilt * q)
+        swing = Interval.of(2.0).over(tilt * q)
+        swing = swing - pace.over(tilt * m * (1.0 - m)) - (rest * m).over(q * gap)
+        return pace, swing, np.asarray(sound)
 
 
 def expm1(w: Interval) -> Interval:
@@ -174,18 +172,17 @@ class Private:
         return where(low, plain, where(high, tilted, either))
 
     def derivatives(self, m: Interval, v: Interval) -> tuple[Interval, Interval, Mask]:
-        """Where T holds, speed = epsilon / (1 - e^-room) and turn = epsilon / (e^room - 1)."""
-        edge, room = self._edge(m), self._room(m)
+        """Where T holds, pace = (1 - e^-room) / epsilon and swing = e^-room, by v alone."""
+        edge = self._edge(m)
         first = v.lo <= edge.hi  # d_epsilon may be d somewhere in the box
         second = v.hi >= edge.lo
-        speed, turn, sound = Entropy(self.level).derivatives(m, v)
-        gain = expm1(room)
-        slow = self.epsilon.over(gain)
-        fast = slow + self.epsilon
+        pace, swing, sound = Entropy(self.level).derivatives(m, v)
+        rise = expm1(self.epsilon) * (-v).exp()  # e^room - 1
+        decay = Interval.of(1.0).over(1.0 + rise)
         return (
-            _hull(speed, fast, first, second),
-            _hull(turn, slow, first, second),
-            (sound | ~first) & ((gain.lo > 0) | ~second),
+            _hull(pace, (rise * decay).over(self.epsilon), first, second),
+            _hull(swing, decay, first, second),
+            (sound | ~first) & ((rise.lo > 0) | ~second),
         )
 
 

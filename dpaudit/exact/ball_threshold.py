@@ -2,8 +2,8 @@
 
 Arm scores are v(m), m = clip(scale x + shift), as in `ball_bounds`. The other arm's values that
 lose to x are everything below theta(x), a non-decreasing function. Where both scores are smooth,
-theta' = (scale / scale') speed / speed' and the logarithmic derivative of speed / speed' in m is
-turn - turn' dm'/dm. Plateaus: both at the bottom, or both endless, is a tie that has mass; which
+theta' = (scale / scale') pace' / pace and the logarithmic derivative of pace' / pace in v is
+swing - swing'. Plateaus: both at the bottom, or both endless, is a tie that has mass; which
 arm wins it is given. A node whose side of a plateau's end is in doubt keeps the whole line.
 """
 
@@ -131,8 +131,8 @@ def _threshold(x: Array, pair: Pair) -> Threshold:
 
 
 def _floor(pair: Pair) -> Interval:
-    """theta where the own mean is clipped at 0."""
-    if pair.order is Order.ABOVE:
+    """theta where the own mean is clipped at 0 and its score is finite."""
+    if pair.order is Order.ABOVE and not pair.first.endless:
         bottom = pair.first.bound.bottom
         level = Interval(np.array([bottom.lo]), np.array([bottom.hi]))
         return pair.second.register(pair.second.bound.inverse(level))[0]
@@ -148,17 +148,17 @@ def _derivatives(pair: Pair, m: Interval, v: Interval, mean: Interval) -> tuple[
         mine = Interval(m.lo[:-1], m.hi[1:])
         theirs = Interval(mean.lo[:-1], mean.hi[1:])
         score = Interval(v.lo[:-1], v.hi[1:])
-        usable = (mine.lo > 0) & (mine.hi < 1) & (theirs.lo > 0) & (theirs.hi < 1) & (score.lo > 0)
+        usable = np.isfinite(mine.lo + mine.hi + theirs.lo + theirs.hi + score.lo + score.hi)
         mine, theirs = _fill(mine, usable, 0.25), _fill(theirs, usable, 0.25)
         score = _fill(score, usable, 1.0)
-        speed, turn, sound = own.bound.derivatives(mine, score)
-        their_speed, their_turn, also = other.bound.derivatives(theirs, score)
-        slope = speed.over(their_speed)
-        bend = slope * (turn - their_turn * slope)
+        pace, swing, sound = own.bound.derivatives(mine, score)
+        their_pace, their_swing, also = other.bound.derivatives(theirs, score)
+        slope = their_pace.over(pace)
+        bend = slope.over(pace) * (swing - their_swing)
         stretch = own.scale.over(other.scale)
         slope, bend = slope * stretch, bend * stretch * own.scale
         steep, bent = slope.hi, np.maximum(bend.hi, -bend.lo)
-        usable &= sound & also & (speed.lo > 0) & (their_speed.lo > 0)
+        usable &= sound & also & (pace.lo > 0) & (score.lo > 0)
         usable &= np.isfinite(steep) & np.isfinite(bent)
     return np.where(usable, steep, np.inf), np.where(usable, bent, np.inf)
 
