@@ -122,9 +122,7 @@ def _imed(rule: Build, found: Imed) -> tuple[list[Bound], Order, int]:
     few = 0 if order is Order.BELOW else 1
     level = (n[1 - few] / n[few]).log() / n[few]
     epsilon = arms[few].epsilon
-    bound: Bound = (
-        Entropy(outward(level)) if epsilon is None else _private(level, ball(epsilon))
-    )
+    bound: Bound = Entropy(outward(level)) if epsilon is None else _private(level, ball(epsilon))
     bounds: list[Bound] = [Mean(), Mean()]
     bounds[few] = bound
     return bounds, Order.ABOVE if few == 0 else Order.BELOW, few

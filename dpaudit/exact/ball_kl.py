@@ -87,9 +87,10 @@ def kind(chain: Chain, release: int) -> Kind:
 
 
 def duel(chain: Chain, stage: Stage) -> Duel:
-    """Return a stage's numbers, or raise `Unsupported` for a rule that is not a KL bound or IMED."""
+    """Return a stage's numbers; raise `Unsupported` unless its rule is a KL bound or IMED."""
     with ctx.workprec(256):
         rule = stage.rule(BALL)
+        scores: Comparison
         if type(rule) is KLBound and isinstance(rule.scale, int) and rule.scale == 1:
             scores, numbers = _bounds(rule, stage)
         else:

@@ -224,9 +224,7 @@ class Fibres:
             half = 0.5 * (self.length if upper else short)[:, None]
             mass = self._combine(half, half, a, b, self.gap, upper)
             return mass, mass
-        far, near = (
-            (w.hi if upper else w.lo)[:, None] for w in (self.far, self.near)
-        )
+        far, near = ((w.hi if upper else w.lo)[:, None] for w in (self.far, self.near))
         return (
             self._combine(far, near, a, b, self.gap, upper),
             self._combine(near, far, a, b, self.gap, upper),

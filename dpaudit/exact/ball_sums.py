@@ -25,7 +25,7 @@ from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import Affine
 from dpaudit.errors import Unsupported
 from dpaudit.exact.ball_compare import compared, compared_lines
-from dpaudit.exact.ball_interval import Array, Interval
+from dpaudit.exact.ball_interval import Interval
 from dpaudit.exact.ball_scores import Threshold
 from dpaudit.exact.ball_sheet import Axis, Cut, Sheet, added, integrated, laplace, product
 from dpaudit.exact.ball_threshold import Lines, Pair
@@ -52,7 +52,9 @@ def likelihood(region: Region, sums: Mapping[Rows, Fraction], cells: int) -> Int
     with ctx.workprec(256):
         scores = [_compared(decision, centres) for decision in region.decisions]
     wins = [d.request.arms.index(d.outcome) for d in region.decisions]
-    if any(pair.always is not None and pair.always != (w == 0) for pair, w in zip(scores, wins)):
+    if any(
+        s.always is not None and s.always != (w == 0) for s, w in zip(scores, wins, strict=True)
+    ):
         return Interval(np.float64(0.0), np.float64(0.0))
     axes = (
         _axis(min(rates), cells, [mark for pair in scores for mark in pair.marks(True)]),
@@ -64,14 +66,14 @@ def likelihood(region: Region, sums: Mapping[Rows, Fraction], cells: int) -> Int
     (one,), (two,) = shown[0]
     sheet = product(axes, laplace(axes[0], rates[one]), laplace(axes[1], rates[two]))
     for place, (before, after) in enumerate(zip(shown[:-1], shown[1:], strict=True)):
-        changes = [(axis, *_fresh(before[axis], after[axis])) for axis in (0, 1)]
-        changes = [change for change in changes if change[1] is not None]
-        if not changes:
-            raise Unsupported("Two decisions in a row look at the same releases.")
         pair: Pair | Lines | None = scores[place]
-        for axis, release, kept in changes:
-            sheet = _renewed(sheet, pair, wins[place], axis, rates[release], kept)
-            pair = None
+        for axis in (0, 1):
+            release, kept = _fresh(before[axis], after[axis])
+            if release is not None:
+                sheet = _renewed(sheet, pair, wins[place], axis, rates[release], kept)
+                pair = None
+        if pair is not None:
+            raise Unsupported("Two decisions in a row look at the same releases.")
     line = integrated(sheet, _cut(scores[-1], axes, wins[-1], 0))
     total = line.integral(axes[1])
     groups = {(axis, groups[axis]) for groups in shown for axis in (0, 1)}

@@ -170,7 +170,7 @@ def test_halved_noise_approaches_twice_epsilon():
 def test_conditions_are_checked():
     with pytest.raises(Unsupported, match="two releases"):
         worst_loss(AllRewards(arms=2), 8)
-    for name in ("dp_klucb", "adap_imed", "lazy_dp_ts"):
+    for name in ("dp_klucb", "dp_imed", "lazy_dp_ts"):
         with pytest.raises(Unsupported):
             worst_loss(load(name, arms=2), 8)
     with pytest.raises(Unsupported, match="three or more arms"):

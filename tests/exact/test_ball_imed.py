@@ -162,7 +162,7 @@ def test_contains_an_independent_quadrature(actions):
 
 
 def test_equal_pulls_compare_the_clipped_means():
-    """T = 3: arm 1 wins iff its clipped mean is larger, in closed form with the other at the top."""
+    """T = 3: arm 1 wins iff its clipped mean is larger."""
     algorithm = load("adap_imed", arms=2)
     found = likelihood(algorithm, [0, 1, 1], [0.0, 1.0, 0.0])
     shift = 2 * 3.1 * math.log(3)  # both means sit far above the top clip unless the noise is low
