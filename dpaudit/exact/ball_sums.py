@@ -25,9 +25,10 @@ from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import Affine
 from dpaudit.errors import Unsupported
 from dpaudit.exact.ball_compare import compared, compared_lines
+from dpaudit.exact.ball_fibres import Cut, added, integrated
 from dpaudit.exact.ball_interval import Interval
 from dpaudit.exact.ball_scores import Threshold
-from dpaudit.exact.ball_sheet import Axis, Cut, Sheet, added, integrated, laplace, product
+from dpaudit.exact.ball_sheet import Axis, Sheet, laplace, product
 from dpaudit.exact.ball_threshold import Lines, Pair
 from dpaudit.exact.ball_weight import outward
 from dpaudit.exact.region import Decision, Region

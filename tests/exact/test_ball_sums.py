@@ -12,7 +12,7 @@ from test_exact_sums import SumUCB, built, frequencies, nested
 
 from dpaudit.core.algorithms import load
 from dpaudit.errors import Unsupported
-from dpaudit.exact import ball_sheet, ball_sums, law, likelihood
+from dpaudit.exact import ball_fibres, ball_sheet, ball_sums, law, likelihood
 from dpaudit.exact.accumulate import cut_and_add
 from dpaudit.exact.ball import path_log_likelihood
 from dpaudit.exact.ball_interval import Interval
@@ -45,8 +45,8 @@ def two_laplaces(rates=(Fraction(1), Fraction(3, 2)), cells=60):
 @pytest.mark.parametrize("above", [True, False])
 def test_adding_a_release_encloses_the_closed_form(above):
     sheet = two_laplaces()
-    cut = ball_sheet.Cut(line(sheet.axes[1], 0.7, 0.4), above)
-    found = ball_sheet.added(sheet, cut, Fraction(2))
+    cut = ball_fibres.Cut(line(sheet.axes[1], 0.7, 0.4), above)
+    found = ball_fibres.added(sheet, cut, Fraction(2))
     s, y = (axis.x for axis in sheet.axes)
     sign = 1.0 if above else -1.0
     least = (0.7 * y + 0.4)[None, :]
@@ -65,8 +65,8 @@ def test_adding_a_release_encloses_the_closed_form(above):
 def test_bounds_on_cells_hold_inside_them(above):
     """Values and differences of the closed form on a finer grid respect the cells' bounds."""
     sheet = two_laplaces(cells=12)
-    cut = ball_sheet.Cut(line(sheet.axes[1], 0.7, 0.4), above)
-    found = ball_sheet.added(sheet, cut, Fraction(2))
+    cut = ball_fibres.Cut(line(sheet.axes[1], 0.7, 0.4), above)
+    found = ball_fibres.added(sheet, cut, Fraction(2))
     fine = [
         np.unique((a.x[:-1, None] + np.diff(a.x)[:, None] * np.linspace(0, 1, 9)).ravel())
         for a in sheet.axes
@@ -101,7 +101,7 @@ def test_bounds_on_cells_hold_inside_them(above):
 
 def test_shares_enclose_their_integrals():
     a, b = np.array([0.0, 1.0, -3.0, 2.0]), np.array([1e-9, 1.5, 4.0, 2.0])
-    far, near, decay = ball_sheet._shares(a, b, Fraction(7, 3))
+    far, near, decay = ball_fibres.shares(a, b, Fraction(7, 3))
     with ctx.workprec(300):
         for i, (left, right) in enumerate(zip(a, b, strict=True)):
             u = arb(7) / 3 * (arb(right) - arb(left))
