@@ -15,8 +15,10 @@ region of the k-th choice.
    concave function is larger on the inner pair (claims `ex.tp2*`).
 2. R_k is an intersection of comparisons {s(x_i) >= r(x_j)} (or >) with s, r non-decreasing. If x, y
    lie in one, so do x v y and x ^ y, because s(max) = max(s) and s(min) = min(s): max(s(x_i),
-   s(y_i)) >= max(r(x_j), r(y_j)) (claims `ex.sublattice*`). So each indicator, and with 1. the
-   whole integrand h(x, theta), satisfies h(u v w) h(u ^ w) >= h(u) h(w) on pairs u = (x, theta).
+   s(y_i)) >= max(r(x_j), r(y_j)) (claims `ex.sublattice*`). IMED between two arms is one such
+   comparison: with n <= n' the arm of n wins iff the largest q with n d(m, q) <= log(n'/n), which
+   is non-decreasing in m, reaches m'. So each indicator, and with 1. the whole integrand
+   h(x, theta), satisfies h(u v w) h(u ^ w) >= h(u) h(w) on pairs u = (x, theta).
 3. Integrating x out keeps this inequality (Ahlswede and Daykin 1978 on finite lattices; Karlin and
    Rinott 1980, Preston 1974, for product measures). So L(theta v theta') L(theta ^ theta') >=
    L(theta) L(theta'), and (A5) makes L positive.

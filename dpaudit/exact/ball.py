@@ -31,7 +31,7 @@ from dpaudit.exact import (
     ball_sums,
     noiseless,
 )
-from dpaudit.exact.ball_chain import chain_of
+from dpaudit.exact.ball_chain import Chain, chain_of
 from dpaudit.exact.ball_exponential import Imprecise
 from dpaudit.exact.conditions import require_extremal
 from dpaudit.exact.paths import Decided, Path, all_paths
@@ -43,7 +43,7 @@ TARGET_BITS = 80
 GRID_WIDTH = 1e-8
 # cells of a sheet, and the widths of a log-likelihood that end its refinement or make it useless
 SHEETS = (120, 400, 800)
-SHEET_WIDTH, SHEET_LIMIT = 5e-4, 1e-2
+SHEET_WIDTH, SHEET_LIMIT = 1e-3, 1e-2
 
 
 def tighten(
@@ -69,7 +69,7 @@ def path_log_likelihood(path: Path, sums: Mapping[Rows, Fraction]) -> arb:
     `sums[rows]` is the exact sum of the rewards of each released `Rows`. Affine scores give about
     80 correct bits, however small the probability is; KL scores and IMED are enclosed on grids,
     refined until the ball is 1e-8 wide or the grid is at its finest. Registers that add up releases
-    are enclosed on sheets, refined until the ball is 5e-4 wide or the sheet is at its finest.
+    are enclosed on sheets, refined until the ball is 1e-3 wide or the sheet is at its finest.
     """
     if any(isinstance(event, Decided) and isinstance(event.request, Keep) for event in path.events):
         epochs = ball_elimination.epochs_of(path)
@@ -199,7 +199,11 @@ def worst_loss(
     decided = next((chain.stages[0].rule(BALL) for chain in chains if chain.stages), None)
     if decided is None:
         raise Unsupported("No release enters a decision within the horizon.")
-    search = ball_search.affine if isinstance(decided, Affine) else ball_search.grids
+    search = ball_search.affine
+    if not isinstance(decided, Affine):
+        search = ball_search.grids
+        # a path that no noise can take has no likelihoods to compare
+        chains = [Chain(c.releases, ()) if ball_kl.impossible(c) else c for c in chains]
     found = search(chains, streams == "binary", deadline, width)
     return WorstLoss(
         found.loss,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -10,13 +11,27 @@ import pytest
 from flint import arb, ctx
 from test_exact_sums import SumUCB, built, frequencies, nested
 
+from dpaudit.core.algorithm import Accumulate, Rows
 from dpaudit.core.algorithms import load
+from dpaudit.core.algorithms.dp_imed import DPIMED
+from dpaudit.core.arithmetic import exact
+from dpaudit.core.noise import Laplace
 from dpaudit.errors import Unsupported
-from dpaudit.exact import ball_fibres, ball_sheet, ball_sums, law, likelihood
+from dpaudit.exact import (
+    ball,
+    ball_fibres,
+    ball_sheet,
+    ball_sums,
+    law,
+    likelihood,
+    recompute,
+    worst_loss,
+)
 from dpaudit.exact.accumulate import cut_and_add
 from dpaudit.exact.ball import path_log_likelihood
 from dpaudit.exact.ball_interval import Interval
 from dpaudit.exact.ball_scores import Threshold
+from dpaudit.exact.enumerate import worst_pair
 from dpaudit.exact.likelihood import exact_sum
 from dpaudit.exact.paths import all_paths, paths_of
 from dpaudit.exact.region import region_of
@@ -200,9 +215,9 @@ def test_affine_sums_are_certified():
     found = law(SumUCB(arms=2, epsilon=2.0), stream)
     value = law(SumUCB(arms=2, epsilon=2.0), stream, engine="float")
     assert found.certified and found.lower <= 1 <= found.upper
-    for actions, ball in found.probabilities.items():
-        assert ball.lower <= value.probabilities[actions].upper
-        assert value.probabilities[actions].lower <= ball.upper
+    for actions, enclosure in found.probabilities.items():
+        assert enclosure.lower <= value.probabilities[actions].upper
+        assert value.probabilities[actions].lower <= enclosure.upper
 
 
 def test_impossible_outcomes_are_certified_zeros():
@@ -231,3 +246,32 @@ def test_parts_of_a_sum_are_not_read_apart():
     region, sums = sums_of(path, np.full(9, 0.5))
     with pytest.raises(Unsupported, match="part of a sum"):
         ball_sums.likelihood(region, sums, 20)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HalvedNoise(DPIMED):
+    def release(self, rows: Rows) -> Accumulate:
+        return Accumulate(rows.arm, rows, Laplace(1 / (2 * exact(self.epsilon))))
+
+
+def test_a_counterexample_is_certified():
+    algorithm = HalvedNoise(arms=2, epsilon=1.0)
+    found = worst_loss(algorithm, 5, streams="binary", engine="float")
+    assert found.witness is not None and not found.loss.certified
+    again = recompute(found.witness, algorithm)
+    assert again.loss.certified and again.violates
+    assert again.loss.lower <= found.loss.upper and found.loss.lower <= again.loss.upper
+    assert again.loss.width < 1e-2
+
+
+@pytest.mark.parametrize(
+    "name, epsilon", [("dp_klucb", 1.0), ("dp_klucb", 3.0), ("dp_imed", 1.0), ("dp_ucb", 1.0)]
+)
+def test_the_largest_loss_is_certified_while_registers_hold_one_release(name, epsilon):
+    algorithm = built(name, 3, epsilon)
+    found = worst_loss(algorithm, 3)
+    assert found.loss.certified and found.complete and found.loss.width <= 1e-6
+    every = worst_pair(algorithm, 3, (0.0, 0.25, 0.5, 0.75, 1.0))
+    assert found.loss.lower - 1e-6 <= every.loss <= found.loss.upper + 1e-9
+    with pytest.raises(Unsupported, match="Extremal streams do not apply"):
+        ball.worst_loss(built(name, 4, epsilon), 4)
