@@ -85,7 +85,6 @@ def path_log_likelihood(path: Path, sums: Mapping[Rows, Fraction]) -> arb:
         probability = tighten(lambda: ball_order.likelihood(order, sums))
         with ctx.workprec(2 * TARGET_BITS):
             return probability.log()
-    region = region_of(path)
     if ball_sums.sums_registers(region):
         return _on_sheets(region, sums)
     chain = chain_of(path)
