@@ -16,6 +16,7 @@ from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import Affine
 from dpaudit.errors import Unsupported
+from dpaudit.exact.known import require_known
 from dpaudit.exact.pairwise import Duel, duel_of
 
 
@@ -91,6 +92,7 @@ def lattice(algorithm: Algorithm, horizon: int) -> list[Vertex]:
 
 
 def _vertex(level: int, request: Choose, laws: tuple[Law, Law], held: int) -> Vertex:
+    require_known(request)
     rule = request.rule(FLOAT)
     return Vertex(level, laws, held, duel_of(rule), isinstance(rule, Affine))
 
@@ -114,6 +116,7 @@ def _advance(
             pulls = (*pulls[: request.arm], rows.stop, *pulls[request.arm + 1 :])
             state = step.then(rows)
         elif isinstance(request, Release):
+            require_known(request)
             if request.rows not in played or not isinstance(request.noise, Laplace):
                 raise Unsupported("A release is not of the rows just played with Laplace noise.")
             if request.register != request.rows.arm:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from dpaudit.core.algorithm import Accumulate, Choose, Keep, Register, Release, Rows
 from dpaudit.core.noise import Noise
 from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.exact.known import require_known
 from dpaudit.exact.paths import Decided, Path
 
 Array = NDArray[np.float64]
@@ -85,11 +86,13 @@ def region_of(path: Path) -> Region:
     decided: list[tuple[Decided, tuple[tuple[int, ...], ...]]] = []
     for event in path.events:
         if isinstance(event, Release | Accumulate):
+            require_known(event)
             index = len(releases)
             releases.append((event, tuple(path.steps(event.rows))))
             before = held.get(event.register, ()) if isinstance(event, Accumulate) else ()
             held[event.register] = (*before, index)
         elif isinstance(event, Decided):
+            require_known(event.request)
             groups = event.request.registers
             shown = tuple(tuple(i for name in group for i in held[name]) for group in groups)
             decided.append((event, shown))

@@ -1,0 +1,38 @@
+"""What the exact engines know by its class: noises and rules whose formulas they compute with.
+
+A class derived from one of these may draw or decide something else under the same name, so it is
+refused. Rules and scores of one's own derive from `Rule` or `Score`.
+"""
+
+from __future__ import annotations
+
+from dpaudit.core import noise as noises
+from dpaudit.core import scores
+from dpaudit.core.algorithm import Accumulate, Choose, Keep, Release
+from dpaudit.core.arithmetic import FLOAT
+from dpaudit.errors import Unsupported
+
+NOISES = (noises.Laplace, noises.Gaussian, noises.NoNoise)
+RULES = (scores.Affine, scores.KLBound, scores.PrivateKLBound, scores.Imed, scores.BetaDraw)
+
+
+def require_known(request: Release | Accumulate | Choose | Keep) -> None:
+    """Raise `Unsupported` if a noise or a rule is derived from a known one, or altered."""
+    if isinstance(request, Release | Accumulate):
+        _require_own(request.noise, NOISES)
+    elif isinstance(request, Choose):
+        _require_own(request.rule(FLOAT), RULES)
+
+
+def _require_own(value: object, known: tuple[type, ...]) -> None:
+    kind = type(value)
+    if kind in known:
+        extra = set(vars(value)) - set(kind.__dataclass_fields__)  # type: ignore[attr-defined]
+        if extra:
+            raise Unsupported(f"A {kind.__name__} carries {', '.join(sorted(extra))} of its own.")
+    elif isinstance(value, known):
+        base = next(base.__name__ for base in known if isinstance(value, base))
+        raise Unsupported(
+            f"{kind.__name__} derives from {base}, whose formula the exact engine would use; "
+            "derive from its base class."
+        )
