@@ -33,22 +33,31 @@ from dpaudit.verdict import Status
 ERROR, RUNS, EPSILON, BATCH = 0.05, 800, 1.0, 25
 
 
-def targets() -> dict[str, tuple[Any, tuple[Pair, ...]]]:
+def targets() -> dict[str, tuple[Any, tuple[Pair, ...], str]]:
     """Return the tight mechanisms: randomised response, and adap_klucb at T = 4 to 8.
 
-    With alpha 1 the tight outcome of adap_klucb has probability 0.27; with 3.1 it has 0.02.
+    With alpha 1 the tight outcome of adap_klucb has probability 0.27; with 3.1 it has 0.02. Two of
+    them are audited with a learned classifier as well.
     """
     response, coins = RandomisedResponse(EPSILON), RandomisedResponse(EPSILON, horizon=12)
-    found: dict[str, tuple[Any, tuple[Pair, ...]]] = {
-        "randomised response": (response, response.pairs),
-        "  and ten coins": (coins, coins.pairs),
+    found: dict[str, tuple[Any, tuple[Pair, ...], str]] = {
+        "randomised response": (response, response.pairs, "tables"),
+        "  and ten coins": (coins, coins.pairs, "tables"),
+        "  and ten coins, learned": (coins, coins.pairs, "learned"),
     }
-    for horizon, alpha in ((4, 1.0), (6, 1.0), (8, 1.0), (8, 3.1)):
+    for horizon, alpha, events in (
+        (4, 1.0, "tables"),
+        (6, 1.0, "tables"),
+        (8, 1.0, "tables"),
+        (8, 1.0, "learned"),
+        (8, 3.1, "tables"),
+    ):
         box = DeclaredBox(load("adap_klucb", arms=2, epsilon=EPSILON, alpha=alpha), horizon)
         zeros, ones = Stream.constant(0.0, horizon), Stream.constant(1.0, horizon)
         # the third reward is an episode of its own: its release is the tight one
         pairs = (Pair("all 0", zeros, 2, 1.0), Pair("all 1", ones, 2, 0.0))
-        found[f"adap_klucb, T = {horizon}, alpha {alpha:g}"] = (box, pairs)
+        suffix = "" if events == "tables" else f", {events}"
+        found[f"adap_klucb, T = {horizon}, alpha {alpha:g}{suffix}"] = (box, pairs, events)
     return found
 
 
@@ -75,10 +84,10 @@ def without_holdout(box: Any, pair: Pair, seed: int) -> bool:
 
 def batch(name: str, first: int, count: int) -> list[int]:
     """Return how often audits alarm, bounds exceed the truth, and audits without holdout alarm."""
-    box, pairs = targets()[name]
+    box, pairs, events = targets()[name]
     wrong = above = naive = 0
     for seed in range(first, first + count):
-        report = audit(AuditPlan(box, EPSILON, ERROR, RUNS, seed, pairs))
+        report = audit(AuditPlan(box, EPSILON, ERROR, RUNS, seed, pairs, events=events))
         wrong += report.status is Status.REFUTED
         above += report.lower > EPSILON
         naive += any(without_holdout(box, pair, seed) for pair in pairs)
@@ -98,15 +107,15 @@ def main(audits: int, jobs: int, path: str | None) -> None:
     with Workers(jobs).open() as run:
         for task, result in zip(missing, run((batch, task) for task in missing), strict=True):
             log.record(str(task), result)
-    print(f"{'mechanism':30}{'audits':>8}{'alarms':>8}{'bound > truth':>15}{'no holdout':>12}")
+    print(f"{'mechanism':36}{'audits':>8}{'alarms':>8}{'bound > truth':>15}{'no holdout':>12}")
     total = np.zeros(3, dtype=int)
     for name in names:
         counts = np.sum([log.done[str(task)] for task in tasks if task[0] == name], axis=0)
         total += counts
-        print(f"{name:30}{share:8}{counts[0]:8}{counts[1]:15}{counts[2]:12}")
+        print(f"{name:36}{share:8}{counts[0]:8}{counts[1]:15}{counts[2]:12}")
     done = share * len(names)
     limit = math.floor(done * ERROR + 3.2 * math.sqrt(done * ERROR * (1 - ERROR)))
-    print(f"{'all':30}{done:8}{total[0]:8}{total[1]:15}{total[2]:12}")
+    print(f"{'all':36}{done:8}{total[0]:8}{total[1]:15}{total[2]:12}")
     print(f"at most {limit} alarms allowed: {bool(total[0] <= limit)}")
 
 

@@ -56,6 +56,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help='judge your own pair: JSON with "stream" and "neighbour" (repeatable)',
     )
+    parser.add_argument(
+        "--events",
+        choices=("tables", "learned"),
+        default="tables",
+        help="judge sets of frequent prefixes and pull counts, or also train a classifier on half "
+        "of the runs: for leaks spread over many rounds (tables)",
+    )
     parser.add_argument("--jobs", type=int, default=1, help="workers (1)")
     parser.add_argument("--backend", default="processes", help="processes, threads or dask")
     parser.add_argument(

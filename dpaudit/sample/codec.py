@@ -6,10 +6,11 @@ from typing import Any
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.sample.events import AtLeast, AtMost, Candidate, Event, OneOf
+from dpaudit.sample.learned import LearnedScore
 from dpaudit.sample.runs import History, PullCounts, Pulls
 from dpaudit.sample.streams import Pair, Stream
 
-_STATISTICS = {kind.__name__: kind for kind in (History, PullCounts, Pulls)}
+_STATISTICS = {kind.__name__: kind for kind in (History, LearnedScore, PullCounts, Pulls)}
 _CONDITIONS = {kind.__name__: kind for kind in (AtLeast, AtMost, OneOf)}
 
 
@@ -75,7 +76,7 @@ def event_of(data: dict[str, Any]) -> Event:
             if condition is AtLeast
             else AtMost(statistic, data["bound"])
         )
-    except (KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError):
         raise InvalidArgument("event", "(data)", "is not an event.") from None
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.sample.learned import Classifier
 from dpaudit.sample.lower import cautious, promised
 from dpaudit.sample.runs import History, Keys, PullCounts, Pulls, Runs
 from dpaudit.sample.scores import ExactHistory, ScoredHistory
@@ -168,13 +169,21 @@ def choose(
     draw: Callable[[int], Iterator[tuple[Runs, Runs]]],
     plan: Plan,
     keep: int,
+    classifier: Classifier | None = None,
 ) -> list[Candidate]:
     """Return the most promising events of a pair, best first.
 
     `draw(half)` yields training runs in chunks (runs on the stream, runs on the neighbour) for half
-    0 and half 1; only the statistics' values are kept, never the runs.
+    0 and half 1; only the statistics' values are kept, never the runs. A classifier learns from
+    half 0.
     """
-    finding, ranking = (_values(tried, draw(half)) for half in (0, 1))
+    tried = list(tried)
+    finding = _values(tried, _watched(draw(0), classifier))
+    score = None if classifier is None else classifier.score()
+    if classifier is not None and score is not None:
+        tried.append(score)
+        finding.append(classifier.held_out(score))
+    ranking = _values(tried, draw(1))
     proposed: list[tuple[Event, int, int, int]] = []
     for statistic, learn, rank in zip(tried, finding, ranking, strict=True):
         for swapped in (0, 1):
@@ -196,6 +205,15 @@ def choose(
     for candidate in found:
         distinct.setdefault((candidate.swapped, candidate.hits, candidate.hits_other), candidate)
     return list(distinct.values())[:keep]
+
+
+def _watched(
+    chunks: Iterator[tuple[Runs, Runs]], classifier: Classifier | None
+) -> Iterator[tuple[Runs, Runs]]:
+    for runs, runs_neighbour in chunks:
+        if classifier is not None:
+            classifier.watch(runs, runs_neighbour)
+        yield runs, runs_neighbour
 
 
 def _events(statistic: Any, likely: Any, other: Any, plan: Plan, swapped: int) -> Iterator[Event]:

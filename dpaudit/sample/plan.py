@@ -16,18 +16,19 @@ from dpaudit import __version__
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.episodes import Episodes
 from dpaudit.core.perstep import PerStep
-from dpaudit.errors import InvalidArgument, require_integer, require_positive
+from dpaudit.errors import InvalidArgument, UnknownName, require_integer, require_positive
 from dpaudit.sample.boxes import Box, DeclaredBox
 from dpaudit.sample.budget import ErrorBudget
 from dpaudit.sample.codec import pair_data
 from dpaudit.sample.conditional import SAMPLE, scorable
 from dpaudit.sample.events import Candidate, choose, statistics
 from dpaudit.sample.events import Plan as Aim
+from dpaudit.sample.learned import Classifier
 from dpaudit.sample.runs import History, Runs
 from dpaudit.sample.scores import exact_prefixes, sequence_scores
 from dpaudit.sample.streams import Pair
 
-TRAINING_SHARE = 4  # one run in four trains
+TRAINING_SHARE = {"tables": 4, "learned": 2}  # one run in so many trains
 MOST_TRAINING = 25_000  # rounds; keeps the memory of training flat in the number of runs
 FINALISTS = 2  # pairs that are judged, and events judged for each
 SHORTLIST = 6  # pairs that are trained on at length
@@ -43,7 +44,8 @@ class AuditPlan:
     """A target, a claim, the pairs to try, the runs to spend and the error to spend them at.
 
     `prefixes` are numbers of first actions that events should also look at; the first `favoured`
-    pairs are trained on at length without screening; `act` numbers the part.
+    pairs are trained on at length without screening; `act` numbers the part; `events` are
+    "tables", or "learned" for a classifier beside them.
     """
 
     box: Box
@@ -56,6 +58,7 @@ class AuditPlan:
     act: int = 0
     prefixes: tuple[int, ...] = ()
     favoured: int = 0
+    events: str = "tables"
 
     def __post_init__(self) -> None:
         require_positive("epsilon", self.epsilon)
@@ -63,6 +66,8 @@ class AuditPlan:
         ErrorBudget(self.error)
         if not 0 <= self.delta < 1:
             raise InvalidArgument("delta", self.delta, "must lie in [0, 1).")
+        if self.events not in TRAINING_SHARE:
+            raise UnknownName("events", self.events, TRAINING_SHARE)
         if not self.pairs:
             raise InvalidArgument("pairs", 0, "must be at least 1.")
         for pair in self.pairs:
@@ -84,6 +89,7 @@ class AuditPlan:
             "pairs": [pair_data(pair) for pair in self.pairs],
             "prefixes": list(self.prefixes),
             "favoured": self.favoured,
+            "events": self.events,
         }
 
     def acts(self) -> list[AuditPlan]:
@@ -102,7 +108,7 @@ class AuditPlan:
 
         A third of it screens the pairs where they are many, the rest is for the shortlist.
         """
-        budget, pairs = self.runs // TRAINING_SHARE, len(self.pairs)
+        budget, pairs = self.runs // TRAINING_SHARE[self.events], len(self.pairs)
         screened = pairs - self.favoured
         rounds = budget // 3 // (4 * max(screened, 1))
         if pairs <= SHORTLIST or rounds < SCREENING_ROUNDS:
@@ -198,7 +204,9 @@ def train(plan: AuditPlan, index: int, stage: int = 0) -> list[Candidate]:
     if isinstance(plan.box, DeclaredBox):
         tried += _scored(plan, plan.box.algorithm, index, stage)
     aim = Aim(plan.test_rounds(FINALISTS), plan.error / (2 * FINALISTS) ** 2, plan.delta)
-    return choose(tried, draw, aim, keep=FINALISTS)
+    learns = plan.events == "learned"
+    classifier = Classifier(plan.box.arms, plan.box.horizon, pair.position) if learns else None
+    return choose(tried, draw, aim, FINALISTS, classifier)
 
 
 def _scored(plan: AuditPlan, algorithm: Algorithm, index: int, stage: int) -> list[Any]:

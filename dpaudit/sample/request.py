@@ -118,6 +118,7 @@ def plan_of(arguments: argparse.Namespace) -> AuditPlan:
         arguments.delta,
         prefixes=prefixes,
         favoured=len(aimed),
+        events=arguments.events,
     )
     if isinstance(box, PolicyBox):
         import numpy as np
