@@ -26,7 +26,7 @@ HORIZON = 10_000_000
 BUDGET = 15.0
 EPSILON = 1.0
 OFFERED = {"arms": 2}
-EXACT_SHARE = 0.7  # of what is left, where the sampler comes after
+EXACT_SHARE = 0.65  # of what is left, where the sampler comes after
 SHORTEST = 0.1
 INSTANCE_SECONDS = 5.0
 

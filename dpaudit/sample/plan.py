@@ -144,19 +144,9 @@ class AuditPlan:
         return max(1, (self.runs - self.training_runs) // (2 * finalists))
 
     @property
-    def in_lockstep(self) -> bool:
-        """Whether the runs of a block advance together, a few dozen plays each."""
-        box = self.box
-        return (
-            isinstance(box, DeclaredBox)
-            and isinstance(box.algorithm, Episodes)
-            and not isinstance(box.algorithm, PerStep)
-        )
-
-    @property
     def largest_block(self) -> int:
         """Rounds whose runs fit into the memory of a block."""
-        cells = 64 * self.box.arms if self.in_lockstep else self.box.horizon
+        cells = 64 * self.box.arms if in_lockstep(self.box) else self.box.horizon
         return max(1, min(LARGEST_BLOCK, BLOCK_CELLS // cells))
 
     @property
@@ -165,7 +155,7 @@ class AuditPlan:
 
         Lockstep pays off from a few hundred runs on, so its blocks are not cut below that.
         """
-        least = 250 if self.in_lockstep else 1
+        least = 250 if in_lockstep(self.box) else 1
         return min(self.largest_block, max(least, self.test_rounds(FINALISTS) // 16))
 
     def blocks(self, finalists: int) -> list[int]:
@@ -173,6 +163,15 @@ class AuditPlan:
         rounds, size = self.test_rounds(finalists), self.block_rounds
         full, rest = divmod(rounds, size)
         return [size] * full + ([rest] if rest else [])
+
+
+def in_lockstep(box: Box) -> bool:
+    """Return whether the runs of a block advance together, a few dozen plays each."""
+    return (
+        isinstance(box, DeclaredBox)
+        and isinstance(box.algorithm, Episodes)
+        and not isinstance(box.algorithm, PerStep)
+    )
 
 
 def looks(blocks: int) -> list[int]:

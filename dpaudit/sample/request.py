@@ -10,15 +10,13 @@ from typing import Any
 import msgspec
 
 from dpaudit.core.algorithm import Algorithm
-from dpaudit.core.episodes import Episodes
 from dpaudit.core.mutants import find as find_mutant
-from dpaudit.core.perstep import PerStep
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
 from dpaudit.sample.boxes import Box, DeclaredBox, PolicyBox, file_box, load_object, mutant_box
 from dpaudit.sample.codec import event_of, pair_of
 from dpaudit.sample.evidence import Evidence, Null
 from dpaudit.sample.lower import epsilon_lower
-from dpaudit.sample.plan import AuditPlan, judge
+from dpaudit.sample.plan import AuditPlan, in_lockstep, judge
 from dpaudit.sample.steer import steered
 from dpaudit.sample.streams import Pair, candidates
 from dpaudit.target import MUTANTS, Target, resolve
@@ -78,9 +76,9 @@ def _given(settings: list[str]) -> dict[str, float]:
 
 def default_runs(box: Box) -> int:
     """Return how many runs to spend if the user does not say: about a minute's worth."""
+    if in_lockstep(box):
+        return 60_000
     if isinstance(box, DeclaredBox):
-        if isinstance(box.algorithm, Episodes) and not isinstance(box.algorithm, PerStep):
-            return 60_000
         return max(4_000, min(60_000, 10**9 // box.horizon))
     return max(2_000, min(20_000, 5 * 10**6 // box.horizon))
 

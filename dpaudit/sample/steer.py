@@ -8,6 +8,8 @@ This aims; what is concluded rests on fresh runs alone.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,7 +20,7 @@ from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.lockstep import ladder
 from dpaudit.core.perstep import PerStep
 from dpaudit.core.stream import interpret
-from dpaudit.sample.aim import Target
+from dpaudit.sample.aim import Aim, Target
 from dpaudit.sample.streams import Pair, Stream
 from dpaudit.sample.transcript import Transcripts, transcripts
 
@@ -78,17 +80,20 @@ def steered(
     later: int,
     count: int = 4,
     rewards: tuple[float, ...] = (0.0, 1.0),
+    deadline: float = math.inf,
 ) -> list[Pair]:
     """Return the most promising steered pairs, best first; none where no way to aim is known.
 
     `later` are the rounds that will judge them. The best of the early, the middle and the late
-    episodes are among them, so that a flaw of some episodes only is not overlooked.
+    episodes are among them, so that a flaw of some episodes only is not overlooked. No episode is
+    aimed at after the deadline (of `time.monotonic`).
     """
     whole = len(rewards) == 2
-    found = [
-        (target.aim(later, whole), base, name)
-        for target, base, name in targets(algorithm, horizon, seed, (min(rewards), max(rewards)))
-    ]
+    found: list[tuple[Aim, Stream, str]] = []
+    for target, base, name in targets(algorithm, horizon, seed, (min(rewards), max(rewards))):
+        if time.monotonic() > deadline:
+            break
+        found.append((target.aim(later, whole), base, name))
     found.sort(key=lambda item: -item[0].promise)
     edges = np.exp(np.linspace(0, np.log(horizon), BANDS + 1))
     bands = np.searchsorted(edges[1:-1], [aim.ended for aim, _, _ in found])
@@ -146,7 +151,7 @@ def first_elimination(
     What an elimination algorithm does before its first `Keep` is certain, so nothing is sampled but
     the noise of the other arms.
     """
-    state, time = algorithm.start(), 0
+    state, played = algorithm.start(), 0
     pulls = [0] * algorithm.arms
     begun: dict[Any, int] = {}
     releases: dict[Any, Release] = {}
@@ -154,11 +159,11 @@ def first_elimination(
         step = algorithm.step(state)
         answer: Any = None
         match step.request:
-            case Play(arm, rounds) if time + rounds < horizon:
+            case Play(arm, rounds) if played + rounds < horizon:
                 answer = Rows(arm, pulls[arm], pulls[arm] + rounds)
-                begun[answer] = time
+                begun[answer] = played
                 pulls[arm] += rounds
-                time += rounds
+                played += rounds
             case Release(register, rows) if rows in begun:
                 releases[register] = step.request
             case Keep(_, registers, width) if all(group[0] in releases for group in registers):

@@ -194,6 +194,14 @@ def test_short_audit_is_a_finding():
     assert "Pair: " in refuted.reason
     cut = short_audit(load("adap_klucb", arms=2), 1.0, 1000, 0, 1e-9)
     assert cut.status is Status.SILENT and cut.epsilon_lower == 0.0
+    assert cut.streams == "8 pairs tried"
+
+
+def test_short_audit_steers():
+    found = short_audit(load("adap_klucb", arms=2), 1.0, 1000, 0, 600.0)
+    assert found.status is Status.SILENT and found.streams == "10 pairs tried"
+    assert 0.3 < found.epsilon_lower < 1.0
+    assert any(course.hypothesis.startswith("steered") for course in found.courses)
 
 
 @pytest.mark.parametrize(
