@@ -61,7 +61,7 @@ def show_finding(out: Console, finding: Finding) -> None:
     """Print one check: what it concludes, the interval it leaves, and why."""
     seconds = f" [{finding.seconds:.1f} s]" if finding.seconds else ""
     text = textwrap.wrap(
-        _conclusion(finding) + seconds, min(out.width, 100) - MARGIN, break_long_words=False
+        conclusion(finding) + seconds, min(out.width, 100) - MARGIN, break_long_words=False
     )
     head = f"  {finding.check:<11}[{COLOURS[finding.status]}]{finding.status:<9}[/]"
     out.print(head + _plain(f"\n{' ' * MARGIN}".join(text)), soft_wrap=True)
@@ -209,9 +209,16 @@ def bounds(low: float, high: float, horizon: int) -> str:
     return f"{left}{name}{right}."
 
 
-def _conclusion(finding: Finding) -> str:
-    known = bounds(finding.epsilon_lower, finding.epsilon_upper, finding.horizon)
-    return f"{known} {finding.reason}".strip()
+def known(finding: Finding) -> str:
+    """Return what a finding knows of the largest loss; an audit's silence words its own bound."""
+    if finding.error is not None and finding.status is Status.SILENT:
+        return ""
+    return bounds(finding.epsilon_lower, finding.epsilon_upper, finding.horizon)
+
+
+def conclusion(finding: Finding) -> str:
+    """Return what a finding concludes and why."""
+    return f"{known(finding)} {finding.reason}".strip()
 
 
 def _plain(text: str) -> str:

@@ -18,7 +18,7 @@ from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import DpauditError
 from dpaudit.gate.subject import Declared, Judged, Options, Subject
 from dpaudit.output import write_json, write_text
-from dpaudit.report import bounds, show_witness
+from dpaudit.report import bounds, conclusion, show_witness
 from dpaudit.target import resolve
 from dpaudit.verdict import Finding, Status
 
@@ -125,15 +125,10 @@ def nearest_flaw(algorithm: Algorithm, epsilon: float) -> str | None:
 def findings_text(report: Report) -> str:
     """Return one line per check: what it concludes and why; `details` follow a bare refutation."""
     return "\n".join(
-        f"  {f.check:<10} {f.status:<8} {_conclusion(f)}".rstrip()
+        f"  {f.check:<10} {f.status:<8} {conclusion(f)}".rstrip()
         for f in report.findings
         if f.witness is not None or f.status is not Status.REFUTED
     )
-
-
-def _conclusion(finding: Finding) -> str:
-    known = bounds(finding.epsilon_lower, finding.epsilon_upper, finding.horizon)
-    return f"{known} {finding.reason}".strip()
 
 
 def summary(report: Report, claim: str) -> str:

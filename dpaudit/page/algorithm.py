@@ -21,7 +21,7 @@ from dpaudit.page.bracket import bracket
 from dpaudit.page.markup import Markup, document, join, tag
 from dpaudit.page.style import style
 from dpaudit.page.tables import folded, of_witness, streams, table
-from dpaudit.report import at_least, bounds, meaning
+from dpaudit.report import at_least, known, meaning
 from dpaudit.verdict import Finding, Status
 
 NOT_COVERED = (
@@ -167,7 +167,7 @@ def _error(finding: Finding) -> str:
 
 
 def _known(finding: Finding) -> str:
-    return typeset(bounds(finding.epsilon_lower, finding.epsilon_upper, finding.horizon))
+    return typeset(known(finding))
 
 
 def typeset(words: str) -> str:
