@@ -24,8 +24,9 @@ import numpy as np
 from dpaudit.errors import InvalidArgument
 from dpaudit.sample.boxes import PolicyBox
 from dpaudit.sample.guard import PolicyError
+from dpaudit.sample.recorder import Covered, Place, Recorder, Seen
 from dpaudit.sample.streams import Pair, Stream
-from dpaudit.sample.taint import Covered, Place, Raw, Recorder, Seen, TracingGenerator
+from dpaudit.sample.taint import Raw, TracingGenerator
 
 
 @dataclass(frozen=True)

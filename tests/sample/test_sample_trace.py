@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from dpaudit.sample.boxes import file_box
+from dpaudit.sample.recorder import Recorder
 from dpaudit.sample.streams import candidates
-from dpaudit.sample.taint import Noise, Raw, Recorder, TracingGenerator
+from dpaudit.sample.taint import Noise, Raw, TracingGenerator
 from dpaudit.sample.trace import diagnose
 
 FILE = str(Path(__file__).parent / "policies.py")
