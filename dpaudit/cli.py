@@ -13,6 +13,7 @@ import importlib
 import os
 import pkgutil
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -83,3 +84,8 @@ def run(argv: Sequence[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except Exception:
+        # A traceback alone would exit 1, which means refuted.
+        traceback.print_exc()
+        sys.stderr.write("dpaudit: unexpected error, shown above; nothing is concluded.\n")
+        return 2

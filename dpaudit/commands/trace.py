@@ -49,13 +49,16 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.sample.request import pairs_of
     from dpaudit.sample.text import trace_lines
     from dpaudit.sample.trace import diagnose
+    from dpaudit.target import resolve
 
     require_writable(arguments.json)
     require_writable(arguments.offer)
     require_positive("epsilon", arguments.epsilon)
     require_integer("seed", arguments.seed, 0)
     require_integer("seeds", arguments.seeds, 1)
+    require_positive("time-limit", arguments.time_limit)
     if ":" not in arguments.target:
+        resolve(arguments.target)
         rule = "is a declared algorithm; trace is for file.py:object. Try `dpaudit check`."
         raise InvalidArgument("TARGET", arguments.target, rule)
     box = file_box(

@@ -28,6 +28,7 @@ from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Stream
 from dpaudit.target import see_neighbours
 
+MOST_ARMS = 2**15 - 1  # as runs store them
 KEYWORDS = ("arms", "horizon", "epsilon", "rng")
 Seed = np.random.SeedSequence
 
@@ -59,7 +60,8 @@ class DeclaredBox:
     file: str = ""
 
     def __post_init__(self) -> None:
-        require_integer("horizon", self.horizon, self.algorithm.arms + 1)
+        _require_few_arms(self.arms)
+        require_integer("horizon", self.horizon, self.arms + 1)
 
     @property
     def arms(self) -> int:
@@ -86,6 +88,11 @@ class DeclaredBox:
         return run_many(self.algorithm, stream, runs, np.random.default_rng(seed))
 
 
+def _require_few_arms(arms: int) -> None:
+    if arms > MOST_ARMS:
+        raise InvalidArgument("arms", arms, f"must be at most {MOST_ARMS}.")
+
+
 def _arrived(file: str, algorithm: bytes, horizon: int) -> DeclaredBox:
     if file:
         _load_file(file)
@@ -105,6 +112,7 @@ class PolicyBox:
 
     def __post_init__(self) -> None:
         require_integer("arms", self.arms, 2)
+        _require_few_arms(self.arms)
         require_integer("horizon", self.horizon, 2)
 
     def identity(self) -> dict[str, Any]:

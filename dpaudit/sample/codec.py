@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpaudit.errors import InvalidArgument
+from dpaudit.errors import DpauditError, InvalidArgument, require_integer
 from dpaudit.sample.events import AtLeast, AtMost, Candidate, Event, OneOf
 from dpaudit.sample.learned import LearnedScore
 from dpaudit.sample.runs import History, PullCounts, Pulls
@@ -39,15 +39,24 @@ def pair_of(data: Any) -> Pair:
         name = str(data.get("name", "given"))
         if "neighbour" in data:
             return Pair.between(stream, _stream_of(data["neighbour"]), name)
-        return Pair(name, stream, int(data["position"]), float(data["value"]))
-    except (KeyError, TypeError, IndexError, AttributeError):
+        position = data["position"]
+        if not isinstance(position, int):
+            raise InvalidArgument("position", position, "must be an integer.")
+        return Pair(name, stream, position, float(data["value"]))
+    except DpauditError:
+        raise
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError):
         rule = 'must hold {"stream", "neighbour"} or {"stream", "position", "value"}.'
         raise InvalidArgument("pair", "(data)", rule) from None
 
 
 def _stream_of(data: Any) -> Stream:
+    if not isinstance(data, list):
+        raise TypeError
     if data and isinstance(data[0], list):
-        return Stream(tuple(float(v) for v, _ in data), tuple(int(n) for _, n in data))
+        for _, times in data:
+            require_integer("times of a piece", times, 1)
+        return Stream(tuple(float(value) for value, _ in data), tuple(times for _, times in data))
     return Stream.of([float(reward) for reward in data])
 
 

@@ -36,17 +36,21 @@ class _TimeLimit(BaseException):
 def time_limit(seconds: float, name: str) -> Iterator[None]:
     """Stop the block after `seconds` with a `PolicyError`.
 
-    In a main thread an alarm interrupts everything; in other threads an exception is raised at the
-    next Python instruction, so a single call that blocks inside C is only stopped when it returns.
+    In a main thread an alarm interrupts everything, again and again where it is caught; in other
+    threads an exception is raised at the next Python instruction, so a single call that blocks
+    inside C is only stopped when it returns.
     """
     message = f"{name} did not finish a run within time limit={seconds:g} seconds."
+    expired = False
     if threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer"):
 
         def expire(number: int, frame: FrameType | None) -> None:
+            nonlocal expired
+            expired = True
             raise _TimeLimit
 
         previous = signal.signal(signal.SIGALRM, expire)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
         try:
             yield
         except _TimeLimit:
@@ -54,6 +58,8 @@ def time_limit(seconds: float, name: str) -> Iterator[None]:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, previous)
+        if expired:
+            raise PolicyError(message)
         return
     ident = ctypes.c_ulong(threading.get_ident())
     timer = threading.Timer(
@@ -81,8 +87,13 @@ def _numpy_state() -> tuple[bytes, int, int, float]:
 
 @contextmanager
 def no_global_randomness(name: str) -> Iterator[None]:
-    """Raise a `PolicyError` if the block moved numpy's or Python's global random state."""
+    """Raise a `PolicyError` if the block moved numpy's or Python's global random state.
+
+    What was moved is put back: a policy that sets the state to the same value in every run must
+    not look as if it had left it alone.
+    """
     with _GLOBAL_STATE:
+        saved: Any = np.random.get_state()  # noqa: NPY002
         before, before_python = _numpy_state(), random.getstate()
         yield
         for module, moved in (
@@ -90,6 +101,8 @@ def no_global_randomness(name: str) -> Iterator[None]:
             ("random", random.getstate() != before_python),
         ):
             if moved:
+                np.random.set_state(saved)  # noqa: NPY002
+                random.setstate(before_python)
                 raise GlobalRandomness(
                     f"{name} touches the global random state of {module}; "
                     "its runs cannot be replayed. Draw from the `rng` argument instead."

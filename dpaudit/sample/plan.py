@@ -34,6 +34,7 @@ FINALISTS = 2  # pairs that are judged, and events judged for each
 SHORTLIST = 6  # pairs that are trained on at length
 SCREENING_ROUNDS = 16  # fewer do not tell pairs apart
 LARGEST_BLOCK = 1000
+LARGEST_EPSILON = 600.0
 SCORED_RUNS = 20_000  # from here on scores are worth their time
 EXACT_SEQUENCES = 3  # whole sequences of a favoured pair that the exact engine scores
 BLOCK_CELLS = 2**23  # steps held in memory at once
@@ -62,6 +63,9 @@ class AuditPlan:
 
     def __post_init__(self) -> None:
         require_positive("epsilon", self.epsilon)
+        if self.epsilon > LARGEST_EPSILON:
+            rule = f"must be at most {LARGEST_EPSILON:g}: no number of runs refutes more."
+            raise InvalidArgument("epsilon", self.epsilon, rule)
         require_integer("seed", self.seed, 0)
         ErrorBudget(self.error)
         if not 0 <= self.delta < 1:

@@ -128,10 +128,11 @@ def plan_of(arguments: argparse.Namespace) -> AuditPlan:
 
 def _prefixes(path: str) -> list[int]:
     """Return the event that a trace offers with a pair: how many first actions to look at."""
-    stops = read_json("pair", path).get("prefixes", [])
-    for stop in stops if isinstance(stops, list) else [stops]:
+    given = read_json("pair", path).get("prefixes", [])
+    stops = given if isinstance(given, list) else [given]
+    for stop in stops:
         require_integer("prefixes", stop, 1)
-    return list(stops)
+    return stops
 
 
 def read_json(name: str, path: str) -> Any:

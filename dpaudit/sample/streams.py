@@ -173,7 +173,7 @@ def candidates(
     for middle in rewards:
         if low < middle < high:
             add(f"all {middle:g}", Stream.constant(middle, horizon), 0, high)
-            add(f"all {low:g}", Stream.constant(low, horizon), arms - 1, middle)
+            add(f"all {low:g}", Stream.constant(low, horizon), min(arms - 1, last), middle)
     for _ in range(4):
         pieces = int(min(horizon, 64))
         cuts = (

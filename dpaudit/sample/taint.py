@@ -158,11 +158,20 @@ class Noise:
     def __bool__(self) -> bool:
         return bool(self.value)
 
+    def __pow__(self, other: Any) -> Any:
+        return self.value ** _plain(other)
+
     def __lt__(self, other: Any) -> Any:
         return self.value < _plain(other)
 
+    def __le__(self, other: Any) -> Any:
+        return self.value <= _plain(other)
+
     def __gt__(self, other: Any) -> Any:
         return self.value > _plain(other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self.value >= _plain(other)
 
 
 class NoiseArray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -24,6 +25,10 @@ from dpaudit.errors import (
 
 BACKENDS = {"processes": "loky", "threads": "threading", "dask": "dask"}
 Task = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+class WorkerDied(DpauditError):
+    """A worker process ended without a result; what was logged is kept."""
 
 
 class OutOfMemory(DpauditError):
@@ -66,7 +71,14 @@ class Workers:
             def run(tasks: Iterable[Task]) -> Iterator[Any]:
                 waiting = iter(tasks)
                 while wave := list(islice(waiting, 4 * self.jobs)):
-                    yield from Parallel()(delayed(function)(*values) for function, values in wave)
+                    try:
+                        done = Parallel()(delayed(function)(*values) for function, values in wave)
+                    except Exception as error:
+                        if not _is_death(error):
+                            raise
+                        reason = "killed, out of memory, or ended by the target itself"
+                        raise WorkerDied(f"a worker process died ({reason}).") from None
+                    yield from done
 
             yield run
 
@@ -94,6 +106,11 @@ class Workers:
             raise OutOfMemory(
                 f"max-memory={self.max_memory:g} MB reached ({held / 1e6:.0f} MB held); {kept}."
             )
+
+
+def _is_death(error: Exception) -> bool:
+    """Return whether an error says that a worker of joblib or of dask is gone."""
+    return isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"
 
 
 class _Closing:

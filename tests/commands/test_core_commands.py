@@ -146,6 +146,16 @@ def test_a_real_process_exits_with_two_and_no_traceback():
     assert python_m("frobnicate").returncode == 2
 
 
+def test_an_unexpected_error_does_not_look_like_a_refutation(monkeypatch, capsys):
+    def broken(arguments):
+        raise ZeroDivisionError("surprise")
+
+    monkeypatch.setattr("dpaudit.commands.list.execute", broken)
+    assert run(["list"]) == 2
+    error = capsys.readouterr().err
+    assert "surprise" in error and error.endswith("nothing is concluded.\n")
+
+
 def test_help_imports_nothing_heavy():
     script = (
         "import sys; from dpaudit.cli import run; run(['--help']); "

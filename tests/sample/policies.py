@@ -1,5 +1,8 @@
 """Bandits as a new user would write them: one that is private, and five that go wrong."""
 
+import multiprocessing
+import os
+
 import numpy as np
 
 
@@ -84,3 +87,10 @@ def hang():
     """Never return."""
     while True:
         pass
+
+
+def dies(stream, rng):
+    """Take a worker process with it."""
+    if multiprocessing.current_process().name != "MainProcess":
+        os._exit(7)
+    return [0] * len(stream)

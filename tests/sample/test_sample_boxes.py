@@ -1,5 +1,6 @@
 """Foreign code: every interface runs, every broken rule is one typed line."""
 
+import contextlib
 import random
 import textwrap
 import time
@@ -119,6 +120,11 @@ def touch_numpy():
     return int(np.random.random())  # noqa: NPY002
 
 
+def seed_numpy():
+    np.random.seed(3)  # noqa: NPY002
+    return 0
+
+
 def spin():
     while True:
         pass
@@ -135,6 +141,7 @@ def spin():
         (broken_select(lambda: exit(3)), r"policy raised SystemExit: 3"),
         (broken_select(touch_numpy), r"global random state of numpy.random"),
         (broken_select(lambda: int(random.random())), r"global random state of random"),
+        (broken_select(seed_numpy), r"global random state of numpy.random"),
         (lambda rng: lambda s, r: [0, 1], r"policy returned 2 actions; the stream has 6 rewards."),
         (lambda rng: lambda s, r: [0, 1, 0, 1, 0, 2], r"policy played arm=2 at step 5"),
         (lambda rng: lambda s, r: "abcdef", r"policy must return a row of arms, not str."),
@@ -151,6 +158,16 @@ def test_broken_policies_cost_one_line(build, message):
 def test_a_hanging_policy_is_stopped():
     with pytest.raises(PolicyError, match=r"did not finish a run within time limit=0.2 seconds"):
         box(broken_select(spin), limit=0.2).run(STREAM, 1, SEED)
+
+
+def test_a_policy_that_catches_everything_is_late_all_the_same():
+    def stubborn():
+        with contextlib.suppress(BaseException):
+            spin()
+        return 0
+
+    with pytest.raises(PolicyError, match=r"did not finish a run within time limit=0.1 seconds"):
+        box(broken_select(stubborn), limit=0.1).run(STREAM, 1, SEED)
 
 
 def test_a_hanging_policy_is_stopped_in_a_thread_too():

@@ -81,7 +81,11 @@ def test_examples_are_judged_by_relative_path(monkeypatch, capsys):
         (["audit", f"{FILE}:hang", "--time-limit", "0.2"], "did not finish a run within"),
         (["audit", f"{FILE}:Missing"], "No object in"),
         (["audit", f"{FILE}:Private", "--pair", "/nowhere.json"], "pair=/nowhere.json cannot be"),
+        (["audit", f"{FILE}:Private", "--epsilon", "800"], "epsilon=800.0 must be at most 600"),
+        (["audit", f"{FILE}:Private", "--arms", "40000"], "arms=40000 must be at most 32767."),
         (["trace", "ucb"], "is a declared algorithm"),
+        (["trace", "ucbb"], "Did you mean 'ucb'"),
+        (["trace", f"{FILE}:Private", "--time-limit", "0"], "time-limit=0.0 must be positive."),
     ],
 )
 def test_bad_input_is_one_line_and_exit_2(argv, message, capsys):
@@ -95,6 +99,44 @@ def test_a_pair_that_is_not_neighbouring_is_refused(tmp_path, capsys):
     path.write_text('{"stream": [0, 0, 1], "neighbour": [1, 1, 1]}')
     assert run(["audit", f"{FILE}:Private", "--pair", str(path)]) == 2
     assert "differing positions=2 must be 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"stream": ["a"], "neighbour": [1]}', "pair=(data) must hold"),
+        ('{"stream": "001", "position": 1, "value": 1}', "pair=(data) must hold"),
+        ('{"stream": [[0, 3, 4]], "position": 0, "value": 1}', "pair=(data) must hold"),
+        ('{"stream": [[0, 1.5]], "position": 0, "value": 1}', "times of a piece=1.5 must be"),
+        ('{"stream": [0, 0], "position": 0.5, "value": 1}', "position=0.5 must be an integer."),
+        ('{"stream": [0, 0], "position": 0, "value": 1, "prefixes": "x"}', "prefixes=x must be"),
+    ],
+)
+@pytest.mark.parametrize("command", ["audit", "trace"])
+def test_pairs_that_are_no_pairs_are_refused(tmp_path, capsys, command, text, message):
+    path = tmp_path / "pair.json"
+    path.write_text(text)
+    if command == "trace" and "prefixes" in text:
+        return
+    assert run([command, f"{FILE}:Private", "--pair", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+
+
+def test_prefixes_may_be_one_number(tmp_path):
+    path = tmp_path / "pair.json"
+    path.write_text('{"stream": [0, 0, 0], "position": 0, "value": 1, "prefixes": 2}')
+    assert run(["audit", f"{FILE}:Private", "--pair", str(path), "--runs", "100"]) == 0
+
+
+def test_more_arms_than_steps_are_audited(capsys):
+    assert run(["audit", f"{FILE}:Private", "--arms", "12", "--horizon", "6", "--runs", "400"]) == 0
+
+
+def test_a_worker_that_dies_is_one_line_and_exit_2(capsys):
+    target = ["audit", f"{FILE}:dies", "--arms", "2", "--horizon", "6", "--runs", "1000"]
+    assert run([*target, "--jobs", "2"]) == 2
+    assert "a worker process died" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("position", [-1, 3])
