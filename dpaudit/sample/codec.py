@@ -76,15 +76,14 @@ def event_data(event: Event) -> dict[str, Any]:
 def event_of(data: dict[str, Any]) -> Event:
     """Return an event from plain data."""
     try:
+        if not all(isinstance(value, int | list | tuple) for value in data["of"].values()):
+            raise TypeError
         statistic: Any = _STATISTICS[data["statistic"]](**data["of"])
         condition = _CONDITIONS[data["condition"]]
         if condition is OneOf:
-            return OneOf(statistic, tuple(data["keys"]))
-        return (
-            AtLeast(statistic, data["bound"])
-            if condition is AtLeast
-            else AtMost(statistic, data["bound"])
-        )
+            return OneOf(statistic, tuple(int(key) for key in data["keys"]))
+        bound = float(data["bound"])
+        return AtLeast(statistic, bound) if condition is AtLeast else AtMost(statistic, bound)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InvalidArgument("event", "(data)", "is not an event.") from None
 

@@ -11,7 +11,7 @@ import msgspec
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.mutants import find as find_mutant
-from dpaudit.errors import InvalidArgument, require_integer, require_positive
+from dpaudit.errors import DpauditError, InvalidArgument, require_integer, require_positive
 from dpaudit.sample.boxes import Box, DeclaredBox, PolicyBox, file_box, load_object, mutant_box
 from dpaudit.sample.codec import event_of, pair_of
 from dpaudit.sample.evidence import Evidence, Null
@@ -151,25 +151,29 @@ def replayed(arguments: argparse.Namespace) -> tuple[list[str], bool]:
     witness = report.get("witness") if isinstance(report, dict) else None
     if not witness:
         raise InvalidArgument("replay", arguments.replay, "holds no witness.")
-    pair = pair_of(witness["pair"])
-    arguments.horizon = pair.stream.horizon
-    arguments.arms = report["arms"]
-    arguments.epsilon = witness["epsilon"]
+    try:
+        pair, event = pair_of(witness["pair"]), event_of(witness["event"])
+        arguments.horizon, arguments.arms = pair.stream.horizon, int(report["arms"])
+        arguments.epsilon, delta = float(witness["epsilon"]), float(witness["delta"])
+        rounds, swapped, target = int(witness["rounds"]), witness["swapped"], witness["target"]
+    except DpauditError:
+        raise
+    except (KeyError, TypeError, ValueError):
+        rule = "holds a witness with parts missing or wrong."
+        raise InvalidArgument("replay", arguments.replay, rule) from None
     box = box_of(arguments)
-    if box.identity() != witness["target"]:
+    if box.identity() != target:
         raise InvalidArgument("replay", arguments.replay, "is a witness against another target.")
-    event = event_of(witness["event"])
-    rounds = max(int(witness["rounds"]), 100) if arguments.runs is None else arguments.runs // 2
+    rounds = max(rounds, 100) if arguments.runs is None else arguments.runs // 2
     require_integer("runs", rounds, 1)
     # the first element of the key keeps replays apart from every run of an audit
     [[hits, hits_neighbour]] = judge(box, pair, (event,), rounds, (4,), arguments.seed)
-    if witness["swapped"]:
+    if swapped:
         hits, hits_neighbour = hits_neighbour, hits
-    delta = float(witness["delta"])
     lower = epsilon_lower(hits, hits_neighbour, rounds, arguments.error, delta)
     evidence = Evidence(Null(arguments.epsilon, delta), (hits, hits_neighbour, rounds))
     violated = lower > arguments.epsilon and evidence.bet() is not None
-    names = ("neighbour", "stream") if witness["swapped"] else ("stream", "neighbour")
+    names = ("neighbour", "stream") if swapped else ("stream", "neighbour")
     lines = [
         f"pair   {pair.name}",
         f"event  {event}",
