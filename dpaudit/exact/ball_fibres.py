@@ -13,6 +13,7 @@ weights at both ends of a cell, one recursion from either side. The bounds on ce
   |W'_yy| <= conv |W_yy| + (2 |theta'| |W_y| + theta'^2 (|W_x| + r W) + |theta''| W) f,
 
 the last factors at x = theta(y). They are infinite where theta jumps, which grids keep to slivers.
+Where the curve leaves the window the density jumps to zero, and W'_y by |theta'| W f.
 """
 
 from __future__ import annotations
@@ -211,9 +212,18 @@ class Fibres:
         right = np.outer(exponential(-1.0, x[:-1]), exponential(1.0, theta.hi[1:]))
         return np.asarray(0.5 * r.hi * np.minimum(np.minimum(left, right), 1.0) * (1 + ROUND))
 
+    def leaves(self) -> NDArray[np.bool_]:
+        """Return the cells of the second axis where the curve may leave the window of the first."""
+        low, high = self.cut.theta.at.lo[:-1], self.cut.theta.at.hi[1:]
+        first, last = self.x[0], self.x[-1]
+        return np.asarray((low <= first) & (first <= high) | (low <= last) & (last <= high))
+
     def sideways(self, kernel: Array, rate: float) -> tuple[Array, Array]:
         """Bound both derivatives along the second axis."""
-        sheet, slope, bend = self.sheet, self.cut.theta.slope, self.cut.theta.bend
+        sheet, slope = self.sheet, self.cut.theta.slope
+        # a slope that jumps by J moves a function by h J / 4 off its chord, as J 2 / h of bend does
+        jumps = np.where(self.leaves(), 2 * slope / np.diff(sheet.axes[1].x) * (1 + ROUND), 0.0)
+        bend = (self.cut.theta.bend + jumps) * (1 + ROUND)
         w = self.along(sheet.top)
         across, aside = self.along(sheet.first[0]), self.along(sheet.first[1])
         square = times(slope, slope)

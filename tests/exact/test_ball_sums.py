@@ -275,3 +275,19 @@ def test_the_largest_loss_is_certified_while_registers_hold_one_release(name, ep
     assert found.loss.lower - 1e-6 <= every.loss <= found.loss.upper + 1e-9
     with pytest.raises(Unsupported, match="Extremal streams do not apply"):
         ball.worst_loss(built(name, 4, epsilon), 4)
+
+
+def test_a_curve_that_leaves_the_window_bends_there():
+    """Outside the window the density is zero: the slope jumps where x > 2 y + 1/4 meets x = 1."""
+    nodes = ball_sheet.Axis(np.linspace(-1.0, 1.0, 9))
+    part = ball_sheet.laplace(nodes, Fraction(1))
+    sheet = ball_sheet.product((nodes, nodes), part, part)
+    found = ball_fibres.integrated(sheet, ball_fibres.Cut(line(nodes, 2.0, 0.25), above=True))
+    cell = 5  # y from 1/4 to 1/2, the curve leaves in the middle
+
+    def truth(y):
+        return np.maximum(np.exp(-2 * y - 0.25) - np.exp(-1.0), 0.0) / 2 * np.exp(-y) / 2
+
+    ends = truth(nodes.x[cell : cell + 2])
+    reach = nodes.length[cell] ** 2 / 8 * found.second[cell]
+    assert abs(ends.mean() - truth(0.375)) <= reach
