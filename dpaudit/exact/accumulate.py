@@ -22,7 +22,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact.arrange import Scales, arrange
 from dpaudit.exact.curve import Curve
 from dpaudit.exact.pairwise import Duel, duel
-from dpaudit.exact.region import Region, require_laplace
+from dpaudit.exact.region import Region, require_laplace, require_read_once
 from dpaudit.exact.sheet import Array, Function, Points, Shape, Sheet
 
 # Finer panels, cells and tails change no log-likelihood of 24 random paths of dp_klucb, dp_imed (T
@@ -95,6 +95,7 @@ def program_of(region: Region) -> Program:
         raise Unsupported(
             "The accumulating engine needs one release per arm at the first decision."
         )
+    require_read_once(region)
     carried = [start[0], start[1]]
     steps: list[Step] = []
     for place, decision in enumerate(region.decisions):

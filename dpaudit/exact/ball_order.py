@@ -55,6 +55,8 @@ def order_of(path: Path) -> Order:
             if not isinstance(request, Choose) or any(len(g) != 1 for g in request.registers):
                 raise Unsupported("Only choices on single registers are in this engine.")
             shown = [current[group[0]] for group in request.registers]
+            if len(set(shown)) < len(shown):
+                raise Unsupported("Two arms show the same release: it is no fresh draw on both.")
             winner = shown[request.arms.index(event.outcome)]
             duels += [(winner, other, event) for other in shown if other != winner]
     return Order(tuple(releases), tuple(duels))

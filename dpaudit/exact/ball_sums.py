@@ -31,7 +31,7 @@ from dpaudit.exact.ball_scores import Threshold
 from dpaudit.exact.ball_sheet import Axis, Sheet, laplace, product
 from dpaudit.exact.ball_threshold import Lines, Pair
 from dpaudit.exact.ball_weight import outward
-from dpaudit.exact.region import Decision, Region
+from dpaudit.exact.region import Decision, Region, require_read_once
 
 _REACH = 30  # noise scales
 Group = tuple[int, ...]
@@ -65,6 +65,7 @@ def likelihood(region: Region, sums: Mapping[Rows, Fraction], cells: int) -> Int
     if any(len(group) != 1 for group in shown[0]):
         raise Unsupported("The first decision does not read one release of each arm.")
     (one,), (two,) = shown[0]
+    require_read_once(region)
     sheet = product(axes, laplace(axes[0], rates[one]), laplace(axes[1], rates[two]))
     for place, (before, after) in enumerate(zip(shown[:-1], shown[1:], strict=True)):
         pair: Pair | Lines | None = scores[place]

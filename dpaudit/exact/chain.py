@@ -16,7 +16,7 @@ import numpy as np
 from dpaudit.errors import Unsupported
 from dpaudit.exact.pairwise import Duel, duel
 from dpaudit.exact.piecewise import Array, LogFunction, build
-from dpaudit.exact.region import Region, require_laplace
+from dpaudit.exact.region import Region, require_laplace, require_read_once
 
 _WIDEST = 8.0
 _TAIL = 45.0  # e^-45 of what remains beyond the last kink is below a double's resolution
@@ -54,6 +54,7 @@ class Chain:
 def chain_of(region: Region) -> Chain:
     """Return the chain of a two-arm region; raise `Unsupported` where it is not a chain."""
     scales = require_laplace(region, "chain")
+    require_read_once(region)
     meetings = []
     last_read = [-1] * len(region.episodes)
     for place, decision in enumerate(region.decisions):

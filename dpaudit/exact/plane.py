@@ -34,7 +34,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact.axis import ORDER, Tails, make_axis, resolve, split
 from dpaudit.exact.chain import log_survival
 from dpaudit.exact.curves import Above, Contest, Curve, Moved, Tie, Turned
-from dpaudit.exact.region import Region, require_laplace
+from dpaudit.exact.region import Region, require_laplace, require_read_once
 from dpaudit.exact.strips import Lines, Message, Side, pruned
 
 Array = NDArray[np.float64]
@@ -49,6 +49,7 @@ _REACH = 42.0
 
 def contests_of(region: Region) -> tuple[Contest, ...]:
     """Return the decisions of a three-arm region; raise `Unsupported` where it has no plane."""
+    require_read_once(region)
     found = []
     for decision in region.decisions:
         if len(decision.shown) != 3 or not hasattr(decision.request, "rule"):

@@ -127,6 +127,23 @@ def require_rewards(rewards: Sequence[float] | Array, horizon: int) -> Array:
     return values
 
 
+def require_read_once(region: Region) -> None:
+    """Raise unless every release is shown by one arm, in decisions that follow one another.
+
+    Otherwise the releases that two registers show do not describe what is known of the noise: one
+    that comes back, or that both arms show, is no fresh draw.
+    """
+    places: dict[int, list[tuple[int, int]]] = {}
+    for number, decision in enumerate(region.decisions):
+        for arm, group in zip(decision.arms, decision.shown, strict=True):
+            for index in group:
+                places.setdefault(index, []).append((number, arm))
+    for found in places.values():
+        arm, first = found[0][1], found[0][0]
+        if found != [(first + offset, arm) for offset in range(len(found))]:
+            raise Unsupported("A release comes back after a decision without it, or on both arms.")
+
+
 def require_laplace(region: Region, engine: str) -> Array:
     """Return the scales of the noise; raise unless every release has Laplace noise."""
     from dpaudit.core.noise import Laplace
