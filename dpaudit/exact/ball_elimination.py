@@ -21,7 +21,7 @@ from itertools import product
 
 from flint import arb
 
-from dpaudit.core.algorithm import Keep, Release, Rows
+from dpaudit.core.algorithm import Accumulate, Keep, Release, Rows
 from dpaudit.core.arithmetic import BALL, ball, exact
 from dpaudit.core.noise import Laplace as LaplaceNoise
 from dpaudit.errors import Unsupported
@@ -49,12 +49,16 @@ def epochs_of(path: Path) -> list[Epoch]:
             if not isinstance(event.noise, LaplaceNoise):
                 raise Unsupported(f"{type(event.noise).__name__} noise is not in this engine.")
             current[event.register] = event
+        elif isinstance(event, Accumulate):
+            raise Unsupported("A register that adds up releases is not in this engine.")
         elif isinstance(event, Decided):
             request = event.request
             if not isinstance(request, Keep) or any(len(group) != 1 for group in request.registers):
                 raise Unsupported("The elimination engine answers `Keep` on single registers.")
             if any(group[0] not in current for group in request.registers):
                 raise Unsupported("An elimination looks at a register for the second time.")
+            if len(set(request.registers)) < len(request.registers):
+                raise Unsupported("Two arms show the same release: it is no fresh draw on both.")
             releases = tuple(current.pop(group[0]) for group in request.registers)
             kept = tuple(arm in event.outcome for arm in request.arms)
             found.append(Epoch(releases, request, kept))

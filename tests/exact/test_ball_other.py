@@ -10,14 +10,15 @@ from ball_oracle import sums_of
 from flint import arb, ctx
 from scipy.integrate import quad
 
-from dpaudit.core.algorithm import Release
+from dpaudit.core.algorithm import Accumulate, Keep, Release, Rows
 from dpaudit.core.algorithms import load
 from dpaudit.core.arithmetic import FLOAT
+from dpaudit.core.noise import Laplace
 from dpaudit.core.stream import run_stream
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball_elimination, exact_order, noiseless
 from dpaudit.exact.ball import path_log_likelihood, worst_loss
-from dpaudit.exact.paths import all_paths
+from dpaudit.exact.paths import Decided, Path, Played, all_paths
 from dpaudit.sample.lockstep import run_many
 from dpaudit.sample.streams import Stream
 
@@ -154,3 +155,17 @@ def test_a_tie_at_mean_one_is_a_tie_in_doubles_too():
     compiled = run_many(algorithm, Stream.constant(1.0, horizon), 1, np.random.default_rng(0))
     np.testing.assert_array_equal(declared, exactly)
     np.testing.assert_array_equal(compiled.actions(0), exactly)
+
+
+@pytest.mark.parametrize("registers", [((0,), (1,)), ((0,), (0,))])
+def test_eliminations_of_sums_or_of_one_release_are_refused(registers):
+    """A release added to a register, or shown by both arms, is not two fresh draws."""
+    noise = Laplace(1)
+    rows = [Rows(0, 0, 1), Rows(1, 0, 1)]
+    releases = tuple(Release(arm, rows[arm], noise) for arm in (0, 1))
+    added = (Accumulate(0, rows[0], noise),) if registers[1] == (1,) else ()
+    keep = Decided(Keep((0, 1), registers, lambda m: m.number(1)), (0,))
+    played = tuple(Played(part, start) for start, part in enumerate(rows))
+    path = Path((*played, *releases, *added, keep), 2)
+    with pytest.raises(Unsupported):
+        path_log_likelihood(path, {part: Fraction(1, 2) for part in rows})
