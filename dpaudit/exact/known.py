@@ -6,6 +6,8 @@ refused. Rules and scores of one's own derive from `Rule` or `Score`.
 
 from __future__ import annotations
 
+import numpy as np
+
 from dpaudit.core import noise as noises
 from dpaudit.core import scores
 from dpaudit.core.algorithm import Accumulate, Choose, Keep, Release
@@ -17,11 +19,14 @@ RULES = (scores.Affine, scores.KLBound, scores.PrivateKLBound, scores.Imed, scor
 
 
 def require_known(request: Release | Accumulate | Choose | Keep) -> None:
-    """Raise `Unsupported` if a noise or a rule is derived from a known one, or altered."""
+    """Raise `Unsupported` if a noise or a rule is derived from a known one, or has odd numbers."""
     if isinstance(request, Release | Accumulate):
         _require_own(request.noise, NOISES)
     elif isinstance(request, Choose):
-        _require_own(request.rule(FLOAT), RULES)
+        rule = request.rule(FLOAT)
+        _require_own(rule, RULES)
+        if type(rule) in RULES:
+            _require_sane(rule)
 
 
 def _require_own(value: object, known: tuple[type, ...]) -> None:
@@ -36,3 +41,18 @@ def _require_own(value: object, known: tuple[type, ...]) -> None:
             f"{kind.__name__} derives from {base}, whose formula the exact engine would use; "
             "derive from its base class."
         )
+
+
+def _require_sane(rule: scores.Rule) -> None:
+    """Raise unless scores rise with their register: a falling one is another comparison."""
+    for name in type(rule).__dataclass_fields__:  # type: ignore[attr-defined]
+        value = getattr(rule, name)
+        if value is None:
+            continue
+        numbers = np.asarray(value, dtype=float)
+        if np.isnan(numbers).any():
+            raise Unsupported(f"{type(rule).__name__} has a {name} that is not a number.")
+        if name in ("scale", "n", "epsilon") and not (numbers > 0).all():
+            raise Unsupported(f"{type(rule).__name__} has a {name} that is not positive.")
+        if name == "level" and not (numbers >= 0).all():
+            raise Unsupported(f"{type(rule).__name__} has a negative level.")

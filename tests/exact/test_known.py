@@ -68,6 +68,28 @@ class ShadowedUCB(AdapUCB):
         return replace(right, noise=shadowed(right.noise.scale))
 
 
+@dataclass(frozen=True, kw_only=True)
+class CostUCB(AdapUCB):
+    def rule(self, pulls: Any, time: Any, m: Any) -> Any:
+        return Affine(super().rule(pulls, time, m).shift, scale=-1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostKLUCB(AdapKLUCB):
+    def rule(self, pulls: Any, time: Any, m: Any) -> Any:
+        return KLBound(super().rule(pulls, time, m).level, 1, -1)
+
+
+@pytest.mark.parametrize("kind", [CostUCB, CostKLUCB])
+def test_scores_that_fall_with_their_register_are_refused(kind: type[Algorithm]) -> None:
+    """A falling score is another comparison, which was once certified as the rising one."""
+    for engine in ("ball", "float"):
+        with pytest.raises(Unsupported, match="scale that is not positive"):
+            likelihood(kind(arms=2), [0, 1, 0, 0], [1, 0, 1, 0], engine=engine)
+        with pytest.raises(Unsupported, match="scale that is not positive"):
+            worst_loss(kind(arms=2), 4, engine=engine)
+
+
 @pytest.mark.parametrize("kind", [BentUCB, BluntKLUCB, SilentUCB, ShadowedUCB])
 @pytest.mark.parametrize("arms", [2, 3])
 def test_a_formula_under_a_known_name_is_refused(kind: type[Algorithm], arms: int) -> None:
