@@ -36,6 +36,7 @@ ENGINES = ("ball", "float")
 MEASURED_ERROR = 1e-10
 RELATIVE_ERROR = 1e-12  # further, of the logarithm
 _SHORT = 6  # decisions of a single path that are not worth loading compiled code for
+_FEW = 40  # that take less long without it than it takes to compile
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def path_likelihood(path: Path, stream: NDArray[np.float64], engine: Engine) -> 
         found = _certified(path, stream)
         if found is not None:
             return found
-    value, error = estimate(region, region.means(sums))
+    value, error = _once(region, region.means(sums))
     error += RELATIVE_ERROR * abs(value) if value > -math.inf else 0.0
     return Likelihood(value - error, min(value + error, 0.0), False)
 
@@ -144,6 +145,13 @@ def exact_sum(stream: NDArray[np.float64], steps: Sequence[range]) -> Fraction:
     )
 
 
+def _once(region: Region, means: NDArray[np.float64]) -> tuple[float, float]:
+    """Return what `estimate` does; a single path need not wait for code to be compiled."""
+    if _chained(region) and len(region.decisions) <= _FEW:
+        return chain.log_likelihood(chain.chain_of(region), means), MEASURED_ERROR
+    return estimate(region, means)
+
+
 def estimate(region: Region, means: NDArray[np.float64]) -> tuple[float, float]:
     """Return a floating-point log-likelihood and its error, larger where three arms cancel."""
     if _three_arms(region):
@@ -169,9 +177,7 @@ def log_likelihoods(region: Region, means: NDArray[np.float64]) -> NDArray[np.fl
 
     Where scores have a compiled form the path is prepared once, so that a row costs little.
     """
-    shown = [decision.shown for decision in region.decisions]
-    choices = not any(isinstance(decision.request, Keep) for decision in region.decisions)
-    if shown and choices and len(shown[0]) == 2 and not _sums(region):
+    if _chained(region):
         return _two_arms(region)(np.atleast_2d(means))
     return np.array([log_likelihood(region, row) for row in np.atleast_2d(means)])
 
@@ -181,6 +187,15 @@ def measured_error(region: Region) -> float:
     if _three_arms(region):
         return plane.PLANE_ERROR
     return accumulate.SUMS_ERROR if _sums(region) else MEASURED_ERROR
+
+
+def _chained(region: Region) -> bool:
+    """Return whether all decisions are choices between two arms' single releases."""
+    two = all(
+        len(decision.shown) == 2 and not isinstance(decision.request, Keep)
+        for decision in region.decisions
+    )
+    return bool(region.decisions) and two and not _sums(region)
 
 
 def _three_arms(region: Region) -> bool:
