@@ -22,8 +22,8 @@ from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.arithmetic import exact
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import WorstLoss, recompute, shrink, worst_loss
+from dpaudit.exact.likelihood import COMPILING
 from dpaudit.exact.pairs import Streams
-from dpaudit.exact.worst import COMPILING
 from dpaudit.hunt import hunt
 from dpaudit.verdict import Enclosure, Finding, Status, Witness
 

@@ -10,12 +10,11 @@ from dpaudit.details.parts import LossAt, PositionLosses
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import WorstLoss, likelihood, worst_loss
 from dpaudit.exact import conditions as checks
-from dpaudit.exact.likelihood import Engine, log_likelihood
+from dpaudit.exact.likelihood import COMPILING, Engine, log_likelihood
 from dpaudit.exact.pairs import steps
 from dpaudit.exact.paths import all_paths
 from dpaudit.exact.region import region_of
 from dpaudit.exact.witness import loss_between
-from dpaudit.exact.worst import COMPILING
 from dpaudit.horizons import sizes, upper_bound
 from dpaudit.verdict import Witness
 

@@ -17,7 +17,7 @@ import numpy as np
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import noiseless
-from dpaudit.exact.likelihood import exact_sum, log_likelihoods
+from dpaudit.exact.likelihood import COMPILING, exact_sum, log_likelihoods
 from dpaudit.exact.paths import Path, all_paths
 from dpaudit.exact.region import Region, region_of
 
@@ -59,11 +59,14 @@ def worst_pair(
     logs = (0.0, 0.0)
     table: list[tuple[float, float]] = []
     complete = True
+    hurried = budget is not None and budget < COMPILING
     for group in by_actions.values():
         if budget is not None and time.perf_counter() - began > budget:
             complete = False
             break
-        values = np.logaddexp.reduce([log_table(region_of(path), streams) for path in group])
+        values = np.logaddexp.reduce(
+            [log_table(region_of(path), streams, hurried) for path in group]
+        )
         cube = values.reshape((len(grid),) * horizon)
         for axis in range(horizon):
             lines = np.moveaxis(cube, axis, 0)
@@ -88,7 +91,7 @@ def worst_pair(
     return Enumerated(best[0] if best else 0.0, pair, logs, len(paths), complete, tuple(table))
 
 
-def log_table(region: Region, streams: np.ndarray) -> np.ndarray:
+def log_table(region: Region, streams: np.ndarray, hurried: bool = False) -> np.ndarray:
     """Return the log-likelihood of a region on every stream (rows)."""
     if not region.decisions:
         return np.zeros(len(streams))
@@ -104,5 +107,5 @@ def log_table(region: Region, streams: np.ndarray) -> np.ndarray:
         axis=1,
     )
     distinct, inverse = np.unique(np.round(sums, 12), axis=0, return_inverse=True)
-    values = log_likelihoods(region, region.means(distinct))
+    values = log_likelihoods(region, region.means(distinct), hurried)
     return values[np.ravel(inverse)]

@@ -35,6 +35,7 @@ ENGINES = ("ball", "float")
 # other paths; benchmarks/exact.py prints it.
 MEASURED_ERROR = 1e-10
 RELATIVE_ERROR = 1e-12  # further, of the logarithm
+COMPILING = 120.0  # seconds that the first floating-point search of two arms may take to compile
 _SHORT = 6  # decisions of a single path that are not worth loading compiled code for
 _FEW = 40  # that take less long without it than it takes to compile
 
@@ -172,14 +173,20 @@ def log_likelihood(region: Region, means: NDArray[np.float64]) -> float:
     return float(_two_arms(region)(means)[0])
 
 
-def log_likelihoods(region: Region, means: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_likelihoods(
+    region: Region, means: NDArray[np.float64], hurried: bool = False
+) -> NDArray[np.float64]:
     """Return the floating-point log-likelihoods of one path for many rows of episode means.
 
-    Where scores have a compiled form the path is prepared once, so that a row costs little.
+    Where scores have a compiled form the path is prepared once, so that a row costs little; whoever
+    is hurried has no time to compile.
     """
+    rows = np.atleast_2d(means)
+    if hurried:
+        return np.array([_once(region, row)[0] for row in rows])
     if _chained(region):
-        return _two_arms(region)(np.atleast_2d(means))
-    return np.array([log_likelihood(region, row) for row in np.atleast_2d(means)])
+        return _two_arms(region)(rows)
+    return np.array([log_likelihood(region, row) for row in rows])
 
 
 def measured_error(region: Region) -> float:

@@ -26,7 +26,6 @@ from dpaudit.exact.witness import remeasured
 from dpaudit.exact.worst_result import DEFAULT_FLOOR, EXTREMAL, WorstLoss, everything
 
 DEFAULT_MARGIN = 1e-12
-COMPILING = 120.0  # seconds that the first floating-point search of two arms may take to compile
 _WALKED = 100  # paths of three or more arms that are walked one by one; beyond, a climb
 
 

@@ -11,7 +11,7 @@ from dpaudit import horizons
 from dpaudit.check import Claim, Report
 from dpaudit.core.algorithms import load
 from dpaudit.exact import worst_loss
-from dpaudit.exact.worst import COMPILING
+from dpaudit.exact.likelihood import COMPILING
 from dpaudit.horizons import judge, sizes
 from dpaudit.verdict import Enclosure, Finding, Status
 
