@@ -28,6 +28,8 @@ from dpaudit.core.algorithm import (
 )
 from dpaudit.errors import InvalidArgument
 
+_PIECE = 1 << 16
+
 
 @dataclass(frozen=True)
 class Decided:
@@ -94,9 +96,10 @@ def paths_of(algorithm: Algorithm, actions: Sequence[int] | NDArray[Any]) -> lis
     sequence = np.asarray(actions)
     if sequence.ndim != 1 or len(sequence) < 1:
         raise InvalidArgument("actions", list(sequence.shape), "must be a row of arms.")
-    if not (sequence.min() >= 0 and sequence.max() < algorithm.arms):
+    found = list(_walk(algorithm, len(sequence), sequence))
+    if not found and not (sequence.min() >= 0 and sequence.max() < algorithm.arms):
         raise InvalidArgument("actions", "(values)", f"must lie in 0..{algorithm.arms - 1}.")
-    return list(_walk(algorithm, len(sequence), sequence))
+    return found
 
 
 def path_through(algorithm: Algorithm, horizon: int, decisions: Sequence[int]) -> Path:
@@ -138,7 +141,7 @@ def _walk(algorithm: Algorithm, horizon: int, actions: NDArray[Any] | None) -> I
             request = step.request
             if isinstance(request, Play):
                 rounds = min(request.rounds, horizon - time)
-                if actions is not None and np.any(actions[time : time + rounds] != request.arm):
+                if actions is not None and _differ(actions[time : time + rounds], request.arm):
                     break
                 before = pulls[request.arm]
                 rows = Rows(request.arm, before, before + rounds)
@@ -157,6 +160,14 @@ def _walk(algorithm: Algorithm, horizon: int, actions: NDArray[Any] | None) -> I
                     after = (Decided(request, outcome), trail)
                     pending.append((step.then(outcome), pulls, time, after))
                 break
+
+
+def _differ(actions: NDArray[Any], arm: int) -> bool:
+    """Return whether some action is another arm; piece by piece, so that nothing large is made."""
+    return any(
+        bool((actions[first : first + _PIECE] != arm).any())
+        for first in range(0, len(actions), _PIECE)
+    )
 
 
 def _unlink(trail: Any) -> tuple[Event, ...]:
