@@ -182,7 +182,7 @@ def log_likelihoods(
     is hurried has no time to compile.
     """
     rows = np.atleast_2d(means)
-    if hurried:
+    if _chained(region) and hurried:
         return np.array([_once(region, row)[0] for row in rows])
     if _chained(region):
         return _two_arms(region)(rows)

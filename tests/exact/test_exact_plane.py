@@ -12,7 +12,7 @@ from dpaudit.core.scores import KLBound
 from dpaudit.errors import Unsupported
 from dpaudit.exact import law, plane
 from dpaudit.exact.curves import Contest
-from dpaudit.exact.likelihood import log_likelihood, path_likelihood
+from dpaudit.exact.likelihood import log_likelihood, log_likelihoods, path_likelihood
 from dpaudit.exact.pairwise import Duel
 from dpaudit.exact.paths import all_paths
 from dpaudit.exact.region import region_of
@@ -97,6 +97,21 @@ def test_unlikely_paths_of_kl_scores_keep_the_law_whole() -> None:
     assert max(widths) > 4 * plane.PLANE_ERROR
     assert abs(np.exp(found.log_values).sum() - 1) < 1e-12
     assert found.lower < 1 < found.upper
+
+
+@pytest.mark.parametrize("hurried", [False, True])
+def test_losses_are_never_made_of_likelihoods_that_cancel(hurried: bool) -> None:
+    """Their errors are larger than what an enumeration widens its losses by."""
+    stream = np.random.default_rng([3, 8]).random(8).round(3)
+    refused = 0
+    for path in all_paths(load("adap_klucb", arms=3), 8):
+        region = region_of(path)
+        means = region.means(region.sums(stream))
+        if plane.estimate(region, means)[1] > plane.PLANE_ERROR:
+            refused += 1
+            with pytest.raises(Unsupported, match="too small"):
+                log_likelihoods(region, means, hurried)
+    assert refused
 
 
 def test_a_joint_rule_is_unsupported() -> None:
