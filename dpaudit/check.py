@@ -1,9 +1,10 @@
 """One claim, several checks, one verdict: the engine of the `check` command.
 
 `structure` judges the instance at the full horizon, `exact` at the largest horizons that its share
-of the budget reaches, `sample` where it is installed. Findings speak of one instance each. For an
-anytime algorithm every horizon is a truncation of the same one; otherwise an instance of another
-horizon is another algorithm, so findings at different horizons cannot contradict one another.
+of the budget reaches, `sample` where it is installed. Findings speak of one instance each, and the
+verdict is on the claimed one. For an anytime algorithm every horizon is a truncation of it. Where
+the horizon is a parameter, an instance of another horizon is another algorithm: what is found of it
+is shown, never counts for the claim, and refutes only itself, in so many words.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dpaudit.core.algorithm import Algorithm
 from dpaudit.details.parts import Details
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
 from dpaudit.target import Target, parameters
-from dpaudit.verdict import Finding, Status, combine
+from dpaudit.verdict import UNDECIDED, Finding, Status, combine, exit_code
 
 METHODS = ("structure", "exact", "sample")
 SCHEMA = 1  # of the JSON report; new fields do not raise it, another meaning does
@@ -56,6 +57,21 @@ class Report:
     findings: tuple[Finding, ...]
     interrupted: bool = False
     details: Details | None = None
+    covered: int = 0
+    """The rounds that a verdict of PROVED or HOLDS speaks of."""
+
+    @property
+    def exit_code(self) -> int:
+        """0 iff what is proved or holds covers the claimed instance and horizon, 1 if refuted."""
+        return (
+            130 if self.interrupted else exit_code(self.verdict, self.covered, self.claim.horizon)
+        )
+
+    @property
+    def partial(self) -> bool:
+        """Whether it is proved or holds for shorter runs than were claimed."""
+        concluded = self.verdict in (Status.PROVED, Status.HOLDS)
+        return concluded and self.covered < self.claim.horizon
 
     @property
     def lower(self) -> float:
@@ -67,8 +83,8 @@ class Report:
             finding
             for finding in self.findings
             if finding.error is None
+            and finding.instance is None
             and finding.horizon <= self.claim.horizon
-            and (self.claim.anytime or finding.horizon == self.claim.horizon)
         ]
         certain = [finding for finding in usable if finding.certified and finding.epsilon_lower > 0]
         return max((finding.epsilon_lower for finding in certain or usable), default=0.0)
@@ -76,7 +92,8 @@ class Report:
     @property
     def upper(self) -> float:
         """The best upper bound on the loss of the claimed instance."""
-        usable = [f for f in self.findings if f.horizon >= self.claim.horizon]
+        horizon = self.claim.horizon
+        usable = [f for f in self.findings if f.instance is None and f.horizon >= horizon]
         return min((f.epsilon_upper for f in usable), default=float("inf"))
 
 
@@ -113,8 +130,15 @@ class Case:
     seed: int
 
     def instance(self, horizon: int) -> Algorithm:
-        """Return the algorithm built for another horizon."""
+        """Return the algorithm built for a horizon: the claimed one itself where it is anytime."""
+        if horizon == self.claim.horizon or not self.told:
+            return self.algorithm
         return self.target.build(horizon, self.given, OFFERED)
+
+    @property
+    def told(self) -> bool:
+        """Whether the target builds another instance for another horizon."""
+        return "horizon" in self.target.accepts and "horizon" not in self.given
 
     def structure(self, budget: float) -> list[Finding]:
         """Add up charges at the full horizon."""
@@ -129,7 +153,9 @@ class Case:
         claim, only = self.claim, self.exact_horizon
         horizons = list(sizes(claim.arms, claim.horizon)) if only is None else [only]
         try:
-            return self._named(judge(self.instance, claim.epsilon, horizons, budget))
+            return self._named(
+                judge(self.instance, self.algorithm, claim.epsilon, horizons, budget)
+            )
         except Interrupted as stop:
             raise Interrupted(self._named(stop.findings)) from None
 
@@ -180,6 +206,9 @@ def check(
     require_positive("budget", budget)
     if exact_horizon is not None:
         require_integer("exact_horizon", exact_horizon, 1)
+        if exact_horizon > horizon:
+            rule = f"must be at most {horizon}, the horizon that is claimed."
+            raise InvalidArgument("exact_horizon", exact_horizon, rule)
     if epsilon is not None:
         require_positive("epsilon", epsilon)
         if "epsilon" in target.accepts:
@@ -206,7 +235,8 @@ def check(
     except KeyboardInterrupt as stop:
         interrupted = True
         hear(getattr(stop, "findings", ()))
-    return Report(verdict(findings, case), claim, tuple(findings), interrupted)
+    status, covered = verdict(findings, case)
+    return Report(status, claim, tuple(findings), interrupted, covered=covered)
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -214,6 +244,7 @@ def as_json(report: Report) -> dict[str, Any]:
     data: dict[str, Any] = {
         "schema": SCHEMA,
         "verdict": report.verdict,
+        "covered": report.covered,
         "claim": report.claim,
         "epsilon_lower": report.lower,
         "epsilon_upper": report.upper,
@@ -223,31 +254,20 @@ def as_json(report: Report) -> dict[str, Any]:
     return data if report.details is None else data | {"details": report.details}
 
 
-def verdict(findings: Sequence[Finding], case: Case) -> Status:
-    """Return the verdict; raise `Contradiction` where findings on one instance disagree.
+def verdict(findings: Sequence[Finding], case: Case) -> tuple[Status, int]:
+    """Return the verdict and the rounds it speaks of; raise `Contradiction` where findings clash.
 
-    What holds at a small size is no verdict where longer runs are charged more than the claim:
-    the flaw may lie beyond that size.
+    A refuted instance that is not the claimed one decides only where nothing covers the claim.
     """
-    status = _agreed(findings, case)
-    return Status.SILENT if status is Status.HOLDS and doubted(findings) else status
-
-
-def doubted(findings: Sequence[Finding]) -> bool:
-    """Tell whether structure met an overcharge in runs longer than any that exact covered."""
-    held = max((f.horizon for f in findings if f.status is Status.HOLDS), default=0)
-    return any(f.overcharged and f.horizon > held for f in findings)
-
-
-def _agreed(findings: Sequence[Finding], case: Case) -> Status:
-    if case.claim.anytime:
-        return combine(findings)
-    for refuted in [f for f in findings if f.status is Status.REFUTED]:
+    horizon = case.claim.horizon
+    status, covered = combine([f for f in findings if f.instance is None], horizon)
+    others = [f for f in findings if f.instance is not None and f.status is Status.REFUTED]
+    for other in others:
         from dpaudit.structure import prove
 
-        size = refuted.horizon
-        combine([refuted, prove(case.instance(size), size, case.claim.epsilon, INSTANCE_SECONDS)])
-    groups = {finding.horizon for finding in findings}
-    statuses = {combine([f for f in findings if f.horizon == size]) for size in groups}
-    order = (Status.REFUTED, Status.PROVED, Status.HOLDS)
-    return next((status for status in order if status in statuses), Status.SILENT)
+        size = other.horizon
+        proof = prove(case.instance(size), size, case.claim.epsilon, INSTANCE_SECONDS)
+        combine([other, proof], size)
+    if others and exit_code(status, covered, horizon) == UNDECIDED:
+        return Status.REFUTED, others[0].horizon
+    return status, covered

@@ -50,19 +50,31 @@ class Unsupported(DpauditError):
     """An interpreter met a request it cannot answer; it stays silent rather than guess."""
 
 
+class BadDeclaration(DpauditError):
+    """A declaration breaks its contract; the message names the class, the state and the rule."""
+
+
 class Contradiction(DpauditError):
     """The same claim was proved and refuted: a bug in dpaudit, never in the algorithm."""
+
+
+def is_positive_double(value: Any) -> bool:
+    """Tell whether a number is above zero and finite, also once it is rounded to a double."""
+    try:
+        return bool(value > 0) and 0.0 < float(value) < math.inf
+    except OverflowError:
+        return False
 
 
 def require_positive(name: str, value: Any) -> None:
     """Raise unless `value` is a finite number above zero."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise InvalidArgument(name, value, "must be a number.")
-    if math.isnan(value):
+    if isinstance(value, float) and math.isnan(value):
         raise InvalidArgument(name, value, "must be a number, not nan.")
     if value <= 0:
         raise InvalidArgument(name, value, "must be positive.")
-    if math.isinf(value):
+    if not is_positive_double(value):
         raise InvalidArgument(name, value, "must be finite.")
 
 

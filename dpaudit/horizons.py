@@ -5,9 +5,10 @@ judged whole before the next one begins. The certified engine speaks first; floa
 point then goes on to horizons that certainty does not reach in time. A violation ends the search:
 its witness is shrunk and computed again from scratch, certified where that is possible.
 
-The loss of an anytime algorithm does not fall with the horizon, because a run contains every
-shorter one. A result that says otherwise is discarded; after that the engine's upper ends are not
-believed, and the reason says so.
+The loss of one instance does not fall with the horizon, because a run contains every shorter one. A
+result that says otherwise is discarded; after that the engine's upper ends are not believed, and
+the reason says so. An algorithm that is built for its horizon is another instance at every one:
+findings name it where it is not the claimed one.
 """
 
 from __future__ import annotations
@@ -49,35 +50,44 @@ class Stopped(Exception):
 
 
 def sizes(arms: int, limit: int) -> Iterator[int]:
-    """Yield the horizons up to 8 that have a decision, then 12, 16, 24, 32, ..., up to a limit."""
+    """Yield the horizons up to 8 that have a decision, then 12, 16, 24, 32, ..., and the limit."""
     yield from range(arms + 1, min(QUICK, limit) + 1)
-    power = QUICK // 2
-    while 3 * power <= limit:
-        yield from (size for size in (3 * power, 4 * power) if max(arms, QUICK) < size <= limit)
+    power, last = QUICK // 2, max(arms, QUICK)
+    while 3 * power < limit:
+        for size in (3 * power, 4 * power):
+            if last < size < limit:
+                yield size
         power *= 2
+    if limit > last:
+        yield limit
 
 
-def judge(build: Build, epsilon: float, horizons: list[int], budget: float) -> list[Finding]:
+def judge(
+    build: Build, claimed: Algorithm, epsilon: float, horizons: list[int], budget: float
+) -> list[Finding]:
     """Return what exact likelihoods say: one finding per engine that had something to say.
 
-    Raises `Interrupted` with the findings so far on Ctrl-C.
+    `build(horizon)` is the `claimed` instance itself, or another one. Raises `Interrupted` with the
+    findings so far on Ctrl-C.
     """
     start = time.monotonic()
     deadline = start + budget
-    hunted = _hunted(build, epsilon, max(horizons, default=0), start + HUNT_SHARE * budget)
+    hunted = _hunted(claimed, epsilon, max(horizons, default=0), start + HUNT_SHARE * budget)
     if hunted:
         return hunted
     patient = budget >= COMPILING
-    first = Search(build, epsilon, "ball", horizons, share=CERTIFIED_SHARE if patient else 1.0)
-    if patient and len(horizons) == 1 and horizons[0] > QUICK and build(horizons[0]).anytime:
-        short = Search(build, epsilon, "float", [QUICK])
+    share = CERTIFIED_SHARE if patient else 1.0
+    first = Search(build, claimed, epsilon, "ball", horizons, share=share)
+    one = build(QUICK) is claimed
+    if patient and len(horizons) == 1 and horizons[0] > QUICK and one:
+        short = Search(build, claimed, epsilon, "float", [QUICK])
         short.run(min(deadline, time.monotonic() + REFERENCE_SECONDS))
         first.known = short.known
     first.run(deadline)
     findings, interrupted = [first.finding()], first.interrupted
     undecided = not interrupted and findings[0].status is not Status.REFUTED
     if patient and first.certified and undecided:
-        second = Search(build, epsilon, "float", first.unjudged, known=first.known)
+        second = Search(build, claimed, epsilon, "float", first.unjudged, known=first.known)
         second.run(deadline)
         interrupted = second.interrupted
         if second.best is not None:
@@ -87,11 +97,11 @@ def judge(build: Build, epsilon: float, horizons: list[int], budget: float) -> l
     return findings
 
 
-def _hunted(build: Build, epsilon: float, horizon: int, deadline: float) -> list[Finding]:
+def _hunted(algorithm: Algorithm, epsilon: float, horizon: int, deadline: float) -> list[Finding]:
     """Look for a violation that shows without a full search, on runs up to the last horizon."""
-    if not horizon or not build(horizon).anytime:
+    if not horizon:
         return []
-    algorithm, start = build(horizon), time.monotonic()
+    start = time.monotonic()
     witness = hunt(algorithm, horizon, epsilon, deadline)
     if witness is None:
         return []
@@ -114,6 +124,7 @@ class Search:
     """One engine over growing horizons: the last result that stands, and why it is the last."""
 
     build: Build
+    claimed: Algorithm
     epsilon: float
     engine: Engine
     horizons: list[int]
@@ -173,7 +184,7 @@ class Search:
             # One engine that breaks must not take the other checks down with it.
             said = f"{type(error).__name__}: {error}".rstrip(": ")
             raise Stopped(f"A bug in dpaudit ended it at T = {horizon} ({said}).") from None
-        if self._falls(found, algorithm.anytime):
+        if self._falls(found, algorithm is self.claimed):
             self.discarded.append(horizon)
             return
         if violates(found, self.epsilon):
@@ -187,9 +198,9 @@ class Search:
         if streams == "real" or not self.every_reward or self.best is None:
             self.best = found
 
-    def _falls(self, found: WorstLoss, anytime: bool) -> bool:
+    def _falls(self, found: WorstLoss, claimed: bool) -> bool:
         """Tell whether a result is below what is known of shorter horizons or fewer streams."""
-        if not anytime:
+        if not claimed:
             self.known = {"binary": 0.0, "real": 0.0}
         known, lower = self.known, found.loss.lower
         least = known["binary"] if found.streams == "binary" else max(known.values())
@@ -210,7 +221,8 @@ class Search:
             return Finding("exact", Status.SILENT, reason, arms=arms, seconds=self.seconds)
         algorithm = self.build(found.horizon)
         upper = upper_bound(found) if not self.discarded else math.inf
-        if not algorithm.anytime:
+        other = algorithm is not self.claimed
+        if other:
             self.stopped = (
                 f"This is the instance built for {found.horizon:,} rounds. {self.stopped}"
             )
@@ -223,6 +235,7 @@ class Search:
             certified=found.loss.certified,
             arms=algorithm.arms,
             horizon=found.horizon,
+            instance=found.horizon if other else None,
             streams=found.covers,
             seconds=self.seconds,
         )

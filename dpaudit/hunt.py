@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from typing import Any
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Play, Release, Rows
+from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release
+from dpaudit.core.walk import begin
 from dpaudit.errors import DpauditError
 from dpaudit.exact import likelihood
 from dpaudit.exact.paths import paths_of
@@ -48,24 +50,23 @@ def against_the_odds(algorithm: Algorithm, level: int, limit: int) -> list[int] 
     None where they do not fit into `limit` rounds, or the declaration decides in another way.
     """
     actions: list[int] = []
-    state, pulls = algorithm.start(), [0, 0]
-    while len(actions) < limit:
-        step = algorithm.step(state)
-        match step.request:
-            case Play(arm, rounds):
-                rows = Rows(arm, pulls[arm], pulls[arm] + rounds)
-                actions += [arm] * min(rounds, limit - len(actions))
-                pulls[arm] += rounds
-                state = step.then(rows)
+    place = begin(algorithm)
+    while place.time < limit:
+        answer: Any = None
+        match place.request:
+            case Play(arm):
+                answer = place.rows(limit)
+                actions += [arm] * len(answer)
+                if place.time + len(answer) == limit:
+                    return None
             case Choose((0, 1)):
-                behind = [arm for arm in (0, 1) if pulls[arm] <= level]
+                behind = [arm for arm in (0, 1) if place.pulls[arm] <= level]
                 if not behind:
                     return [*actions, 0]
-                state = step.then(behind[0])
-            case Release() | Accumulate():
-                state = step.then(None)
-            case _:
+                answer = behind[0]
+            case Keep():
                 return None
+        place = place.after(answer)
     return None
 
 

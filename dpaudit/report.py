@@ -75,7 +75,8 @@ def show_verdict(out: Console, report: Report, command: str, saved: str | None) 
     if report.interrupted:
         out.print("\nInterrupted: the checks above are all that was finished.")
     colour = COLOURS[report.verdict]
-    out.print(f"\n[{colour}]{report.verdict}[/]: {_plain(meaning(report))}")
+    reach = f" up to {report.covered:,} of {report.claim.horizon:,} rounds" * report.partial
+    out.print(f"\n[{colour}]{report.verdict}[/]{reach}: {_plain(meaning(report))}")
     if refutation is not None and refutation.witness is not None:
         if saved is None:
             out.print("Save the counterexample and replay it from scratch:", style="dim")
@@ -92,40 +93,48 @@ def meaning(report: Report) -> str:
     """Return the verdict in one or two sentences, with the size it speaks of."""
     claim = report.claim
     epsilon = f"epsilon = {claim.epsilon:g}"
+    size = report.covered
     if report.verdict is Status.PROVED:
-        size = next(f.horizon for f in report.findings if f.status is Status.PROVED)
-        return (
+        said = (
             f"no action sequence of up to {size:,} rounds changes its likelihood by more than a "
             f"factor e^epsilon when one reward changes. {bounds(report.lower, report.upper, size)}"
-        )
-    if report.verdict is Status.REFUTED:
-        refuted = next(f for f in report.findings if f.status is Status.REFUTED)
-        return f"{claim.algorithm} does not have {epsilon}. {_reach(refuted, claim)}"
-    if report.verdict is Status.HOLDS:
-        held = max(
-            (f for f in report.findings if f.status is Status.HOLDS), key=lambda f: f.horizon
-        )
-        return (
+        ).rstrip()
+    elif report.verdict is Status.HOLDS:
+        said = (
             f"{epsilon} is respected by every action sequence and every pair of neighbouring "
-            f"streams of {held.horizon} rounds. Nothing is said about longer runs."
+            f"streams of {size:,} rounds."
         )
-    return f"undecided. Neither proved nor refuted at {epsilon}; {_left_open(report)}"
+    elif report.verdict is Status.REFUTED:
+        refuted = next(f for f in report.findings if f.status is Status.REFUTED)
+        return _refuted(refuted, claim, epsilon)
+    else:
+        return f"undecided. Neither proved nor refuted at {epsilon}; no conclusion about privacy."
+    if report.partial:
+        said += f" Nothing is said about longer runs, and {claim.horizon:,} rounds were claimed."
+    other = next((f for f in report.findings if f.status is Status.REFUTED), None)
+    if other is not None:
+        said += (
+            f" The instance built for {other.instance:,} rounds is another one, and does not have "
+            f"{epsilon}."
+        )
+    return said
 
 
-def _left_open(report: Report) -> str:
-    held = max((f.horizon for f in report.findings if f.status is Status.HOLDS), default=0)
-    if not held:
-        return "no conclusion about privacy."
-    return f"it holds at {held} rounds, but longer runs are charged more than epsilon."
-
-
-def _reach(finding: Finding, claim: Claim) -> str:
+def _refuted(finding: Finding, claim: Claim, epsilon: str) -> str:
+    """Return what a refutation says of which instance."""
+    if finding.instance is not None:
+        return (
+            f"the instance of {claim.algorithm} built for {finding.instance:,} rounds does not "
+            f"have {epsilon}. The claimed one, built for {claim.horizon:,} rounds, is another "
+            "instance, and neither proved nor refuted."
+        )
+    said = f"{claim.algorithm} does not have {epsilon}. The violation shows within "
     if claim.anytime:
         return (
-            f"The violation shows within {finding.horizon} rounds, and a longer run contains it: "
-            f"every horizon from {finding.horizon} on is refuted."
+            f"{said}{finding.horizon:,} rounds, and a longer run contains it: every horizon from "
+            f"{finding.horizon:,} on is refuted."
         )
-    return f"The violation is that of the instance built for {finding.horizon} rounds."
+    return f"{said}the first {finding.horizon:,} rounds of the claimed instance."
 
 
 def show_witness(out: Console, witness: Witness) -> None:

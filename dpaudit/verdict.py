@@ -4,12 +4,17 @@ A finding is what one check may conclude, with its meaning fixed:
 
 | status  | who may say it   | meaning                                                             |
 |---------|------------------|---------------------------------------------------------------------|
-| PROVED  | structure        | epsilon is respected by every transcript up to the stated horizon   |
-| HOLDS   | exact            | respected by every action sequence and every pair at this size      |
+| PROVED  | structure        | epsilon is respected by every transcript up to the horizon          |
+| HOLDS   | exact            | respected by every action sequence and every pair of that length    |
 | REFUTED | exact, sample    | violated; exact brings a witness, sample an error probability       |
 | SILENT  | any              | nothing concluded; `reason` says why and how far the check got      |
 
-Precedence: REFUTED, PROVED, HOLDS, SILENT. Proved and refuted at once is a bug in dpaudit.
+A finding speaks of one instance. Where an algorithm is built for a horizon, the instance of
+another horizon is another algorithm: `instance` names it, and what is found of it says nothing of
+the claimed one.
+
+Precedence: REFUTED, then what covers most rounds, PROVED before HOLDS. Proved and refuted at once
+is a bug in dpaudit. The exit code is 0 only where the claimed instance and horizon are covered.
 """
 
 from __future__ import annotations
@@ -30,7 +35,15 @@ class Status(StrEnum):
     REFUTED = "REFUTED"
 
 
-EXIT_CODES = {Status.PROVED: 0, Status.HOLDS: 0, Status.REFUTED: 1, Status.SILENT: 3}
+UNDECIDED = 3
+
+
+def exit_code(status: Status, covered: int, horizon: int) -> int:
+    """Return 1 for a refutation, 0 where `covered` rounds reach the claimed horizon, else 3."""
+    if status is Status.REFUTED:
+        return 1
+    concluded = status in (Status.PROVED, Status.HOLDS)
+    return 0 if concluded and covered >= horizon else UNDECIDED
 
 
 @dataclass(frozen=True)
@@ -94,18 +107,20 @@ class Finding:
     certified: bool = False
     arms: int = 0
     horizon: int = 0
+    instance: int | None = None  # the horizon it was built for, if that is not the claimed one
     streams: str = ""
     witness: Witness | None = None
     error: float | None = None
-    overcharged: bool = False  # structure met a reward that is charged more than the claim
     seconds: float = 0.0
     courses: tuple[Course, ...] = ()
 
 
-def combine(findings: Sequence[Finding]) -> Status:
-    """Return the verdict of all findings; raise `Contradiction` where they cannot all be right."""
-    statuses = {finding.status for finding in findings}
-    refuted = [f for f in findings if f.status is Status.REFUTED]
+def combine(findings: Sequence[Finding], horizon: int) -> tuple[Status, int]:
+    """Return the verdict on one instance and the rounds, of `horizon`, that it speaks of.
+
+    Raise `Contradiction` where the findings cannot all be right.
+    """
+    refuted = [f for f in findings if f.status is Status.REFUTED and f.horizon <= horizon]
     proved = [f for f in findings if f.status is Status.PROVED]
     for bad in refuted:
         for good in proved:
@@ -114,7 +129,8 @@ def combine(findings: Sequence[Finding]) -> Status:
                     f"{good.check} proved and {bad.check} refuted the same claim: "
                     f"a bug in dpaudit, please report it. {good.reason} / {bad.reason}"
                 )
-    for status in (Status.REFUTED, Status.PROVED, Status.HOLDS):
-        if status in statuses:
-            return status
-    return Status.SILENT
+    if refuted:
+        return Status.REFUTED, min(f.horizon for f in refuted)
+    held = [f for f in findings if f.status is Status.HOLDS]
+    best = max((*proved, *held), key=lambda f: min(f.horizon, horizon), default=None)
+    return (Status.SILENT, 0) if best is None else (best.status, min(best.horizon, horizon))

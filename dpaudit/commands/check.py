@@ -7,7 +7,8 @@ object is an Algorithm class, an instance, or a function that returns one.
   exact      likelihoods of all action sequences at small horizons; holds or refutes with a witness
   sample     a short statistical audit; refutes, never proves
 
-Exit codes: 0 proved or holds, 1 refuted, 2 usage or tool error, 3 undecided, 130 interrupted.
+Exit codes: 0 proved or holds for the claimed instance and horizon, 1 refuted, 2 usage or tool
+error, 3 undecided or shown for shorter runs alone, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -58,7 +59,6 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.output import require_writable, write_json
     from dpaudit.parsing import assignment, integer, number
     from dpaudit.target import resolve
-    from dpaudit.verdict import EXIT_CODES
 
     methods = [name.strip() for name in arguments.method.split(",")]
     for name in methods:
@@ -103,7 +103,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if machine.wanted(arguments):
         asked = Options(values.get("epsilon"), given, seed=integer("seed", arguments.seed))
         machine.write(arguments, [machine.checked(found, target, asked, saved)])
-    return 130 if found.interrupted else EXIT_CODES[found.verdict]
+    return found.exit_code
 
 
 def detailed(found: Report, arguments: argparse.Namespace, budget: float) -> Report:

@@ -66,7 +66,7 @@ def describe(name: str) -> dict[str, Any]:
         "name": name,
         "claim": "epsilon-global DP" if algorithm.private else "none",
         "neighbours": "one reward of the stream" if algorithm.private else None,
-        "anytime": algorithm.anytime,
+        "anytime": not algorithm.told(),
         "parameters": {
             parameter: None if default is MISSING else default
             for parameter, default in parameters(algorithm).items()

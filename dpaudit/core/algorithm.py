@@ -115,7 +115,6 @@ class Algorithm(ABC):
 
     arms: int
 
-    anytime: ClassVar[bool] = True
     private: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -123,7 +122,7 @@ class Algorithm(ABC):
         for parameter in fields(self):
             if parameter.type in ("float", float):
                 require_positive(parameter.name, getattr(self, parameter.name))
-        if not self.anytime:
+        if "horizon" in self.__dict__:
             require_integer("horizon", self.__dict__["horizon"], self.arms)
 
     @property
@@ -131,11 +130,20 @@ class Algorithm(ABC):
         """The name on the command line: the module's."""
         return type(self).__module__.rpartition(".")[2]
 
+    @classmethod
+    def told(cls) -> bool:
+        """Tell whether it is built for a horizon: a parameter of that name makes it one of many.
+
+        Otherwise it is anytime: one instance serves every horizon, and a run contains every shorter
+        one.
+        """
+        return any(parameter.name == "horizon" for parameter in fields(cls))
+
     @property
     def claim(self) -> Claim:
         """The promise that the checks judge."""
         epsilon = self.__dict__["epsilon"] if self.private else None
-        return Claim(epsilon, neighbours="one reward of the stream", anytime=self.anytime)
+        return Claim(epsilon, neighbours="one reward of the stream", anytime=not self.told())
 
     @abstractmethod
     def start(self) -> State:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -105,6 +105,25 @@ class Episodes(Algorithm):
             return self.rule(m.number(np.array(pulls)), m.number(sum(pulls) + 1), m)
 
         return Choose(arms, tuple(self.registers(arm, pulls[arm]) for arm in arms), rule)
+
+
+FRAME = ("start", "step", "choice")
+
+
+def framed(algorithm: Algorithm) -> TypeGuard[Episodes]:
+    """Tell whether an algorithm runs in the frame of `Episodes`, unchanged.
+
+    The frame is recognised by the identity of its functions, never by a declaration's own word.
+    """
+    kind = type(algorithm)
+    return (
+        isinstance(algorithm, Episodes)
+        and kind.__getattribute__ is object.__getattribute__
+        and all(
+            getattr(kind, name) is getattr(Episodes, name) and name not in vars(algorithm)
+            for name in FRAME
+        )
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,57 +1,82 @@
-"""The episode simulator: all runs of a block advance together, one episode per turn.
+"""Episodes in lockstep: all runs of a block advance together, one episode per turn.
 
 An arm's pull counts climb a fixed ladder, because the length of an episode depends on the arm's
 pull count alone. So what an algorithm releases on each rung (divisor, noise, whether the register
 is overwritten or added to) is asked of the declaration once per rung and kept in arrays. A turn is
 then a few array operations over the runs: rule, one sum per episode, one noise draw. With doubling
 a run takes O(K log T) turns, whatever the horizon is.
+
+A rule depends on the public state alone. It is asked for each state that some run stands in, with
+that state's own pull counts and time, and shared by the runs that stand there.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Accumulate, Algorithm, Rows
-from dpaudit.core.arithmetic import FLOAT
+from dpaudit.core.canonical import Distrust, parameters
 from dpaudit.core.environments import Environment
-from dpaudit.core.episodes import Episodes
-from dpaudit.core.noise import Noise
+from dpaudit.core.episodes import Deciding, Episodes, framed
+from dpaudit.core.noise import NOISES, Noise
 from dpaudit.core.outcome import Outcome
+from dpaudit.core.scores import RULES, Rule
+from dpaudit.core.stream import decide
+from dpaudit.core.walk import FOREIGN, Place
 
 # A ladder with more rungs than this is not worth a table: the algorithm decides almost every round.
 MOST_RUNGS = 2**14
+MOST_RULES = 2**16
+MOST_KEPT = 64
+
+Counts = NDArray[np.int64]
+Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """Per rung: the episode's length; per (arm, rung): what is released after it."""
+    """Per rung: the pull count before it and the episode's length; per (arm, rung): its release."""
 
-    lengths: NDArray[np.int64]
-    divisor: NDArray[np.float64]
-    spread: NDArray[np.float64]
-    memory: NDArray[np.float64]
+    algorithm: Episodes
+    edges: tuple[int, ...]
+    lengths: Counts
+    divisor: Numbers
+    spread: Numbers
+    memory: Numbers
     unit: Noise
+
+    def rungs(self, pulls: Counts) -> Counts:
+        """Return the rungs of pull counts that are on the ladder."""
+        return np.searchsorted(np.cumsum(self.lengths), pulls, side="right")
 
 
 def ladder(algorithm: Algorithm, horizon: int) -> Ladder | None:
     """Return the ladder of an algorithm, or None if its runs cannot advance episode by episode.
 
-    They can if every release covers exactly the episode before it and goes to the arm's one
-    register, and if all noise is a multiple of one law.
+    They can in the unchanged frame of `Episodes` if every release covers exactly the episode before
+    it and goes to the arm's one register, and if all noise is a multiple of one law of dpaudit. A
+    declaration that breaks its contract has none: the reference interpreter names the breach.
     """
-    if not isinstance(algorithm, Episodes):
+    if not framed(algorithm):
         return None
-    kind = type(algorithm)
-    if kind.step is not Episodes.step or kind.choice is not Episodes.choice:
+    try:
+        return _climbed(algorithm, horizon)
+    except FOREIGN:
         return None
+
+
+def _climbed(algorithm: Episodes, horizon: int) -> Ladder | None:
     edges = [0]
     while edges[-1] < horizon:
-        edges.append(edges[-1] + (algorithm.episode_length(edges[-1]) if edges[-1] else 1))
-        if len(edges) > MOST_RUNGS:
+        rounds = algorithm.episode_length(edges[-1]) if edges[-1] else 1
+        if type(rounds) is not int or rounds < 1 or len(edges) > MOST_RUNGS:
             return None
+        edges.append(edges[-1] + rounds)
     shape = (algorithm.arms, len(edges) - 1)
     divisor, spread, memory = np.ones(shape), np.zeros(shape), np.zeros(shape)
     units: set[Noise] = set()
@@ -59,8 +84,10 @@ def ladder(algorithm: Algorithm, horizon: int) -> Ladder | None:
         for rung in range(shape[1]):
             rows = Rows(arm, edges[rung], edges[rung + 1])
             request = algorithm.release(rows)
+            place = Place(algorithm, rows, (edges[rung + 1],) * algorithm.arms)
+            place.require(request)
             own = request.register == arm and algorithm.registers(arm, rows.stop) == (arm,)
-            if not own or request.rows != rows:
+            if not own or request.rows != rows or type(request.noise) not in NOISES:
                 return None
             divisor[arm, rung] = float(request.divisor)
             spread[arm, rung] = request.noise.spread()
@@ -69,50 +96,188 @@ def ladder(algorithm: Algorithm, horizon: int) -> Ladder | None:
     if len(units) != 1:
         return None
     lengths = np.minimum(np.diff(np.array(edges, dtype=object)), horizon).astype(np.int64)
-    return Ladder(lengths, divisor, spread, memory, units.pop())
+    return Ladder(algorithm, tuple(edges), lengths, divisor, spread, memory, units.pop())
+
+
+@dataclass
+class Decisions:
+    """The rules of the public states that were met, each asked of the declaration by itself.
+
+    Rules of one kind of dpaudit's own are evaluated together, as one rule whose parameters have a
+    row per run; any other is asked run by run.
+    """
+
+    climb: Ladder
+    places: list[Place] = field(default_factory=list)
+    numbers: dict[Any, int] = field(default_factory=dict)
+    kind: type[Rule] | None = None
+    shared: dict[str, Any] = field(default_factory=dict)
+    columns: dict[str, Numbers] = field(default_factory=dict)
+    together: bool = True
+
+    def winners(self, rung: Counts, x: Numbers, rng: np.random.Generator) -> Counts:
+        """Return the arm that each run chooses, from the rungs and the registers of its arms."""
+        if len(self.places) > MOST_RULES:
+            self.places, self.numbers, self.kind = [], {}, None
+        number = self.numbers_of(rung)
+        if self.together and self.kind is not None:
+            rows = {name: column[number] for name, column in self.columns.items()}
+            return np.asarray(self.kind(**self.shared, **rows).winner(x, rng))
+        chosen = (decide(self.places[n], row, rng) for n, row in zip(number, x, strict=True))
+        return np.fromiter(chosen, dtype=np.int64, count=len(x))
+
+    def numbers_of(self, rung: Counts) -> Counts:
+        """Return the number of every run's state, new ones asked for and written down."""
+        bits = len(self.climb.edges).bit_length()
+        if bits * rung.shape[1] <= 62:
+            names = (rung @ (1 << (bits * np.arange(rung.shape[1])))).tolist()
+        else:
+            names = list(map(tuple, rung.tolist()))
+        known = self.numbers
+        for index, name in enumerate(names):
+            if name not in known:
+                known[name] = self.ask(rung[index].tolist())
+        return np.array([known[name] for name in names])
+
+    def ask(self, rungs: list[int]) -> int:
+        """Ask for the rule of one state and return its number."""
+        algorithm = self.climb.algorithm
+        pulls = tuple(self.climb.edges[rung] for rung in rungs)
+        written = frozenset(range(algorithm.arms))
+        place = Place(algorithm, Deciding(pulls), pulls, sum(pulls), written)
+        number = len(self.places)
+        self.places.append(place)
+        self.together = self.together and self.stacked(place.rule, number)
+        return number
+
+    def stacked(self, rule: Rule, number: int) -> bool:
+        """Add a row of parameters; False where this rule cannot be evaluated with the others."""
+        if type(rule) not in RULES or vars(rule).keys() != {it.name for it in fields(rule)}:  # type: ignore[arg-type]
+            return False
+        arms = self.climb.algorithm.arms
+        rows = {k: v for k, v in vars(rule).items() if np.shape(v) == (arms,)}
+        shared = {k: v for k, v in vars(rule).items() if k not in rows}
+        if self.kind is None:
+            self.kind, self.shared = type(rule), shared
+            self.columns = {name: np.empty((64, arms)) for name in rows}
+        alike = all(type(v) is type(self.shared.get(k)) for k, v in shared.items())
+        if self.kind is not type(rule) or rows.keys() != self.columns.keys() or not alike:
+            return False
+        if any(np.ndim(v) or v != self.shared[k] for k, v in shared.items()):
+            return False
+        for name, value in rows.items():
+            if number >= len(self.columns[name]):
+                self.columns[name] = np.concatenate((self.columns[name],) * 2)
+            self.columns[name][number] = value
+        return True
+
+
+_kept: dict[Any, Decisions | None] = {}
+
+
+def decisions(algorithm: Algorithm, horizon: int) -> Decisions | None:
+    """Return the decisions of an algorithm in lockstep, or None if it has no ladder.
+
+    They are kept for the next block of runs, by the type and the plain values of the parameters:
+    a class may call instances equal that are not.
+    """
+    try:
+        key = type(algorithm), parameters(algorithm), horizon
+    except Distrust:
+        key = None
+    if key is None or key not in _kept:
+        climb = ladder(algorithm, horizon)
+        found = None if climb is None else Decisions(climb)
+        if key is None:
+            return found
+        if len(_kept) >= MOST_KEPT:
+            _kept.clear()
+        _kept[key] = found
+    return _kept[key]
+
+
+class Releases(NamedTuple):
+    """The releases of one turn, over the runs that make one; `kept` is what a register adds to."""
+
+    runs: Counts
+    arm: Counts
+    begun: Counts
+    ended: Counts
+    noise: Numbers
+    spread: Numbers
+    divisor: Numbers
+    kept: Numbers
+    register: Numbers
+
+
+Totals = Callable[[Counts, Counts, Counts], Numbers]
+"""(arm, first step, end) of an episode, over runs -> the sum of its rewards."""
+
+
+def advance(
+    decisions: Decisions,
+    horizon: int,
+    runs: int,
+    rng: np.random.Generator,
+    totals: Totals,
+    released: Callable[[Releases], None] = lambda _: None,
+) -> tuple[NDArray[np.int16], Counts]:
+    """Return the arm and the first step of every play of a block of runs, a column per turn.
+
+    A run that has ended has plays of arm 0 that begin at the horizon. `released` hears of every
+    turn's releases, with the registers that they leave.
+    """
+    climb = decisions.climb
+    arms = climb.algorithm.arms
+    register = np.zeros((runs, arms))
+    rung = np.zeros((runs, arms), dtype=np.int64)
+    time = np.zeros(runs, dtype=np.int64)
+    played: list[NDArray[np.int16]] = []
+    starts: list[Counts] = []
+    alive = np.arange(runs)
+    while len(alive):
+        if len(played) < arms:
+            arm = np.full(len(alive), len(played))
+        else:
+            arm = decisions.winners(rung[alive], register[alive], rng)
+        column, start = np.zeros(runs, dtype=np.int16), np.full(runs, horizon, dtype=np.int64)
+        column[alive], start[alive] = arm, time[alive]
+        played.append(column)
+        starts.append(start)
+        step, begun = rung[alive, arm], time[alive]
+        ended = np.minimum(begun + climb.lengths[step], horizon)
+        rung[alive, arm] += 1
+        time[alive] = ended
+        # an episode that ends at the horizon, cut or not, is never released
+        going = ended < horizon
+        alive, arm, step, begun, ended = (x[going] for x in (alive, arm, step, begun, ended))
+        spread, divisor = climb.spread[arm, step], climb.divisor[arm, step]
+        noise = climb.unit.draw(rng, len(alive)) * spread
+        kept = climb.memory[arm, step] * register[alive, arm]
+        held = register[alive, arm] = kept + (totals(arm, begun, ended) / divisor + noise)
+        released(Releases(alive, arm, begun, ended, noise, spread, divisor, kept, held))
+    return np.stack(played, axis=1), np.stack(starts, axis=1)
 
 
 def run(
-    algorithm: Episodes,
-    climb: Ladder,
+    decisions: Decisions,
     environment: Environment,
     times: NDArray[np.int64],
     runs: int,
     rng: np.random.Generator,
 ) -> Outcome:
     """Simulate a block of runs up to the last of `times` and read their regret at all of them."""
-    horizon, arms, gaps = int(times[-1]), algorithm.arms, environment.gaps
-    register = np.zeros((runs, arms))
-    pulls = np.zeros((runs, arms), dtype=np.int64)
-    rung = np.zeros((runs, arms), dtype=np.int64)
-    time = np.zeros(runs, dtype=np.int64)
-    regret = np.zeros(runs)
-    past_time, past_regret = [time.copy()], [regret.copy()]
-    alive = np.arange(runs)
-    turn = 0
-    while len(alive):
-        if turn < arms:
-            arm = np.full(len(alive), turn)
-        else:
-            now = time[alive, None] + 1.0
-            rule = algorithm.rule(pulls[alive].astype(float), now, FLOAT)
-            arm = rule.winner(register[alive], rng)
-        step = rung[alive, arm]
-        rounds = np.minimum(climb.lengths[step], horizon - time[alive])
-        time[alive] += rounds
-        pulls[alive, arm] += rounds
-        regret[alive] += rounds * gaps[arm]
-        rung[alive, arm] += 1
-        past_time.append(time.copy())
-        past_regret.append(regret.copy())
-        # an episode that ends at the horizon, cut or not, is never released
-        going = time[alive] < horizon
-        if not going.all():
-            alive, arm, step, rounds = alive[going], arm[going], step[going], rounds[going]
-        noise = climb.unit.draw(rng, len(alive)) * climb.spread[arm, step]
-        shown = environment.totals(arm, rounds, rng) / climb.divisor[arm, step] + noise
-        register[alive, arm] = climb.memory[arm, step] * register[alive, arm] + shown
-        turn += 1
-    at, value = np.array(past_time).T, np.array(past_regret).T
+    horizon = int(times[-1])
+
+    def totals(arm: Counts, begun: Counts, ended: Counts) -> Numbers:
+        return environment.totals(arm, ended - begun, rng)
+
+    arms, starts = advance(decisions, horizon, runs, rng, totals)
+    at = np.concatenate((starts, np.full((runs, 1), horizon)), axis=1)
+    lengths = np.diff(at, axis=1)
+    value = np.cumsum(lengths * environment.gaps[arms], axis=1)
+    value = np.concatenate((np.zeros((runs, 1)), value), axis=1)
     curve = np.array([np.interp(times, at[i], value[i]) for i in range(runs)])
-    return Outcome(pulls, curve, rung.sum(axis=1) - 1)
+    every = range(decisions.climb.algorithm.arms)
+    pulls = np.stack([np.where(arms == arm, lengths, 0).sum(axis=1) for arm in every], axis=1)
+    return Outcome(pulls, curve, (starts < horizon).sum(axis=1) - 1)

@@ -18,6 +18,7 @@ from itertools import cycle, islice
 from typing import Any
 
 from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Request, Rows
+from dpaudit.core.walk import begin
 
 REQUESTS = 64
 HORIZON = 1_000_000
@@ -94,7 +95,7 @@ def _known(arms: int, horizon: int) -> tuple[tuple[str, Profile], ...]:
 
 def _end(algorithm: Algorithm) -> int:
     """Return the horizon: an algorithm's own if it knows it, otherwise beyond what is walked."""
-    return HORIZON if algorithm.anytime else int(algorithm.__dict__["horizon"])
+    return int(algorithm.__dict__["horizon"]) if algorithm.told() else HORIZON
 
 
 def profile(algorithm: Algorithm, epsilon: float) -> Profile | None:
@@ -147,20 +148,18 @@ def _holds(rows: Rows, place: tuple[int, int]) -> bool:
 
 def _requests(algorithm: Algorithm, turn: list[int]) -> Iterator[Request]:
     """Yield the requests on the path that chooses some arms in turn, as far as they may be."""
-    wanted = cycle(turn)
-    state, pulls = algorithm.start(), [0] * algorithm.arms
+    wanted, end = cycle(turn), _end(algorithm)
+    place = begin(algorithm)
     for _ in range(REQUESTS):
-        if sum(pulls) >= _end(algorithm):
+        if place.time >= end:
             return
-        step = algorithm.step(state)
-        yield step.request
+        yield place.request
         answer: Any = None
-        match step.request:
-            case Play(arm, rounds):
-                answer = Rows(arm, pulls[arm], pulls[arm] + rounds)
-                pulls[arm] += rounds
+        match place.request:
+            case Play():
+                answer = place.rows(end)
             case Choose(arms):
                 answer = next((arm for arm in islice(wanted, len(turn)) if arm in arms), arms[0])
             case Keep(arms):
                 answer = arms
-        state = step.then(answer)
+        place = place.after(answer)

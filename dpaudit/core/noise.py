@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core.arithmetic import exact
-from dpaudit.errors import InvalidArgument, require_positive
+from dpaudit.errors import InvalidArgument, is_positive_double, require_positive
 
 
 class Randomness(Protocol):
@@ -75,8 +75,8 @@ class Laplace(Noise):
 
     def __post_init__(self) -> None:
         if isinstance(self.scale, Fraction):
-            if self.scale <= 0:
-                raise InvalidArgument("scale", self.scale, "must be positive.")
+            if not is_positive_double(self.scale):
+                raise InvalidArgument("scale", self.scale, "must be positive, also as a double.")
         else:
             require_positive("scale", self.scale)
 
@@ -181,3 +181,6 @@ class NoNoise(Noise):
     def cdf(self, x: Any) -> Any:
         """Return the step function at zero."""
         return np.where(np.asarray(x) < 0, 0.0, 1.0)
+
+
+NOISES = (Laplace, Gaussian, NoNoise)

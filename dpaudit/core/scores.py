@@ -185,3 +185,12 @@ class BetaDraw(Rule):
         """Draw once per arm and return the position of the largest draw."""
         mean = np.clip(x + self.shift, 0, 1)
         return np.argmax(rng.beta(mean * self.n + 1, (1 - mean) * self.n + 1), axis=-1)
+
+
+RULES = (Affine, KLBound, PrivateKLBound, Imed, BetaDraw)
+KNOWN_WINNERS = (Score.winner, Imed.winner, BetaDraw.winner)
+
+
+def winner_is_known(rule: Rule) -> bool:
+    """Tell whether a rule decides by a `winner` of this module, and not by one of its own."""
+    return type(rule).winner in KNOWN_WINNERS and "winner" not in vars(rule)

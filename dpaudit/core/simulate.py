@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from dpaudit.core import compiled, lockstep, sampled
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.environments import Environment
-from dpaudit.core.episodes import Episodes
 from dpaudit.core.outcome import Outcome, checkpoints
 from dpaudit.errors import InvalidArgument, require_integer
 
@@ -101,11 +100,11 @@ def simulate(
     `advance` is told the number of runs of every finished block.
     """
     _validate(algorithm, environment, horizon, runs, seed, jobs)
-    climb = None if compiled.supports(algorithm) else lockstep.ladder(algorithm, horizon)
-    size = LOCKSTEP_BLOCK if climb else 1
+    fast = not compiled.supports(algorithm) and lockstep.decisions(algorithm, horizon) is not None
+    size = LOCKSTEP_BLOCK if fast else 1
     sizes = [min(size, runs - start) for start in range(0, runs, size)]
     times = checkpoints(horizon)
-    work = [(algorithm, environment, times, climb, count, seed, i) for i, count in enumerate(sizes)]
+    work = [(algorithm, environment, times, count, seed, i) for i, count in enumerate(sizes)]
     blocks = []
     for block in _parallel(work, jobs):
         blocks.append(block)
@@ -159,13 +158,14 @@ def _block(
     algorithm: Algorithm,
     environment: Environment,
     times: NDArray[np.int64],
-    climb: lockstep.Ladder | None,
     runs: int,
     seed: int,
     number: int,
 ) -> Outcome:
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,)))
-    if climb is not None and isinstance(algorithm, Episodes):
-        return lockstep.run(algorithm, climb, environment, times, runs, rng)
-    runner = compiled.run if compiled.supports(algorithm) else sampled.run
-    return runner(algorithm, environment, times, runs, rng)
+    if compiled.supports(algorithm):
+        return compiled.run(algorithm, environment, times, runs, rng)
+    decisions = lockstep.decisions(algorithm, int(times[-1]))
+    if decisions is not None:
+        return lockstep.run(decisions, environment, times, runs, rng)
+    return sampled.run(algorithm, environment, times, runs, rng)

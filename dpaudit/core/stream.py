@@ -6,7 +6,8 @@ is the reference interpreter: the faster ones are tested against it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import operator
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows
-from dpaudit.core.arithmetic import FLOAT
+from dpaudit.core.scores import winner_is_known
+from dpaudit.core.walk import FOREIGN, Place, begin, said
 from dpaudit.errors import InvalidArgument
 
 
@@ -63,25 +65,20 @@ class Trajectory:
 def interpret(algorithm: Algorithm, horizon: int, rewards: Rewards, rng: Any) -> Trajectory:
     """Run a declaration for `horizon` rounds on some rewards and return what it made public."""
     registers: dict[Hashable, float] = {}
-    pulls = [0] * algorithm.arms
     arms: list[int] = []
     rounds: list[int] = []
-    releases, time = 0, 0
-    state = algorithm.start()
+    releases = 0
+    place = begin(algorithm)
     while True:
-        step = algorithm.step(state)
         answer: Any = None
-        match step.request:
-            case Play(arm, length):
-                length = min(length, horizon - time)
-                rewards.play(arm, length)
-                arms.append(arm)
-                rounds.append(length)
-                time += length
-                if time == horizon:
+        match place.request:
+            case Play():
+                answer = place.rows(horizon)
+                rewards.play(answer.arm, len(answer))
+                arms.append(answer.arm)
+                rounds.append(len(answer))
+                if place.time + len(answer) == horizon:
                     return Trajectory(tuple(arms), tuple(rounds), releases)
-                answer = Rows(arm, pulls[arm], pulls[arm] + length)
-                pulls[arm] += length
             case Release(register, rows, noise, divisor):
                 registers[register] = rewards.total(rows) / float(divisor) + noise.sample(rng)
                 releases += 1
@@ -89,14 +86,40 @@ def interpret(algorithm: Algorithm, horizon: int, rewards: Rewards, rng: Any) ->
                 added = rewards.total(rows) / float(divisor) + noise.sample(rng)
                 registers[register] = registers.get(register, 0.0) + added
                 releases += 1
-            case Choose(candidates, names, rule):
-                x = np.array([sum(registers[name] for name in group) for group in names])
-                answer = candidates[int(rule(FLOAT).winner(x, rng))]
-            case Keep(candidates, names, width):
-                x = np.array([sum(registers[name] for name in group) for group in names])
-                near = x >= x.max() - float(width(FLOAT))
-                answer = tuple(arm for arm, kept in zip(candidates, near, strict=True) if kept)
-        state = step.then(answer)
+            case Choose() | Keep():
+                answer = decide(place, shown(place, registers), rng)
+        place = place.after(answer)
+
+
+def shown(place: Place, registers: Mapping[Hashable, float]) -> NDArray[np.float64]:
+    """Return what every arm shows to a decision."""
+    groups = place.request.registers  # type: ignore[union-attr]
+    return np.array([sum(registers[name] for name in group) for group in groups])
+
+
+def decide(place: Place, x: NDArray[np.float64], rng: Any) -> Any:
+    """Return the answer of a decision: the chosen arm, or the survivors.
+
+    The generator of the noise is given to the rules of dpaudit alone; another rule's `winner` draws
+    from a generator of its own, so that whatever it does is post-processing of the registers.
+    """
+    request = place.request
+    if isinstance(request, Keep):
+        near = x >= x.max() - place.width
+        return tuple(arm for arm, kept in zip(request.arms, near, strict=True) if kept)
+    rule, arms = place.rule, request.arms  # type: ignore[union-attr]
+    try:
+        winner = operator.index(rule.winner(x, rng if winner_is_known(rule) else apart(rng)))
+    except FOREIGN as error:
+        place.breach("its rule", f"raised {said(error)}")
+    if not 0 <= winner < len(arms):
+        place.breach("its rule", f"chose number {winner} of {len(arms)} arms")
+    return arms[winner]
+
+
+def apart(rng: Any) -> np.random.Generator:
+    """Return a generator whose draws tell nothing of those of `rng`."""
+    return np.random.default_rng(rng.integers(2**63, size=4))
 
 
 def run_stream(

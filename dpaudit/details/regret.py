@@ -63,7 +63,7 @@ def _beside_bounds(result: SimulationResult, algorithm: Algorithm, epsilon: floa
     below: float | None = None
     if _has_bounds(algorithm):
         alpha = float(getattr(algorithm, "alpha", 3.1))
-        asked = times if algorithm.anytime else times[-1:]
+        asked = times[-1:] if algorithm.told() else times
         upper_times = tuple(t for t in asked if t > algorithm.arms)
         upper = tuple(
             sharpest(algorithm.name, Setting(epsilon, t, alpha))(result.means) for t in upper_times

@@ -181,7 +181,7 @@ def climbed_loss(
     algorithm: Algorithm, horizon: int, streams: Streams, budget: float | None, floor: float
 ) -> WorstLoss | None:
     """Enclose epsilon* between a climb and the ledger's charges; None where there is no climb."""
-    from dpaudit.structure.canonical import Distrust
+    from dpaudit.core.canonical import Distrust
     from dpaudit.structure.prove import bound, rounded_up
 
     began = time.perf_counter()

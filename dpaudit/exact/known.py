@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpaudit.core import noise as noises
 from dpaudit.core import scores
 from dpaudit.core.algorithm import Accumulate, Choose, Keep, Release
 from dpaudit.core.arithmetic import FLOAT
+from dpaudit.core.noise import NOISES
+from dpaudit.core.scores import RULES
 from dpaudit.errors import Unsupported
-
-NOISES = (noises.Laplace, noises.Gaussian, noises.NoNoise)
-RULES = (scores.Affine, scores.KLBound, scores.PrivateKLBound, scores.Imed, scores.BetaDraw)
 
 
 def require_known(request: Release | Accumulate | Choose | Keep) -> None:

@@ -13,8 +13,10 @@ from typing import Any
 
 from dpaudit.core.algorithm import Algorithm, Choose, Keep, Play, Release, Rows
 from dpaudit.core.arithmetic import FLOAT
+from dpaudit.core.canonical import Distrust, canonical
 from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import Affine
+from dpaudit.core.walk import Place, begin
 from dpaudit.errors import Unsupported
 from dpaudit.exact.known import require_known
 from dpaudit.exact.pairwise import Duel, duel_of
@@ -55,34 +57,33 @@ def lattice(algorithm: Algorithm, horizon: int) -> list[Vertex]:
     found: dict[Any, Vertex] = {}
     ordered: list[Vertex] = []
     laws: list[Law | None] = [None, None]
-    opening = _advance(algorithm, algorithm.start(), (0, 0), 0, horizon)
+    opening = _advance(begin(algorithm), horizon)
     if opening is None:
         return []
-    state, pulls, time, request, releases = opening
+    place, request, releases = opening
     for release in releases:
         laws[release.arm] = release
     if laws[0] is None or laws[1] is None:
         raise Unsupported("A decision reads a register that was never released.")
     start = _vertex(0, request, (laws[0], laws[1]), held=0)
-    found[state, pulls, time, start.laws, 0] = start
-    pending = [(start, state, pulls, time)]
+    found[_key(place), start.laws, 0] = start
+    pending = [(start, place)]
     while pending:
-        vertex, state, pulls, time = pending.pop()
+        vertex, place = pending.pop()
         ordered.append(vertex)
         for winner in (0, 1):
-            then = algorithm.step(state).then(winner)
-            moved = _advance(algorithm, then, pulls, time, horizon)
+            moved = _advance(place.after(winner), horizon)
             if moved is None:
                 continue
-            state_after, pulls_after, time_after, request, releases = moved
+            place_after, request, releases = moved
             if len(releases) != 1 or releases[0].arm != winner:
                 raise Unsupported("A decision is not followed by one release of the winner.")
             pair = (releases[0], vertex.laws[1]) if winner == 0 else (vertex.laws[0], releases[0])
             held = 1 - winner
-            key = (state_after, pulls_after, time_after, pair, held)
+            key = (_key(place_after), pair, held)
             if key not in found:
                 found[key] = _vertex(vertex.level + 1, request, pair, held)
-                pending.append((found[key], state_after, pulls_after, time_after))
+                pending.append((found[key], place_after))
             after = found[key]
             if after.level != vertex.level + 1:
                 raise Unsupported("A public state is reached after different numbers of decisions.")
@@ -97,24 +98,26 @@ def _vertex(level: int, request: Choose, laws: tuple[Law, Law], held: int) -> Ve
     return Vertex(level, laws, held, duel_of(rule), isinstance(rule, Affine))
 
 
-def _advance(
-    algorithm: Algorithm, state: Any, pulls: tuple[int, ...], time: int, horizon: int
-) -> tuple[Any, tuple[int, ...], int, Choose, list[Law]] | None:
+def _key(place: Place) -> Any:
+    """Return what all paths through a place have in common; states are told apart by content."""
+    try:
+        return canonical(place.state), place.pulls
+    except Distrust as distrust:
+        raise Unsupported(f"The graph of public states is not built: {distrust}.") from None
+
+
+def _advance(place: Place, horizon: int) -> tuple[Place, Choose, list[Law]] | None:
     """Follow plays and releases to the next decision; None if the horizon comes first."""
     releases: list[Law] = []
     played: set[Rows] = set()
     while True:
-        step = algorithm.step(state)
-        request = step.request
+        request = place.request
         if isinstance(request, Play):
-            time += request.rounds
-            if time >= horizon:
+            if place.time + request.rounds >= horizon:
                 return None
-            before = pulls[request.arm]
-            rows = Rows(request.arm, before, before + request.rounds)
+            rows = place.rows(horizon)
             played.add(rows)
-            pulls = (*pulls[: request.arm], rows.stop, *pulls[request.arm + 1 :])
-            state = step.then(rows)
+            place = place.after(rows)
         elif isinstance(request, Release):
             require_known(request)
             if request.rows not in played or not isinstance(request.noise, Laplace):
@@ -124,11 +127,11 @@ def _advance(
             played.remove(request.rows)
             scale, divisor = float(request.noise.scale), float(request.divisor)
             releases.append(Law(request.rows.arm, scale, divisor, len(request.rows)))
-            state = step.then(None)
+            place = place.after()
         elif isinstance(request, Choose):
             if request.arms != (0, 1) or request.registers != ((0,), (1,)):
                 raise Unsupported("A decision does not compare the two arms' own registers.")
-            return state, pulls, time, request, releases
+            return place, request, releases
         else:
             kind = "an elimination" if isinstance(request, Keep) else "an accumulating register"
             raise Unsupported(f"The graph of public states does not model {kind}.")

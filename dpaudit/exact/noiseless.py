@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Play, Release, Rows
+from dpaudit.core.algorithm import Accumulate, Algorithm, Play, Release
 from dpaudit.core.noise import NoNoise
+from dpaudit.core.walk import begin
 from dpaudit.errors import Unsupported
 from dpaudit.exact.exact_order import winner
 from dpaudit.exact.paths import Decided, Event, Path, Played
@@ -70,20 +71,17 @@ def follow(algorithm: Algorithm, stream: Sequence[Fraction]) -> Path:
     registers: dict[Hashable, Fraction] = {}
     pulls: dict[int, list[Fraction]] = {arm: [] for arm in range(algorithm.arms)}
     events: list[Event] = []
-    state, now = algorithm.start(), 0
+    place = begin(algorithm)
     while True:
-        step = algorithm.step(state)
-        request = step.request
+        request = place.request
         answer: Any = None
         if isinstance(request, Play):
-            rounds = min(request.rounds, len(stream) - now)
-            before = len(pulls[request.arm])
-            answer = Rows(request.arm, before, before + rounds)
-            pulls[request.arm] += stream[now : now + rounds]
-            events.append(Played(answer, now))
-            now += rounds
-            if now == len(stream):
-                return Path(tuple(events), now)
+            answer = place.rows(len(stream))
+            stop = place.time + len(answer)
+            pulls[request.arm] += stream[place.time : stop]
+            events.append(Played(answer, place.time))
+            if stop == len(stream):
+                return Path(tuple(events), stop)
         elif isinstance(request, Release | Accumulate):
             if not isinstance(request.noise, NoNoise):
                 raise Unsupported("A stream leads to a release with noise.")
@@ -96,4 +94,4 @@ def follow(algorithm: Algorithm, stream: Sequence[Fraction]) -> Path:
             values = [sum((registers[name] for name in g), Fraction(0)) for g in request.registers]
             answer = winner(request, values)
             events.append(Decided(request, answer))
-        state = step.then(answer)
+        place = place.after(answer)

@@ -8,9 +8,8 @@ cut off by the horizon).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -24,8 +23,8 @@ from dpaudit.core.algorithm import (
     Play,
     Release,
     Rows,
-    State,
 )
+from dpaudit.core.walk import Place, begin, outcomes
 from dpaudit.errors import InvalidArgument
 
 _PIECE = 1 << 16
@@ -77,15 +76,6 @@ class Path:
         return found
 
 
-def outcomes(request: Choose | Keep) -> Iterator[Any]:
-    """Return every answer that a choice can get: each arm, or each non-empty set of survivors."""
-    if isinstance(request, Choose):
-        yield from request.arms
-    else:
-        sizes = range(1, len(request.arms) + 1)
-        yield from chain.from_iterable(combinations(request.arms, size) for size in sizes)
-
-
 def all_paths(algorithm: Algorithm, horizon: int) -> Iterator[Path]:
     """Yield every decision path of `horizon` rounds, depth first."""
     yield from _walk(algorithm, horizon, None)
@@ -104,61 +94,54 @@ def paths_of(algorithm: Algorithm, actions: Sequence[int] | NDArray[Any]) -> lis
 
 def path_through(algorithm: Algorithm, horizon: int, decisions: Sequence[int]) -> Path:
     """Return the path on which the choices come out as given, in order."""
-    state, pulls, time = algorithm.start(), [0] * algorithm.arms, 0
-    events: list[Event] = []
     left = iter(decisions)
+    return path_along(algorithm, horizon, lambda place: next(left))
+
+
+def path_along(algorithm: Algorithm, horizon: int, decide: Callable[[Place], Any]) -> Path:
+    """Return the path on which every decision is answered by `decide`."""
+    events: list[Event] = []
+    place = begin(algorithm)
     while True:
-        step = algorithm.step(state)
-        request = step.request
+        request = place.request
         answer: Any = None
         if isinstance(request, Play):
-            rounds = min(request.rounds, horizon - time)
-            rows = Rows(request.arm, pulls[request.arm], pulls[request.arm] + rounds)
-            events.append(Played(rows, time))
-            time += rounds
-            pulls[request.arm] += rounds
-            if time == horizon:
+            answer = place.rows(horizon)
+            events.append(Played(answer, place.time))
+            if place.time + len(answer) == horizon:
                 return Path(tuple(events), horizon)
-            answer = rows
         elif isinstance(request, Release | Accumulate):
             events.append(request)
         else:
-            answer = next(left)
+            answer = decide(place)
             events.append(Decided(request, answer))
-        state = step.then(answer)
+        place = place.after(answer)
 
 
 def _walk(algorithm: Algorithm, horizon: int, actions: NDArray[Any] | None) -> Iterator[Path]:
     """Depth-first over the decisions, without recursion: paths may be millions of events long."""
-    pending: list[tuple[State, tuple[int, ...], int, Any]] = [
-        (algorithm.start(), (0,) * algorithm.arms, 0, None)
-    ]
     # `trail` is a linked list (event, earlier), so that siblings share their prefix.
+    pending: list[tuple[Place, Any]] = [(begin(algorithm), None)]
     while pending:
-        state, pulls, time, trail = pending.pop()
+        place, trail = pending.pop()
         while True:
-            step = algorithm.step(state)
-            request = step.request
+            request = place.request
             if isinstance(request, Play):
-                rounds = min(request.rounds, horizon - time)
-                if actions is not None and _differ(actions[time : time + rounds], request.arm):
+                rows, time = place.rows(horizon), place.time
+                stop = time + len(rows)
+                if actions is not None and _differ(actions[time:stop], request.arm):
                     break
-                before = pulls[request.arm]
-                rows = Rows(request.arm, before, before + rounds)
                 trail = (Played(rows, time), trail)
-                time += rounds
-                pulls = (*pulls[: request.arm], before + rounds, *pulls[request.arm + 1 :])
-                if time == horizon:
+                if stop == horizon:
                     yield Path(_unlink(trail), horizon)
                     break
-                state = step.then(rows)
+                place = place.after(rows)
             elif isinstance(request, Release | Accumulate):
                 trail = (request, trail)
-                state = step.then(None)
+                place = place.after()
             else:
                 for outcome in reversed(list(outcomes(request))):
-                    after = (Decided(request, outcome), trail)
-                    pending.append((step.then(outcome), pulls, time, after))
+                    pending.append((place.after(outcome), (Decided(request, outcome), trail)))
                 break
 
 

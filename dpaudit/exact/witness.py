@@ -91,7 +91,7 @@ def shrink(witness: Witness, algorithm: Algorithm, engine: Engine = "float") -> 
     best = _measure(witness, algorithm, engine)
     if best is None:
         return witness
-    if algorithm.anytime:
+    if not algorithm.told():
         best = _shorter(best, algorithm, engine)
     best = _sparser(best, algorithm, engine)
     return _earlier(best, algorithm, engine)

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows
-from dpaudit.core.arithmetic import FLOAT
+from dpaudit.core.canonical import Distrust
 from dpaudit.core.noise import Noise
 from dpaudit.core.scores import BetaDraw, Imed, KLBound, PrivateKLBound, Score
-from dpaudit.core.stream import Rewards
+from dpaudit.core.stream import Rewards, decide, shown
+from dpaudit.core.walk import Place, begin
 from dpaudit.errors import DpauditError, InvalidArgument
-from dpaudit.structure.canonical import Distrust
 from dpaudit.structure.ledger import Charge, charge_of
 
 MOST_PLAYS = 500
@@ -88,7 +88,6 @@ class Recorder:
     registers: dict[Hashable, float] = field(default_factory=dict)
     behind: dict[Hashable, Spans] = field(default_factory=dict)
     plays: list[Played] = field(default_factory=list)
-    time: int = 0
 
     def run(self) -> list[Event]:
         """Run to the horizon and return every event in order; a broken declaration is one line."""
@@ -102,29 +101,22 @@ class Recorder:
 
     def interpret(self) -> list[Event]:
         """Answer every request up to the horizon."""
-        pulls = [0] * self.algorithm.arms
-        state = self.algorithm.start()
+        place = begin(self.algorithm)
         while True:
-            step = self.algorithm.step(state)
             answer: Any = None
-            match step.request:
+            match place.request:
                 case Play(arm, rounds):
-                    played = min(rounds, self.horizon - self.time)
-                    self.rewards.play(arm, played)
-                    first = self.time + 1
-                    self.note(Played(arm, range(first, first + played), rounds))
-                    self.time += played
-                    if self.time == self.horizon:
+                    answer = place.rows(self.horizon)
+                    self.rewards.play(arm, len(answer))
+                    first = place.time + 1
+                    self.note(Played(arm, range(first, first + len(answer)), rounds))
+                    if place.time + len(answer) == self.horizon:
                         return self.events
-                    answer = Rows(arm, pulls[arm], pulls[arm] + played)
-                    pulls[arm] += played
-                case Release() | Accumulate():
-                    self.release(step.request, pulls)
-                case Choose():
-                    answer = self.choose(step.request)
-                case Keep():
-                    answer = self.keep(step.request)
-            state = step.then(answer)
+                case Release() | Accumulate() as request:
+                    self.release(request)
+                case Choose() | Keep() as request:
+                    answer = self.decide(place, request)
+            place = place.after(answer)
 
     def note(self, event: Event) -> None:
         """Write an event down."""
@@ -135,7 +127,7 @@ class Recorder:
                 rule = f"takes more than {MOST_PLAYS} plays; a shorter run explains as much."
                 raise InvalidArgument("horizon", self.horizon, rule)
 
-    def release(self, request: Release | Accumulate, pulls: list[int]) -> None:
+    def release(self, request: Release | Accumulate) -> None:
         """Fill a register."""
         register, rows = request.register, request.rows
         total = self.rewards.total(rows)
@@ -148,7 +140,7 @@ class Recorder:
             self.behind[register] = spans
             self.registers[register] = value
         try:
-            charge: Charge | None = charge_of(request, pulls)[1]
+            charge: Charge | None = charge_of(request)
         except Distrust:
             charge = None
         divisor = Fraction(request.divisor)
@@ -165,41 +157,27 @@ class Recorder:
                 row += len(play.rounds)
         return tuple(found)
 
-    def shown(self, request: Choose | Keep) -> tuple[Any, list[Spans]]:
-        """Return what every arm shows to a decision, and the rewards behind it."""
-        values = [sum(self.registers[name] for name in group) for group in request.registers]
+    def decide(self, place: Place, request: Choose | Keep) -> Any:
+        """Answer a decision as the stream runner does, and write down what was seen."""
+        x = shown(place, self.registers)
+        answer = decide(place, x, self.rng)
+        if isinstance(request, Choose):
+            rule, outcome = _wins(place.rule), (answer,)
+            indices = _indices(place.rule, x)
+        else:
+            rule = f"an arm stays whose gap to the best is at most {place.width:.4g}"
+            outcome = answer
+            indices = [f"gap {x.max() - value:.5f}" for value in x]
         behind = [
             tuple(span for name in group for span in self.behind[name])
             for group in request.registers
         ]
-        return np.array(values), behind
-
-    def choose(self, request: Choose) -> int:
-        """Let the rule choose, and write down what it saw."""
-        x, behind = self.shown(request)
-        rule = request.rule(FLOAT)
-        chosen = request.arms[int(rule.winner(x, self.rng))]
-        indices = _indices(rule, x)
         weighed = tuple(
             Weighed(arm, spans, float(value), index)
             for arm, spans, value, index in zip(request.arms, behind, x, indices, strict=True)
         )
-        self.note(Decided(self.time + 1, _wins(rule), weighed, (chosen,)))
-        return chosen
-
-    def keep(self, request: Keep) -> tuple[int, ...]:
-        """Keep the arms near the best, and write down what was seen."""
-        x, behind = self.shown(request)
-        width = float(request.width(FLOAT))
-        near = x >= x.max() - width
-        kept = tuple(arm for arm, yes in zip(request.arms, near, strict=True) if yes)
-        weighed = tuple(
-            Weighed(arm, spans, float(value), f"gap {x.max() - value:.5f}")
-            for arm, spans, value in zip(request.arms, behind, x, strict=True)
-        )
-        rule = f"an arm stays whose gap to the best is at most {width:.4g}"
-        self.note(Decided(self.time + 1, rule, weighed, kept))
-        return kept
+        self.note(Decided(place.time + 1, rule, weighed, outcome))
+        return answer
 
 
 def _wins(rule: Any) -> str:

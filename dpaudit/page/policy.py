@@ -11,7 +11,7 @@ from dpaudit.sample.audit import audit
 from dpaudit.sample.boxes import file_box
 from dpaudit.sample.plan import AuditPlan
 from dpaudit.sample.streams import candidates
-from dpaudit.verdict import Finding, combine
+from dpaudit.verdict import Finding
 
 ERROR = 1e-6
 RUN_SECONDS = 60.0
@@ -55,4 +55,4 @@ def audited(subject: Policy, budget: float, seed: int) -> Report:
     )
     missing = {"losses": ONLY_RUNS, "profile": ONLY_RUNS, "positions": ONLY_RUNS}
     parts = Details(command, subject.flaw, missing=missing)
-    return Report(combine([finding]), claim, (finding,), details=parts)
+    return Report(finding.status, claim, (finding,), details=parts)

@@ -238,7 +238,7 @@ def short_audit(
         reason,
         epsilon_lower=report.lower,
         arms=algorithm.arms,
-        horizon=steps if algorithm.anytime else horizon,
+        horizon=horizon if algorithm.told() else steps,
         streams=f"{len(pairs)} pairs tried",
         error=plan.error,
         seconds=time.monotonic() - start,

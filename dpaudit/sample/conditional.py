@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Algorithm
-from dpaudit.core.arithmetic import FLOAT
-from dpaudit.core.lockstep import ladder
+from dpaudit.core.lockstep import decisions
 from dpaudit.core.perstep import PerStep
 from dpaudit.core.scores import BetaDraw
 from dpaudit.sample.runs import History
@@ -30,11 +29,11 @@ REACH = 60.0
 
 def scorable(algorithm: Algorithm, horizon: int) -> bool:
     """Return whether registers decide alone: draws of a rule's own have no interval."""
-    if isinstance(algorithm, PerStep) or ladder(algorithm, horizon) is None:
+    climbing = decisions(algorithm, horizon)
+    if isinstance(algorithm, PerStep) or climbing is None:
         return False
-    pulls = np.ones((1, algorithm.arms))
-    rule = algorithm.rule(pulls, np.array([[algorithm.arms + 1.0]]), FLOAT)  # type: ignore[attr-defined]
-    return not isinstance(rule, BetaDraw)
+    first = climbing.numbers_of(np.ones((1, algorithm.arms), dtype=np.int64))[0]
+    return not isinstance(climbing.places[first].rule, BetaDraw)
 
 
 def log_ratios(told: Transcripts, pair: Pair) -> Numbers:

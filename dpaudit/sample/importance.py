@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Algorithm
-from dpaudit.core.episodes import Episodes
-from dpaudit.core.lockstep import ladder
+from dpaudit.core.lockstep import Releases, decisions
 from dpaudit.core.noise import Laplace
 from dpaudit.errors import Unsupported, require_integer
 from dpaudit.sample.budget import ErrorBudget
 from dpaudit.sample.events import Event
-from dpaudit.sample.lockstep import Releases, run_episodes
+from dpaudit.sample.lockstep import run_episodes
 from dpaudit.sample.plan import seed_of
 from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Pair
@@ -49,9 +48,10 @@ def weighted_runs(
     algorithm: Algorithm, pair: Pair, runs: int, rng: np.random.Generator
 ) -> tuple[Runs, NDArray[np.float64], float]:
     """Return runs on the stream, their weights, and a bound on any |log-weight|."""
-    climb = ladder(algorithm, pair.stream.horizon)
-    if climb is None or not isinstance(algorithm, Episodes) or not isinstance(climb.unit, Laplace):
+    climbing = decisions(algorithm, pair.stream.horizon)
+    if climbing is None or not isinstance(climbing.climb.unit, Laplace):
         raise Unsupported("importance sampling needs episodes with Laplace noise.")
+    climb = climbing.climb
     change = pair.value - pair.stream.at(pair.position)
     log_weight = np.zeros(runs)
     # a bound known before any run: the interval's range must not be read off the sample
@@ -63,7 +63,7 @@ def weighted_runs(
             z, b, d = turn.noise[inside], turn.spread[inside], change / turn.divisor[inside]
             log_weight[turn.runs[inside]] = (np.abs(z) - np.abs(z - d)) / b
 
-    found = run_episodes(algorithm, climb, pair.stream, runs, rng, released)
+    found = run_episodes(climbing, pair.stream, runs, rng, released)
     return found, np.exp(log_weight), largest
 
 

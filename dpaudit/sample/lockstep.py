@@ -10,31 +10,25 @@ cumulative sums.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core import compiled
 from dpaudit.core.algorithm import Algorithm, Rows
-from dpaudit.core.arithmetic import FLOAT
-from dpaudit.core.episodes import Episodes
-from dpaudit.core.lockstep import Ladder, ladder
+from dpaudit.core.lockstep import Counts, Decisions, Releases, advance, decisions
 from dpaudit.core.stream import Trajectory, interpret
 from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Stream
-
-_ladder = lru_cache(maxsize=64)(ladder)  # a ladder costs as much as a small block of runs
 
 
 def run_many(algorithm: Algorithm, stream: Stream, runs: int, rng: np.random.Generator) -> Runs:
     """Return independent runs of a declaration on a stream."""
     if compiled.supports(algorithm):
         return _compiled(algorithm, stream, runs, rng)
-    climb = _ladder(algorithm, stream.horizon)
-    if climb is not None and isinstance(algorithm, Episodes):
-        return run_episodes(algorithm, climb, stream, runs, rng)
+    climbing = decisions(algorithm, stream.horizon)
+    if climbing is not None:
+        return run_episodes(climbing, stream, runs, rng)
     return _one_by_one(algorithm, stream, runs, rng)
 
 
@@ -56,23 +50,8 @@ def _compiled(algorithm: Algorithm, stream: Stream, runs: int, rng: np.random.Ge
     return found if random else found.repeated(runs)
 
 
-class Releases(NamedTuple):
-    """The releases of one turn, over the runs that make one; `kept` is what a register adds to."""
-
-    runs: NDArray[np.int64]
-    arm: NDArray[np.int64]
-    begun: NDArray[np.int64]
-    ended: NDArray[np.int64]
-    noise: NDArray[np.float64]
-    spread: NDArray[np.float64]
-    divisor: NDArray[np.float64]
-    kept: NDArray[np.float64]
-    register: NDArray[np.float64]
-
-
 def run_episodes(
-    algorithm: Episodes,
-    climb: Ladder,
+    decisions: Decisions,
     stream: Stream,
     runs: int,
     rng: np.random.Generator,
@@ -82,39 +61,12 @@ def run_episodes(
 
     `released` hears of every turn's releases, with the registers that they leave.
     """
-    arms, horizon = algorithm.arms, stream.horizon
-    register = np.zeros((runs, arms))
-    pulls = np.zeros((runs, arms), dtype=np.int64)
-    rung = np.zeros((runs, arms), dtype=np.int64)
-    time = np.zeros(runs, dtype=np.int64)
-    played: list[NDArray[np.int16]] = []
-    starts: list[NDArray[np.int64]] = []
-    alive = np.arange(runs)
-    while len(alive):
-        if len(played) < arms:
-            arm = np.full(len(alive), len(played))
-        else:
-            rule = algorithm.rule(pulls[alive].astype(float), time[alive, None] + 1.0, FLOAT)
-            arm = np.asarray(rule.winner(register[alive], rng))
-        column, start = np.zeros(runs, dtype=np.int16), np.full(runs, horizon, dtype=np.int64)
-        column[alive], start[alive] = arm, time[alive]
-        played.append(column)
-        starts.append(start)
-        step, begun = rung[alive, arm], time[alive]
-        ended = np.minimum(begun + climb.lengths[step], horizon)
-        pulls[alive, arm] += ended - begun
-        rung[alive, arm] += 1
-        time[alive] = ended
-        # an episode that ends at the horizon, cut or not, is never released
-        going = ended < horizon
-        alive, arm, step, begun, ended = (x[going] for x in (alive, arm, step, begun, ended))
-        spread, divisor = climb.spread[arm, step], climb.divisor[arm, step]
-        noise = climb.unit.draw(rng, len(alive)) * spread
-        total = stream.cumulative(ended) - stream.cumulative(begun)
-        kept = climb.memory[arm, step] * register[alive, arm]
-        held = register[alive, arm] = kept + (total / divisor + noise)
-        released(Releases(alive, arm, begun, ended, noise, spread, divisor, kept, held))
-    return Runs(np.stack(played, axis=1), np.stack(starts, axis=1), horizon)
+
+    def totals(arm: Counts, begun: Counts, ended: Counts) -> NDArray[np.float64]:
+        return np.asarray(stream.cumulative(ended) - stream.cumulative(begun))
+
+    plays = advance(decisions, stream.horizon, runs, rng, totals, released)
+    return Runs(*plays, stream.horizon)
 
 
 class CumulativeRewards:

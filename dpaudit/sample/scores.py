@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.core.algorithm import Algorithm, Choose, Play, Release, Rows
+from dpaudit.core.algorithm import Algorithm, Choose
 from dpaudit.core.perstep import PerStep
+from dpaudit.core.walk import Place
 from dpaudit.errors import Unsupported
 from dpaudit.exact.likelihood import log_likelihood
-from dpaudit.exact.paths import Decided, Path, Played
+from dpaudit.exact.paths import Path, path_along
 from dpaudit.exact.region import Region, region_of
 from dpaudit.sample.conditional import sampled, sampled_scores
 from dpaudit.sample.runs import History, Keys, Runs
@@ -32,30 +33,13 @@ def path_of_plays(
     algorithm: Algorithm, arms: NDArray[Any], starts: NDArray[Any], horizon: int
 ) -> Path:
     """Return the decision path of one run from its plays."""
-    events: list[Any] = []
-    pulls = [0] * algorithm.arms
-    state, time = algorithm.start(), 0
-    while True:
-        step = algorithm.step(state)
-        match step.request:
-            case Play(arm, rounds):
-                rounds = min(rounds, horizon - time)
-                rows = Rows(arm, pulls[arm], pulls[arm] + rounds)
-                events.append(Played(rows, time))
-                pulls[arm] += rounds
-                time += rounds
-                if time == horizon:
-                    return Path(tuple(events), horizon)
-                answer: Any = rows
-            case Release():
-                events.append(step.request)
-                answer = None
-            case Choose():
-                answer = int(arms[int(np.searchsorted(starts, time, side="right")) - 1])
-                events.append(Decided(step.request, answer))
-            case _:
-                raise Unsupported("exact scores need choices between registers.")
-        state = step.then(answer)
+
+    def chosen(place: Place) -> int:
+        if not isinstance(place.request, Choose):
+            raise Unsupported("exact scores need choices between registers.")
+        return int(arms[int(np.searchsorted(starts, place.time, side="right")) - 1])
+
+    return path_along(algorithm, horizon, chosen)
 
 
 def episode_means(region: Region, stream: Stream) -> NDArray[np.float64]:

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from dpaudit.core.algorithm import Algorithm, Keep, Play, Release, Rows
-from dpaudit.core.arithmetic import FLOAT
-from dpaudit.core.lockstep import ladder
+from dpaudit.core.lockstep import decisions
 from dpaudit.core.perstep import PerStep
 from dpaudit.core.stream import interpret
+from dpaudit.core.walk import begin
 from dpaudit.sample.aim import Aim, Target
 from dpaudit.sample.streams import Pair, Stream
 from dpaudit.sample.transcript import Transcripts, transcripts
@@ -108,7 +108,7 @@ def targets(
     """Yield episodes to aim at, with the stream that they are on and its name."""
     if isinstance(algorithm, PerStep):
         return
-    if ladder(algorithm, horizon) is None:
+    if decisions(algorithm, horizon) is None:
         base = Stream.constant(ends[0], horizon)
         for target in first_elimination(algorithm, horizon, ends[0], seed):
             yield target, base, f" among {ends[0]:g}"
@@ -151,26 +151,22 @@ def first_elimination(
     What an elimination algorithm does before its first `Keep` is certain, so nothing is sampled but
     the noise of the other arms.
     """
-    state, played = algorithm.start(), 0
-    pulls = [0] * algorithm.arms
     begun: dict[Any, int] = {}
     releases: dict[Any, Release] = {}
+    place = begin(algorithm)
     while True:
-        step = algorithm.step(state)
         answer: Any = None
-        match step.request:
-            case Play(arm, rounds) if played + rounds < horizon:
-                answer = Rows(arm, pulls[arm], pulls[arm] + rounds)
-                begun[answer] = played
-                pulls[arm] += rounds
-                played += rounds
-            case Release(register, rows) if rows in begun:
-                releases[register] = step.request
-            case Keep(_, registers, width) if all(group[0] in releases for group in registers):
+        match place.request:
+            case Play(_, rounds) if place.time + rounds < horizon:
+                answer = place.rows(horizon)
+                begun[answer] = place.time
+            case Release(register, rows) as request if rows in begun:
+                releases[register] = request
+            case Keep(_, registers) if all(group[0] in releases for group in registers):
                 break
             case _:
                 return
-        state = step.then(answer)
+        place = place.after(answer)
     rng = np.random.default_rng(seed)
     *others, own = (releases[group[0]] for group in registers)
     shown = [
@@ -179,6 +175,6 @@ def first_elimination(
     ]
     for near in (np.max(shown, axis=0), np.min(shown, axis=0)):
         start = begun[own.rows]
-        edge = near + float(width(FLOAT))
+        edge = near + place.width
         noise, divisor = own.noise, float(own.divisor)
         yield Target(start, start + len(own.rows), divisor, noise.spread(), noise.unit(), edge)

@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Algorithm
-from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.episodes import Episodes
-from dpaudit.core.lockstep import ladder
+from dpaudit.core.lockstep import Decisions, Releases, decisions
 from dpaudit.core.noise import Noise
 from dpaudit.errors import Unsupported
-from dpaudit.sample.lockstep import Releases, run_episodes
+from dpaudit.sample.lockstep import run_episodes
 from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Stream
 
@@ -36,8 +35,7 @@ class Transcripts:
     A play that is cut at the horizon is never released: its entries are nan.
     """
 
-    algorithm: Episodes
-    unit: Noise
+    decisions: Decisions
     runs: Runs
     register: Numbers
     kept: Numbers
@@ -46,6 +44,16 @@ class Transcripts:
 
     def __len__(self) -> int:
         return len(self.runs)
+
+    @property
+    def algorithm(self) -> Episodes:
+        """The algorithm that ran."""
+        return self.decisions.climb.algorithm
+
+    @property
+    def unit(self) -> Noise:
+        """The law that all its noise is a multiple of."""
+        return self.decisions.climb.unit
 
     @property
     def ends(self) -> Counts:
@@ -74,15 +82,14 @@ class Transcripts:
         Sought between `low` and `high`; the answer is one of them where no value in between does.
         """
         registers, pulls = self.before(play, runs)
-        time = self.runs.starts[runs, play]
+        rungs = self.decisions.climb.rungs(pulls)
         rows = np.arange(len(runs))
         rng = np.random.default_rng(0)
-        rule = self.algorithm.rule(pulls.astype(float), time[:, None] + 1.0, FLOAT)
         low, high = low.copy(), high.copy()
         for _ in range(HALVINGS):
             middle = 0.5 * (low + high)
             registers[rows, arm] = middle
-            wins = np.asarray(rule.winner(registers, rng)) == arm
+            wins = self.decisions.winners(rungs, registers, rng) == arm
             low, high = np.where(wins, low, middle), np.where(wins, middle, high)
         return 0.5 * (low + high)
 
@@ -91,12 +98,12 @@ def transcripts(
     algorithm: Algorithm, stream: Stream, runs: int, rng: np.random.Generator
 ) -> Transcripts:
     """Return runs with their registers; the runs of the algorithm must be in lockstep."""
-    climb = ladder(algorithm, stream.horizon)
-    if climb is None or not isinstance(algorithm, Episodes):
+    climbing = decisions(algorithm, stream.horizon)
+    if climbing is None:
         raise Unsupported(f"{algorithm.name} has no runs in lockstep.")
     turns: list[Releases] = []
-    found = run_episodes(algorithm, climb, stream, runs, rng, turns.append)
+    found = run_episodes(climbing, stream, runs, rng, turns.append)
     columns = np.full((4, runs, found.arms.shape[1]), np.nan)
     for play, turn in enumerate(turns):
         columns[:, turn.runs, play] = turn.register, turn.kept, turn.spread, turn.divisor
-    return Transcripts(algorithm, climb.unit, found, *columns)
+    return Transcripts(climbing, found, *columns)

@@ -7,33 +7,30 @@ every release reads rows of its own arm, the charges of an arm's rows are those 
 prefix that fits in the horizon, whatever the other arms do. One chain per arm replaces the product
 of all arms' states; every release of the chain is asked for and charged.
 
-The frame is recognised by the identity of its functions, never by a declaration's own word.
+Rules are not part of a charge: whatever they do with the registers is post-processing, and a rule
+of one's own never holds the generator of the noise (`dpaudit.core.stream.decide`). They are looked
+at all the same, at `PROBES` counts of every arm, so that one that breaks its contract late is
+found; what lies between is not looked at.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from dpaudit.core.algorithm import Algorithm, Rows
-from dpaudit.core.episodes import Episodes
-from dpaudit.structure.canonical import Distrust, parameters
+from dpaudit.core.algorithm import Accumulate, Register, Release, Rows
+from dpaudit.core.canonical import Distrust, parameters
+from dpaudit.core.episodes import Deciding, Episodes, Releasing
+from dpaudit.core.walk import FOREIGN, Place, said
 from dpaudit.structure.ledger import Charge, Row, charge_of, total
-from dpaudit.structure.walk import OutOfBudget
+from dpaudit.structure.walk import OutOfBudget, require_trusted
 
-FRAME = ("start", "step", "choice")
+PROBES = 64
 
 
 class Entangled(Exception):
     """An episode of one arm releases rows of another: charges do not split by arm."""
-
-
-def framed(algorithm: Algorithm) -> bool:
-    """Tell whether an algorithm runs in the frame of `Episodes`, unchanged."""
-    return isinstance(algorithm, Episodes) and all(
-        getattr(type(algorithm), name) is getattr(Episodes, name) for name in FRAME
-    )
 
 
 def last_count(arms: int, arm: int, horizon: int) -> int:
@@ -52,29 +49,46 @@ def chain_of(algorithm: Episodes, arm: int, horizon: int) -> Iterator[Rows]:
     while count + rounds <= limit:
         yield Rows(arm, count, count + rounds)
         count += rounds
-        rounds = algorithm.episode_length(count)
+        place = _alone(algorithm, Rows(arm, 0, count))
+        try:
+            rounds = algorithm.episode_length(count)
+        except FOREIGN as error:
+            place.breach("episode_length", f"raised {said(error)}")
         if type(rounds) is not int or rounds < 1:
-            raise Distrust(f"an episode after {count} pulls has {rounds!r} rounds")
+            place.breach("episode_length", f"is {rounds!r}; a whole number of at least 1 is due")
+
+
+def _alone(algorithm: Episodes, episode: Rows) -> Place:
+    """Return the place after an episode of one arm, with all others as they began."""
+    pulls = tuple(episode.stop if arm == episode.arm else 0 for arm in range(algorithm.arms))
+    return Place(algorithm, Releasing(pulls, episode), pulls, episode.stop)
+
+
+def requested(algorithm: Episodes, episode: Rows) -> Release | Accumulate:
+    """Return what is released when an episode ends, once it keeps the contract."""
+    place = _alone(algorithm, episode)
+    try:
+        request = algorithm.release(episode)
+    except FOREIGN as error:
+        place.breach("release", f"raised {said(error)}")
+    if type(request) not in (Release, Accumulate):
+        place.breach("release", f"returned a {type(request).__name__}, which is no release")
+    if getattr(request.rows, "arm", episode.arm) != episode.arm:
+        raise Entangled
+    place.require(request)
+    return request
 
 
 def released(algorithm: Episodes, episode: Rows) -> tuple[int, int, Charge]:
     """Return (first, stop, charge) of what is released when an episode ends."""
-    try:
-        request = algorithm.release(episode)
-    except Exception as error:
-        said = f"release raised {type(error).__name__} ({error}) at {episode!r}"
-        raise Distrust(said) from error
-    if getattr(getattr(request, "rows", None), "arm", episode.arm) != episode.arm:
-        raise Entangled
-    pulls = [0] * algorithm.arms
-    pulls[episode.arm] = episode.stop
-    rows, charge = charge_of(request, pulls)
-    return rows.first, rows.stop, charge
+    request = requested(algorithm, episode)
+    return request.rows.first, request.rows.stop, charge_of(request)
 
 
 def longest_chains(algorithm: Episodes, horizon: int, deadline: float) -> Row:
     """Return the row that is charged most over the chains of all arms, each step asked twice."""
     before, worst = parameters(algorithm), Row(Fraction(0), 0, 0)
+    counts = []
     for arm in range(algorithm.arms):
         releases = []
         for number, episode in enumerate(chain_of(algorithm, arm, horizon)):
@@ -88,6 +102,40 @@ def longest_chains(algorithm: Episodes, horizon: int, deadline: float) -> Row:
                 raise Distrust(f"release answered differently when called again at {episode!r}")
         charge, row = total([release for _, release in releases])
         worst = max(worst, Row(charge, arm, row), key=lambda each: each.charge)
+        counts.append([episode.stop for episode, _ in releases])
+    probe_rules(algorithm, counts, horizon)
     if parameters(algorithm) != before:
         raise Distrust("the algorithm's parameters changed while it was walked")
     return worst
+
+
+def probe_rules(algorithm: Episodes, counts: Sequence[Sequence[int]], horizon: int) -> None:
+    """Ask for the rules at some counts of every arm, the others at their first or as far along."""
+    if not all(counts):
+        return
+    for arm, own in enumerate(counts):
+        for place in spread_out(len(own)):
+            others = [min(place, len(theirs) - 1) for theirs in counts]
+            for along in ([0] * len(counts), others):
+                along[arm] = place
+                pulls = tuple(theirs[at] for theirs, at in zip(counts, along, strict=True))
+                if sum(pulls) < horizon:
+                    written = _written(algorithm, pulls)
+                    here = Place(algorithm, Deciding(pulls), pulls, sum(pulls), written)
+                    require_trusted(here)
+
+
+def spread_out(size: int) -> list[int]:
+    """Return up to `PROBES` places below `size`, the first and the last among them, by ratio."""
+    if size <= PROBES:
+        return list(range(size))
+    return sorted({round((size - 1) ** (i / (PROBES - 1))) for i in range(PROBES)} | {0})
+
+
+def _written(algorithm: Episodes, pulls: tuple[int, ...]) -> frozenset[Register]:
+    """Return the registers that a decision reads: the probes do not follow who wrote them."""
+    try:
+        groups = [algorithm.registers(arm, count) for arm, count in enumerate(pulls)]
+        return frozenset(name for group in groups for name in group)
+    except FOREIGN:
+        return frozenset()  # the decision itself names the breach

@@ -14,12 +14,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from dpaudit.core.algorithm import Accumulate, Release, Rows
 from dpaudit.core.arithmetic import exact
+from dpaudit.core.canonical import Distrust
 from dpaudit.core.noise import Gaussian, Laplace, NoNoise
-from dpaudit.structure.canonical import Distrust
 
 Charge = Fraction | float  # a float only when it is infinite
 Runs = tuple[tuple[int, Charge], ...]
@@ -47,21 +46,11 @@ def show(charge: Charge) -> str:
     return short if Fraction(short) == value else f"{value} (about {float(value):.6g})"
 
 
-def charge_of(request: Any, pulls: Sequence[int]) -> tuple[Rows, Charge]:
-    """Return the rows that a release reads and what each of them pays."""
-    if type(request) not in (Release, Accumulate):
-        raise Distrust(f"{type(request).__name__} is not a release of dpaudit.core.algorithm")
-    rows, noise, divisor = request.rows, request.noise, request.divisor
-    if type(rows) is not Rows or not all(
-        type(number) is int for number in (rows.arm, rows.first, rows.stop)
-    ):
-        raise Distrust(f"the released rows {rows!r} are not plain Rows of integers")
-    if not 0 <= rows.arm < len(pulls) or not 0 <= rows.first <= rows.stop <= pulls[rows.arm]:
-        raise Distrust(f"it releases {rows!r}, which have not been played (pulls {tuple(pulls)})")
-    if type(divisor) not in (int, Fraction) or divisor <= 0:
-        raise Distrust(f"a release divides by {divisor!r}, which is not a positive int or Fraction")
+def charge_of(request: Release | Accumulate) -> Charge:
+    """Return what each row that a release reads pays for it."""
+    noise = request.noise
     if type(noise) in (NoNoise, Gaussian):
-        return rows, math.inf if len(rows) else Fraction(0)
+        return math.inf
     if type(noise) is not Laplace:
         raise Distrust(f"the noise {type(noise).__name__} is not a law of dpaudit.core.noise")
     if vars(noise).keys() != {"scale"}:
@@ -69,7 +58,7 @@ def charge_of(request: Any, pulls: Sequence[int]) -> tuple[Rows, Charge]:
     if type(noise.scale) not in (int, float, Fraction):
         kind = type(noise.scale).__name__
         raise Distrust(f"a Laplace scale is a {kind}, not a plain int, float or Fraction")
-    return rows, 1 / (Fraction(divisor) * exact(noise.scale))
+    return 1 / (Fraction(request.divisor) * exact(noise.scale))
 
 
 def add(runs: Runs, rows: Rows, charge: Charge) -> tuple[Runs, Charge, int]:

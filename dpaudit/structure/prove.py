@@ -15,10 +15,10 @@ from fractions import Fraction
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.arithmetic import exact
-from dpaudit.core.episodes import Episodes
+from dpaudit.core.canonical import Distrust
+from dpaudit.core.episodes import Episodes, framed
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
-from dpaudit.structure.canonical import Distrust
-from dpaudit.structure.chain import Entangled, framed, longest_chains
+from dpaudit.structure.chain import Entangled, longest_chains
 from dpaudit.structure.ledger import Charge, Row, show
 from dpaudit.structure.tree import deepest_row, is_tree
 from dpaudit.structure.walk import OutOfBudget, Walk
@@ -26,54 +26,71 @@ from dpaudit.verdict import Finding, Status
 
 STREAMS = "every pair of neighbouring streams in [0, 1]^T, every transcript"
 FEW_STATES = 5_000
+WALK_SHARE = 0.6  # of the budget; the rest is for asking every step again
 OVERCHARGED_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
 class Bound:
-    """What the ledger found: the row that is charged most, and whether all transcripts count."""
+    """What the ledger found: the row that is charged most, and how long runs it has looked at."""
 
     row: Row
-    complete: bool
+    horizon: int
+    covered: int
+    """Every transcript of up to so many rounds has been counted."""
     how: str
 
     @property
+    def complete(self) -> bool:
+        """Whether every transcript up to the horizon has been counted."""
+        return self.covered >= self.horizon
+
+    @property
     def charge(self) -> Charge:
-        """The largest sum of charges on one row; an upper bound on epsilon only if complete."""
+        """The largest sum of charges on one row that was met."""
         return self.row.charge
 
 
 def bound(
     algorithm: Algorithm, horizon: int, budget: float = math.inf, claimed: Charge = math.inf
 ) -> Bound:
-    """Return the largest charge on one row over every transcript of `horizon` rounds.
+    """Return the largest charge on one row over every transcript of `horizon` rounds, or of fewer.
 
     Once a row is charged more than `claimed` nothing can be proved, and only a few more seconds go
     into a complete bound. Raises `Distrust` for a declaration outside the model of the proof.
     """
-    deadline = time.monotonic() + budget
+    start = time.monotonic()
+    deadline, enough = start + budget, start + WALK_SHARE * budget
     walk = Walk(algorithm, horizon)
     try:
-        walk.run(FEW_STATES, deadline)
-        return Bound(walk.worst, True, f"all {len(walk.seen)} reachable public states walked")
+        walk.run(FEW_STATES, enough)
+        walk.visit_again(deadline)
+        how = f"all {len(walk.seen)} reachable public states walked"
+        return Bound(walk.worst, horizon, horizon, how)
     except OutOfBudget:
         if walk.worst.charge == math.inf:
-            return Bound(walk.worst, False, "a release without noise of bounded loss")
+            return Bound(walk.worst, horizon, 0, "a release without noise of bounded loss")
         if walk.worst.charge > claimed:
             deadline = min(deadline, time.monotonic() + OVERCHARGED_SECONDS)
+            enough = min(enough, deadline)
     try:
-        if isinstance(algorithm, Episodes) and framed(algorithm):
+        if framed(algorithm):
             walk.visit_again(deadline)
             with suppress(Entangled):
                 return _arm_by_arm(algorithm, horizon, walk.worst, deadline)
-        walk.run(math.inf, deadline)
-        return Bound(walk.worst, True, f"all {len(walk.seen)} reachable public states walked")
+        with suppress(OutOfBudget):
+            walk.run(math.inf, enough)
+        walk.visit_again(deadline)
+        how = f"all {len(walk.seen)} reachable public states walked"
+        if walk.covered < horizon:
+            how = (
+                f"the budget ended after {len(walk.seen)} public states, "
+                f"which cover every transcript of up to {walk.covered:,} of {horizon:,} rounds"
+            )
+        return Bound(walk.worst, horizon, walk.covered, how)
     except OutOfBudget:
-        how = (
-            f"the budget ended after {len(walk.seen)} public states, "
-            f"which cover every transcript of up to {walk.covered} of {horizon} rounds"
-        )
-        return Bound(walk.worst, False, how)
+        how = f"the budget ended before {len(walk.seen)} public states were asked for again"
+        return Bound(walk.worst, horizon, 0, how)
 
 
 def _arm_by_arm(algorithm: Episodes, horizon: int, walked: Row, deadline: float) -> Bound:
@@ -84,7 +101,7 @@ def _arm_by_arm(algorithm: Episodes, horizon: int, walked: Row, deadline: float)
         how = "every release of every arm's chain of episodes"
     if row.charge < walked.charge:
         raise Distrust(f"arm by arm, {row}; on a path, {walked}")
-    return Bound(row, True, how)
+    return Bound(row, horizon, horizon, how)
 
 
 def prove(
@@ -94,6 +111,8 @@ def prove(
     budget: float = math.inf,
 ) -> Finding:
     """Prove that every transcript of `horizon` rounds costs at most epsilon, or stay silent.
+
+    Where the budget ends first, the finding's horizon says how long runs are proved.
 
     `epsilon` is the algorithm's own claim unless given. PROVED means bound <= epsilon in exact
     rational arithmetic, a decimal standing for the rational it writes. Real-valued noise is the
@@ -105,14 +124,15 @@ def prove(
         raise InvalidArgument("epsilon", None, f"is required: {algorithm.name} claims nothing.")
     require_positive("epsilon", claimed)
     start = time.monotonic()
-    upper, status, over = math.inf, Status.SILENT, False
+    upper, status, over, covered = math.inf, Status.SILENT, False, 0
     try:
         found = bound(algorithm, horizon, budget, exact(claimed))
     except Distrust as distrust:
         reason = f"Not covered by the proof: {distrust}."
     else:
         over = found.charge > exact(claimed)
-        if found.complete:
+        covered = found.covered
+        if covered and (found.complete or not over):
             upper = rounded_up(found.charge)
             status = Status.SILENT if over else Status.PROVED
         reason = _reason(found, exact(claimed), over)
@@ -123,9 +143,8 @@ def prove(
         epsilon_upper=upper,
         certified=upper < math.inf,
         arms=algorithm.arms,
-        horizon=horizon,
+        horizon=covered if status is Status.PROVED else horizon,
         streams=STREAMS,
-        overcharged=over,
         seconds=time.monotonic() - start,
     )
 

@@ -15,9 +15,10 @@ import numpy as np
 
 from dpaudit.core.algorithm import Algorithm, Rows
 from dpaudit.core.algorithms.dp_ucb import DPUCB
+from dpaudit.core.canonical import Distrust
+from dpaudit.core.episodes import framed
 from dpaudit.core.perstep import PerStep
-from dpaudit.structure.canonical import Distrust
-from dpaudit.structure.chain import framed, last_count, released
+from dpaudit.structure.chain import last_count, probe_rules, released
 from dpaudit.structure.ledger import Row
 
 PROBES = 1024
@@ -59,6 +60,7 @@ def deepest_row(algorithm: DPUCB, horizon: int) -> Row:
         for n in probes:
             if released(algorithm, Rows(arm, n - 1, n)) != (int(first[n - 1]), n, charge):
                 raise Distrust(f"release at count {n} is not the node of a binary tree")
+    probe_rules(algorithm, [range(1, limit + 1)] * algorithm.arms, horizon)
     changes = np.bincount(first, minlength=limit + 1)
     changes[1:] -= 1  # count n closes exactly one node, and that node ends at row n
     depth = np.cumsum(changes)

@@ -80,11 +80,11 @@ def fast_actions(algorithm, stream, units):
         return np.concatenate(
             [machine.advance(table[:cut], units[:cut]), machine.advance(table[cut:], units[cut:])]
         )
-    climb = lockstep.ladder(algorithm, horizon)
-    if climb is None:
+    decisions = lockstep.decisions(algorithm, horizon)
+    if decisions is None:
         return None
     times = np.arange(1, horizon + 1)
-    outcome = lockstep.run(algorithm, climb, StreamTotals(stream, arms), times, 1, Tape(units))
+    outcome = lockstep.run(decisions, StreamTotals(stream, arms), times, 1, Tape(units))
     steps = np.diff(np.concatenate(([0.0], outcome.curve[0])))
     return np.round(np.log10(steps)).astype(int)
 
@@ -171,7 +171,7 @@ def assert_same_distribution(name):
 
 
 def assert_same_prefix(name):
-    if not algorithms.find(name).anytime:
+    if algorithms.find(name).told():
         assert "horizon" in algorithms.parameters(algorithms.find(name))
         return
     algorithm = declared(name, 3, 40)

@@ -172,7 +172,7 @@ def test_right_code_and_unknown_code_have_no_flaw():
     assert nearest_flaw(object(), 1.0) is None
     for name in algorithm_names():
         if find_algorithm(name).private:
-            known = {} if find_algorithm(name).anytime else {"horizon": 5_000}
+            known = {"horizon": 5_000} if find_algorithm(name).told() else {}
             assert nearest_flaw(load(name, arms=2, epsilon=1.0, **known), 1.0) is None
 
 

@@ -37,7 +37,7 @@ def test_instances_of_every_algorithm(name, data):
     algorithm = data.draw(instances(name, horizon=9, most_arms=3))
     assert 2 <= algorithm.arms <= 3
     assert algorithm.claim.epsilon is None or 0.05 <= algorithm.claim.epsilon <= 5
-    assert algorithm.anytime or algorithm.horizon == 9
+    assert not algorithm.told() or algorithm.horizon == 9
 
 
 @patient

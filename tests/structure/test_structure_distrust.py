@@ -20,6 +20,8 @@ from dpaudit.core.arithmetic import exact
 from dpaudit.core.episodes import Deciding, Playing, Releasing
 from dpaudit.core.noise import Gaussian, Laplace, NoNoise
 from dpaudit.core.scores import Affine
+from dpaudit.core.stream import run_stream
+from dpaudit.errors import BadDeclaration
 from dpaudit.structure import bound, prove
 from dpaudit.verdict import Status
 
@@ -165,25 +167,40 @@ class Odd(Fraction):
         (with_noise(lambda scale: Laplace(np.float64(scale))), "is a float64"),
         (with_noise(lambda scale: Gaussian(float(scale))), "infinity"),
         (with_noise(lambda scale: NoNoise()), "infinity"),
+    ],
+)
+def test_odd_noise_is_met_with_silence(change, said):
+    finding = prove(releasing(change), HORIZON)
+    assert finding.status is Status.SILENT
+    assert finding.epsilon_upper == math.inf
+    assert said in finding.reason
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
         (lambda a, rows, right: replace(right, divisor=0), "divides by 0"),
         (lambda a, rows, right: replace(right, divisor=-len(rows)), "divides by -1"),
         (lambda a, rows, right: replace(right, divisor=float(len(rows))), "divides by 1.0"),
+        (lambda a, rows, right: replace(right, divisor=10**400), "divides by 1000"),
         (lambda a, rows, right: replace(right, rows=Rows(rows.arm, 0, rows.stop + 1)), "played"),
         (lambda a, rows, right: replace(right, rows=Rows(rows.arm, -1, rows.stop)), "played"),
-        (lambda a, rows, right: replace(right, rows=Rows(2, 0, 1)), "played"),
+        (lambda a, rows, right: replace(right, rows=Rows(rows.arm, 0, 0)), "no row"),
+        (lambda a, rows, right: replace(right, rows=Rows(2, 0, 1)), "arm 2 of 2"),
         (lambda a, rows, right: replace(right, rows=Rows(rows.arm, 0, True)), "plain Rows"),
         (lambda a, rows, right: replace(right, rows=(0, 1)), "plain Rows"),
+        (lambda a, rows, right: replace(right, noise=0.5), "no Noise"),
+        (lambda a, rows, right: replace(right, noise=Laplace(-1.0)), "scale=-1.0"),
         (lambda a, rows, right: Impostor(0, rows, right.noise), "Impostor"),
         (lambda a, rows, right: None, "NoneType"),
         (lambda a, rows, right: Release([0], rows, right.noise), "list"),
         (lambda a, rows, right: 1 // 0, "ZeroDivisionError"),
     ],
 )
-def test_odd_releases_are_met_with_silence(change, said):
-    finding = prove(releasing(change), HORIZON)
-    assert finding.status is Status.SILENT
-    assert finding.epsilon_upper == math.inf
-    assert said in finding.reason
+def test_releases_that_break_the_contract_are_named(change, said):
+    with pytest.raises(BadDeclaration, match="Variant at ") as caught:
+        prove(releasing(change), HORIZON)
+    assert said in str(caught.value)
 
 
 def test_rows_of_another_arm_are_charged_to_that_arm():
@@ -354,30 +371,47 @@ def test_mutable_states_and_parameters_are_distrusted():
                 if isinstance(right.request, Choose)
                 else right
             ),
-            "(0, 5)",
+            "arm 5 of 2",
         ),
     ],
 )
-def test_odd_steps_are_met_with_silence(make, said):
-    finding = prove(stepping(make), 100)
-    assert finding.status is Status.SILENT
-    assert said in finding.reason
+def test_steps_that_break_the_contract_are_named(make, said):
+    with pytest.raises(BadDeclaration, match="Variant at ") as caught:
+        prove(stepping(make), 100)
+    assert said in str(caught.value)
 
 
-def test_a_loop_that_never_plays_ends_in_silence():
-    @dataclass(frozen=True, kw_only=True)
-    class Stuck(AdapUCB):
-        def step(self, state):
-            match state:
-                case Releasing(_, rows):
-                    return Step(self.release(rows), lambda _: state)
-            return super().step(state)
+@dataclass(frozen=True, kw_only=True)
+class Stuck(AdapUCB):
+    """Releases the first episode for ever: such a run has no actions."""
 
-    finding = prove(Stuck(arms=2), 100, budget=0.2)
-    assert finding.status is Status.SILENT
+    def step(self, state):
+        match state:
+            case Releasing(_, rows):
+                return Step(self.release(rows), lambda _: state)
+        return super().step(state)
 
 
-def test_an_elimination_that_may_keep_nobody_is_distrusted():
+@dataclass(frozen=True, kw_only=True)
+class Idle(AdapUCB):
+    """Chooses for ever, so that not even a charge grows."""
+
+    def step(self, state):
+        match state:
+            case Playing(pulls) if 0 not in pulls:
+                return super().step(Deciding(pulls))
+        return super().step(state)
+
+
+@pytest.mark.parametrize("kind", [Stuck, Idle])
+def test_a_loop_that_never_plays_is_named(kind):
+    with pytest.raises(BadDeclaration, match="no progress"):
+        prove(kind(arms=2), 100)
+    with pytest.raises(BadDeclaration, match="no progress"):
+        run_stream(kind(arms=2), [1.0] * 9, np.random.default_rng(0))
+
+
+def test_an_elimination_that_may_keep_nobody_is_named():
     """A negative width answers `()`, which no walk over survivors would follow."""
 
     @dataclass(frozen=True, kw_only=True)
@@ -391,6 +425,5 @@ def test_an_elimination_that_may_keep_nobody_is_distrusted():
             return math.nan
 
     for kind in (Trap, Undefined):
-        finding = prove(kind(arms=2, horizon=10**5), 10**5)
-        assert finding.status is Status.SILENT
-        assert "width" in finding.reason
+        with pytest.raises(BadDeclaration, match="width"):
+            prove(kind(arms=2, horizon=10**5), 10**5)

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows, Step
 from dpaudit.core.algorithms import find, load, names, parameters
 from dpaudit.core.arithmetic import exact
+from dpaudit.core.episodes import framed
 from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import Affine
 from dpaudit.exact.paths import all_paths
 from dpaudit.structure import bound
-from dpaudit.structure.chain import framed, longest_chains
+from dpaudit.structure.chain import longest_chains
 from dpaudit.structure.tree import deepest_row, is_tree
 
 PRIVATE = [name for name in names() if find(name).private]
@@ -100,7 +101,8 @@ class Program(Algorithm):
             return Step(Play(arm, rounds), played)
         if here[0] == "release":
             _, kind, arm, first, stop, scale, divisor, target = here
-            rows = Rows(arm, pulls[arm] * first // 4, pulls[arm] * max(first, stop) // 4)
+            begun = min(pulls[arm] * first // 4, pulls[arm] - 1)
+            rows = Rows(arm, begun, max(begun + 1, pulls[arm] * stop // 4))
             request = {"set": Release, "add": Accumulate}[kind]
             return Step(request(arm, rows, Laplace(scale), divisor), lambda _: go(target))
         registers = tuple((arm,) for arm in range(self.arms))
@@ -114,16 +116,19 @@ class Program(Algorithm):
 
 @st.composite
 def programs(draw: st.DrawFn) -> Program:
-    """Every loop passes line 0, which plays; at most two choices on the way."""
-    length, choices = draw(st.integers(2, 6)), 0
+    """Every loop passes line 0, which plays and fills both registers; two choices at the most."""
+    length, choices = draw(st.integers(5, 9)), 0
     lines: list[tuple[Any, ...]] = []
+    for number in (0, 1):
+        lines.append(("play", number, 1, 2 * number + 1))
+        lines.append(("release", "set", number, 0, 4, Fraction(2), 1, 2 * number + 2))
     arm, fourth = st.integers(0, 1), st.integers(0, 4)
     scale = st.sampled_from([Fraction(1, 3), Fraction(2), 0.1, Fraction(5, 7)])
     divisor = st.sampled_from([1, 3, Fraction(1, 2)])
-    for number in range(length):
+    for number in range(4, length):
         later = st.integers(number + 1, length)
-        kinds = ["release"] + ["choose", "keep"] * (choices < 2)
-        kind = "play" if number == 0 else draw(st.sampled_from(["play", *kinds]))
+        kinds = ["play", "release"] + ["choose", "keep"] * (choices < 2)
+        kind = draw(st.sampled_from(kinds))
         if kind == "play":
             lines.append((kind, draw(arm), draw(st.integers(1, 3)), draw(later)))
         elif kind == "release":
@@ -137,7 +142,7 @@ def programs(draw: st.DrawFn) -> Program:
 
 
 @settings(deadline=None, max_examples=150)
-@given(programs(), st.integers(1, 6))
+@given(programs(), st.integers(1, 8))
 def test_walk_equals_brute_force_on_odd_declarations(program, horizon):
     found = bound(program, horizon)
     assert found.complete
@@ -147,14 +152,17 @@ def test_walk_equals_brute_force_on_odd_declarations(program, horizon):
 def test_memory_does_not_forget_what_a_row_has_paid():
     """Two paths lead to one public state; on one of them the row was released before."""
     lines = (
-        ("play", 0, 1, 1),
-        ("choose", (2, 3)),
-        ("release", "set", 0, 0, 4, Fraction(1), 1, 3),
-        ("play", 1, 1, 4),
-        ("release", "set", 0, 0, 4, Fraction(1), 1, 5),
+        ("play", 1, 1, 1),
+        ("release", "set", 1, 0, 4, Fraction(10**6), 1, 2),
+        ("play", 0, 1, 3),
+        ("release", "set", 0, 0, 4, Fraction(1), 1, 4),
+        ("choose", (5, 6)),
+        ("release", "set", 0, 0, 4, Fraction(1), 1, 6),
+        ("play", 1, 1, 7),
+        ("release", "set", 0, 0, 4, Fraction(1), 1, 8),
         ("play", 1, 5, 0),
     )
-    assert bound(Program(arms=2, lines=lines), 5).charge == 2
+    assert bound(Program(arms=2, lines=lines), 7).charge == 3
 
 
 @pytest.mark.parametrize("horizon", [2, 3, 64, 65, 1000, 1024, 1025])
@@ -184,5 +192,5 @@ def test_the_number_of_nodes_is_the_number_of_public_states():
 
     walk = Walk(build("adap_ucb", 2, 10**5), 10**5)
     walk.run(float("inf"), float("inf"))
-    assert len({state for state, _, _ in walk.seen}) == len(walk.seen)
-    assert max(len(runs) for _, _, charges in walk.seen for runs in charges) == 2
+    assert len({key[0] for key in walk.seen}) == len(walk.seen)
+    assert max(len(runs) for key in walk.seen for runs in key[2]) == 2

@@ -34,6 +34,7 @@ def test_the_proof_quotes_the_real_source(module, name, quote):
 
 def test_every_part_of_the_argument_is_quoted():
     quoted = {name for _, name, _ in QUOTES}
-    needed = {"interpret", "charge_of", "Walk.visit", "Walk.run", "Walk.visit_again", "add"}
+    needed = {"interpret", "decide", "charge_of", "Walk.visit", "Walk.run", "Walk.visit_again"}
+    needed |= {"add", "Place.after", "Place.rows", "Node.key", "Walk.covered", "requested"}
     assert quoted >= needed | {"Episodes.step", "released", "total", "DPUCB.release", "deepest_row"}
     assert PROOF.read_text().count("```") == 2 * len(QUOTES)

@@ -11,7 +11,7 @@ goes when (largest mean) - (mean of j) > 2 h_e + 2 c_e. The last survivor is pla
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from dpaudit.core.algorithm import Algorithm, Keep, Play, Release, Rows, State, Step
 from dpaudit.core.arithmetic import Arithmetic, exact
@@ -41,8 +41,6 @@ class DPSE(Algorithm):
     epsilon: float = 1.0
     horizon: int
     beta: float | None = None
-
-    anytime: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -29,7 +29,6 @@ class DPUCB(PerStep):
     horizon: int
     gamma: float = 0.1
 
-    anytime: ClassVar[bool] = False
     private: ClassVar[bool] = True
 
     @property

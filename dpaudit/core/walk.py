@@ -1,0 +1,239 @@
+"""The one driver of a declaration's requests, which checks every request against the contract.
+
+A `Place` is where a run stands: the public state, the pull counts and the registers written so far.
+An interpreter looks at `place.request`, answers it, and goes on with `place.after(answer)`. Nothing
+here knows a reward or a register's value, so the same walk serves one run, every decision path, and
+the model checker. What breaks the contract is a `BadDeclaration` in one line:
+
+- `step` returns a `Step` whose request is one of the five of `dpaudit.core.algorithm`;
+- plays name an arm that exists and a whole number of rounds, at least 1;
+- releases read at least one row, all of them played, divide by a positive int or Fraction, and add
+  a `Noise`;
+- decisions are between different arms that exist, each with different registers of its own that
+  were written before; a rule is a `Rule`, a width a number of at least 0;
+- `MOST_IDLE` requests without a play are too many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import chain, combinations
+from typing import Any, NoReturn
+
+from dpaudit.core.algorithm import (
+    Accumulate,
+    Algorithm,
+    Choose,
+    Keep,
+    Play,
+    Register,
+    Release,
+    Request,
+    Rows,
+    State,
+    Step,
+)
+from dpaudit.core.arithmetic import FLOAT
+from dpaudit.core.noise import Noise
+from dpaudit.core.scores import Rule
+from dpaudit.errors import BadDeclaration, is_positive_double
+
+MOST_IDLE = 10_000
+LONGEST = 160  # characters of a state or an error in a message
+FOREIGN = (Exception, SystemExit, GeneratorExit)  # what foreign code may raise; Ctrl-C is ours
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where a run stands, and what the declaration asks for there."""
+
+    algorithm: Algorithm
+    state: State
+    pulls: tuple[int, ...]
+    time: int = 0
+    written: frozenset[Register] = frozenset()
+    idle: int = 0
+
+    @cached_property
+    def step(self) -> Step:
+        """The step of this state, once its request keeps the contract."""
+        try:
+            step = self.algorithm.step(self.state)
+        except FOREIGN as error:
+            self.breach("step", f"raised {said(error)}")
+        if type(step) is not Step or not callable(step.then):
+            self.breach("step", f"returned a {type(step).__name__}, not a Step")
+        self.require(step.request)
+        return step
+
+    @property
+    def request(self) -> Request:
+        """What the declaration asks for."""
+        return self.step.request
+
+    @cached_property
+    def rule(self) -> Rule:
+        """The rule of a choice, in doubles."""
+        request = self.request
+        if not isinstance(request, Choose):
+            self.breach("step", f"asks for a {type(request).__name__}, which has no rule")
+        try:
+            rule = request.rule(FLOAT)
+        except FOREIGN as error:
+            self.breach("its rule", f"raised {said(error)}")
+        if not isinstance(rule, Rule):
+            self.breach("its rule", f"is a {type(rule).__name__}, not a Rule")
+        return rule
+
+    @cached_property
+    def width(self) -> float:
+        """The width of an elimination, in doubles: within less than 0 lies not even the best."""
+        request = self.request
+        if not isinstance(request, Keep):
+            self.breach("step", f"asks for a {type(request).__name__}, which has no width")
+        try:
+            width = float(request.width(FLOAT))
+        except FOREIGN as error:
+            self.breach("its width", f"raised {said(error)}")
+        if not width >= 0:
+            self.breach("its width", f"is {width}, which is not at least 0")
+        return width
+
+    def rows(self, horizon: int) -> Rows:
+        """Return the rows of a play, as far as the horizon lets it run."""
+        request = self.request
+        if not isinstance(request, Play):
+            self.breach("step", f"asks for a {type(request).__name__}, which is no play")
+        first = self.pulls[request.arm]
+        return Rows(request.arm, first, first + min(request.rounds, horizon - self.time))
+
+    def after(self, answer: Any = None) -> Place:
+        """Return the place that follows an answer: the rows of a play, an arm, the survivors."""
+        request, pulls, time = self.request, self.pulls, self.time
+        written, idle = self.written, self.idle + 1
+        if isinstance(request, Play):
+            arm, rounds = request.arm, len(answer)
+            pulls, time = (*pulls[:arm], pulls[arm] + rounds, *pulls[arm + 1 :]), time + rounds
+            idle = 0
+        elif isinstance(request, Release | Accumulate) and request.register not in written:
+            written |= {request.register}
+        if idle > MOST_IDLE:
+            self.breach("step", f"makes no progress: {MOST_IDLE:,} requests without a play")
+        try:
+            state = self.step.then(answer)
+        except FOREIGN as error:
+            self.breach("then", f"raised {said(error)}")
+        return Place(self.algorithm, state, pulls, time, written, idle)
+
+    def breach(self, part: str, rule: str) -> NoReturn:
+        """Raise the `BadDeclaration` of this place."""
+        kind = type(self.algorithm).__name__
+        raise BadDeclaration(f"{kind} at {shortened(self.state)}: {part} {rule}.")
+
+    def require(self, request: Request) -> None:
+        """Raise unless a request keeps the contract."""
+        kind = type(request)
+        if kind is Play:
+            self._require_play(request)  # type: ignore[arg-type]
+        elif kind in (Release, Accumulate):
+            self._require_release(request)  # type: ignore[arg-type]
+        elif kind in (Choose, Keep):
+            self._require_decision(request)  # type: ignore[arg-type]
+        else:
+            self.breach("step", f"asks for a {kind.__name__}, which is no request of dpaudit.core")
+
+    def _require_play(self, request: Play) -> None:
+        self._require_arm(request.arm, "plays")
+        if type(request.rounds) is not int or request.rounds < 1:
+            shown = shortened(request.rounds)
+            self.breach("step", f"plays {shown} rounds; a whole number of at least 1 is due")
+
+    def _require_release(self, request: Release | Accumulate) -> None:
+        rows, divisor = request.rows, request.divisor
+        self._require_register(request.register)
+        numbers = (getattr(rows, name, None) for name in ("arm", "first", "stop"))
+        if type(rows) is not Rows or any(type(number) is not int for number in numbers):
+            self.breach("step", f"releases {shortened(rows)}, not plain Rows of integers")
+        self._require_arm(rows.arm, "releases rows of")
+        if not 0 <= rows.first <= rows.stop <= self.pulls[rows.arm]:
+            self.breach("step", f"releases {rows}, which have not been played (pulls {self.pulls})")
+        if rows.first == rows.stop:
+            self.breach("step", f"releases no row ({rows})")
+        if type(divisor) not in (int, Fraction) or not is_positive_double(divisor):
+            self.breach("step", f"divides by {shortened(divisor)}, no positive int or Fraction")
+        if not isinstance(request.noise, Noise):
+            self.breach("step", f"adds a {type(request.noise).__name__}, which is no Noise")
+
+    def _require_decision(self, request: Choose | Keep) -> None:
+        arms, groups = request.arms, request.registers
+        if type(arms) is not tuple or not arms:
+            self.breach("step", f"decides between {shortened(arms)}, not between a tuple of arms")
+        for arm in arms:
+            self._require_arm(arm, "decides about")
+        if len(set(arms)) != len(arms):
+            self.breach("step", f"names an arm twice in {arms}")
+        if type(groups) is not tuple or any(type(group) is not tuple for group in groups):
+            self.breach("step", "shows registers that are not a tuple of tuples")
+        if len(groups) != len(arms) or not all(groups):
+            self.breach("step", f"shows {len(groups)} groups of registers for {len(arms)} arms")
+        for group in groups:
+            for register in group:
+                self._require_register(register)
+                if register not in self.written:
+                    shown = shortened(register)
+                    self.breach("step", f"reads register {shown}, which was never written")
+            if len(set(group)) != len(group):
+                self.breach("step", f"shows a register twice in {shortened(group)}")
+        if not callable(request.rule if isinstance(request, Choose) else request.width):
+            self.breach("step", "decides by something that is not a function of an arithmetic")
+
+    def _require_arm(self, arm: Any, does: str) -> None:
+        if type(arm) is not int or not 0 <= arm < self.algorithm.arms:
+            self.breach("step", f"{does} arm {shortened(arm)} of {self.algorithm.arms}")
+
+    def _require_register(self, register: Any) -> None:
+        try:
+            hash(register)
+        except FOREIGN as error:
+            self.breach("step", f"names a register that cannot be one ({said(error)})")
+
+
+def begin(algorithm: Algorithm) -> Place:
+    """Return where every run begins."""
+    pulls = (0,) * algorithm.arms
+    try:
+        state = algorithm.start()
+    except FOREIGN as error:
+        Place(algorithm, None, pulls).breach("start", f"raised {said(error)}")
+    return Place(algorithm, state, pulls)
+
+
+def outcomes(request: Choose | Keep) -> Iterator[Any]:
+    """Return every answer that a choice can get: each arm, or each non-empty set of survivors."""
+    if isinstance(request, Choose):
+        yield from request.arms
+    else:
+        sizes = range(1, len(request.arms) + 1)
+        yield from chain.from_iterable(combinations(request.arms, size) for size in sizes)
+
+
+def shortened(value: Any) -> str:
+    """Return a foreign value in one short line, whatever its own text does."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:
+        text = f"a {type(value).__name__} that cannot be shown"
+    return text if len(text) <= LONGEST else text[:LONGEST] + "..."
+
+
+def said(error: BaseException) -> str:
+    """Return an error of foreign code in one short line."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:
+        text = ""
+    text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return text if len(text) <= LONGEST else text[:LONGEST] + "..."
