@@ -78,8 +78,7 @@ def judge(
     patient = budget >= COMPILING
     share = CERTIFIED_SHARE if patient else 1.0
     first = Search(build, claimed, epsilon, "ball", horizons, share=share)
-    one = build(QUICK) is claimed
-    if patient and len(horizons) == 1 and horizons[0] > QUICK and one:
+    if patient and len(horizons) == 1 and horizons[0] > QUICK and not claimed.told():
         short = Search(build, claimed, epsilon, "float", [QUICK])
         short.run(min(deadline, time.monotonic() + REFERENCE_SECONDS))
         first.known = short.known
@@ -99,7 +98,7 @@ def judge(
 
 def _hunted(algorithm: Algorithm, epsilon: float, horizon: int, deadline: float) -> list[Finding]:
     """Look for a violation that shows without a full search, on runs up to the last horizon."""
-    if not horizon:
+    if not horizon or algorithm.told():
         return []
     start = time.monotonic()
     witness = hunt(algorithm, horizon, epsilon, deadline)
@@ -282,11 +281,13 @@ def _refuted(plain: Finding, witness: Witness, algorithm: Algorithm) -> Finding:
         return replace(plain, reason=reason, epsilon_lower=again.loss.lower)
     engine = "certified" if again.loss.certified else "floating point"
     largest = max(plain.epsilon_lower, again.loss.lower)
+    other = plain.instance is not None
+    built = f" This is the instance built for {plain.horizon:,} rounds." * other
     return replace(
         plain,
         status=Status.REFUTED,
         reason=f"A pair of streams and an action sequence that violate it follow ({engine}). "
-        f"The largest loss seen up to T = {plain.horizon} is {largest:.9g}.",
+        f"The largest loss seen up to T = {plain.horizon} is {largest:.9g}.{built}",
         epsilon_lower=again.loss.lower,
         epsilon_upper=math.inf,
         certified=again.loss.certified,

@@ -71,7 +71,7 @@ def show_verdict(out: Console, report: Report, command: str, saved: str | None) 
     """Print the verdict, its meaning, the counterexample if any, and what is not covered."""
     refutation = next((f for f in report.findings if f.status is Status.REFUTED), None)
     if refutation is not None and refutation.witness is not None:
-        show_witness(out, refutation.witness)
+        show_witness(out, refutation.witness, refutation.instance)
     if report.interrupted:
         out.print("\nInterrupted: the checks above are all that was finished.")
     colour = COLOURS[report.verdict]
@@ -137,10 +137,11 @@ def _refuted(finding: Finding, claim: Claim, epsilon: str) -> str:
     return f"{said}the first {finding.horizon:,} rounds of the claimed instance."
 
 
-def show_witness(out: Console, witness: Witness) -> None:
+def show_witness(out: Console, witness: Witness, instance: int | None = None) -> None:
     """Print a counterexample: both streams, the actions, both likelihoods and the loss."""
     length = len(witness.actions)
-    out.print(f"\nCounterexample with {length} rounds; one reward differs, at round", end=" ")
+    to = "" if instance is None else f" to the instance built for {instance:,} rounds,"
+    out.print(f"\nCounterexample{to} with {length} rounds; one reward differs, at round", end=" ")
     out.print(f"{witness.position + 1}:")
     rows = (
         ("actions", [str(arm) for arm in witness.actions]),

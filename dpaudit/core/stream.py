@@ -6,6 +6,7 @@ is the reference interpreter: the faster ones are tested against it.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -79,16 +80,27 @@ def interpret(algorithm: Algorithm, horizon: int, rewards: Rewards, rng: Any) ->
                 rounds.append(len(answer))
                 if place.time + len(answer) == horizon:
                     return Trajectory(tuple(arms), tuple(rounds), releases)
-            case Release(register, rows, noise, divisor):
-                registers[register] = rewards.total(rows) / float(divisor) + noise.sample(rng)
+            case Release(register, rows, _, divisor):
+                registers[register] = rewards.total(rows) / float(divisor) + drawn(place, rng)
                 releases += 1
-            case Accumulate(register, rows, noise, divisor):
-                added = rewards.total(rows) / float(divisor) + noise.sample(rng)
+            case Accumulate(register, rows, _, divisor):
+                added = rewards.total(rows) / float(divisor) + drawn(place, rng)
                 registers[register] = registers.get(register, 0.0) + added
                 releases += 1
             case Choose() | Keep():
                 answer = decide(place, shown(place, registers), rng)
         place = place.after(answer)
+
+
+def drawn(place: Place, rng: Any) -> float:
+    """Return one draw of a release's noise."""
+    try:
+        noise = float(place.request.noise.sample(rng))  # type: ignore[union-attr]
+    except FOREIGN as error:
+        place.breach("its noise", f"raised {said(error)}")
+    if not math.isfinite(noise):
+        place.breach("its noise", f"drew {noise}")
+    return noise
 
 
 def shown(place: Place, registers: Mapping[Hashable, float]) -> NDArray[np.float64]:

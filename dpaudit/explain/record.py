@@ -17,10 +17,17 @@ import numpy as np
 from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows
 from dpaudit.core.canonical import Distrust
 from dpaudit.core.noise import Noise
-from dpaudit.core.scores import BetaDraw, Imed, KLBound, PrivateKLBound, Score
-from dpaudit.core.stream import Rewards, decide, shown
+from dpaudit.core.scores import (
+    BetaDraw,
+    Imed,
+    KLBound,
+    PrivateKLBound,
+    Score,
+    winner_is_known,
+)
+from dpaudit.core.stream import Rewards, decide, drawn, shown
 from dpaudit.core.walk import Place, begin
-from dpaudit.errors import DpauditError, InvalidArgument
+from dpaudit.errors import InvalidArgument
 from dpaudit.structure.ledger import Charge, charge_of
 
 MOST_PLAYS = 500
@@ -90,17 +97,7 @@ class Recorder:
     plays: list[Played] = field(default_factory=list)
 
     def run(self) -> list[Event]:
-        """Run to the horizon and return every event in order; a broken declaration is one line."""
-        try:
-            return self.interpret()
-        except DpauditError:
-            raise
-        except Exception as error:
-            rule = f"raised {type(error).__name__} in its run: {error}"
-            raise InvalidArgument("TARGET", self.algorithm.name, rule) from None
-
-    def interpret(self) -> list[Event]:
-        """Answer every request up to the horizon."""
+        """Answer every request up to the horizon and return every event in order."""
         place = begin(self.algorithm)
         while True:
             answer: Any = None
@@ -113,7 +110,7 @@ class Recorder:
                     if place.time + len(answer) == self.horizon:
                         return self.events
                 case Release() | Accumulate() as request:
-                    self.release(request)
+                    self.release(place, request)
                 case Choose() | Keep() as request:
                     answer = self.decide(place, request)
             place = place.after(answer)
@@ -127,11 +124,11 @@ class Recorder:
                 rule = f"takes more than {MOST_PLAYS} plays; a shorter run explains as much."
                 raise InvalidArgument("horizon", self.horizon, rule)
 
-    def release(self, request: Release | Accumulate) -> None:
+    def release(self, place: Place, request: Release | Accumulate) -> None:
         """Fill a register."""
         register, rows = request.register, request.rows
         total = self.rewards.total(rows)
-        value = total / float(request.divisor) + request.noise.sample(self.rng)
+        value = total / float(request.divisor) + drawn(place, self.rng)
         spans, added = self.spans(rows), isinstance(request, Accumulate)
         if added:
             self.behind[register] = (*self.behind.get(register, ()), *spans)
@@ -190,7 +187,7 @@ def _wins(rule: Any) -> str:
 
 def _indices(rule: Any, x: Any) -> list[str]:
     """Return the index of every arm as a person reads it; KL bounds as q, not as -log(1 - q)."""
-    if not isinstance(rule, Score | Imed):
+    if not isinstance(rule, Score | Imed) or not winner_is_known(rule):
         return [""] * len(x)
     show = _bound if isinstance(rule, KLBound | PrivateKLBound) else "{:.5g}".format
     return [f"index {show(float(value))}" for value in np.atleast_1d(rule.value(x))]

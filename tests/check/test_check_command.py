@@ -244,7 +244,7 @@ def test_contradictions_are_bugs_of_dpaudit(capsys, here, monkeypatch):
     proved = Finding("structure", Status.PROVED, "forged.", epsilon_upper=1.0, arms=2, horizon=1000)
     refuted = Finding("exact", Status.REFUTED, "seen.", epsilon_lower=2.0, arms=2, horizon=8)
     with pytest.raises(Contradiction, match="a bug in dpaudit"):
-        combine([proved, refuted])
+        combine([proved, refuted], 1000)
     monkeypatch.setattr("dpaudit.structure.prove", lambda *_: proved)
     code, _, err = command(capsys, "check", "variants.py:halved_ucb")
     assert code == 2
@@ -369,11 +369,12 @@ def test_replay_json(capsys, witness):
     assert data["witness"]["target"] == "ucb"
 
 
-def test_what_holds_at_a_small_size_is_no_verdict_on_overcharged_longer_runs(capsys):
+def test_what_holds_for_short_runs_is_said_so_and_decides_nothing(capsys):
     words = ["check", "mutants/noise_halved_late", "--method", "structure,exact"]
     assert run([*words, "--exact-horizon", "4"]) == 3
     out = " ".join(capsys.readouterr().out.split())
     assert "exact HOLDS 0.4972" in out
-    assert "it holds at 4 rounds, but longer runs are charged more than epsilon" in out
-    # the same size without the overcharge beyond it
+    assert "HOLDS up to 4 of 10,000,000 rounds: epsilon = 1 is respected" in out
+    assert "Nothing is said about longer runs, and 10,000,000 rounds were claimed." in out
+    # the same size, claimed
     assert run([*words, "--exact-horizon", "4", "--horizon", "4"]) == 0

@@ -47,15 +47,15 @@ def no_hunt(monkeypatch):
 
 
 def only(build_horizons, epsilon=1.0):
-    findings = judge(lambda horizon: ADAP, epsilon, build_horizons, PATIENT)
+    findings = judge(lambda horizon: ADAP, ADAP, epsilon, build_horizons, PATIENT)
     assert len(findings) == 1
     return findings[0]
 
 
 def test_sizes_begin_with_the_first_decision():
     assert list(sizes(2, 64)) == [3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64]
-    assert list(sizes(5, 20)) == [6, 7, 8, 12, 16]
-    assert list(sizes(10, 20)) == [12, 16]
+    assert list(sizes(5, 20)) == [6, 7, 8, 12, 16, 20]
+    assert list(sizes(10, 20)) == [12, 16, 20]
     assert list(sizes(2, 2)) == []
 
 
@@ -133,12 +133,12 @@ def test_floating_point_goes_on_where_certainty_ends(monkeypatch):
         return replace(REAL, loss=loss, horizon=horizon, streams=streams, **changes)
 
     monkeypatch.setattr(horizons, "worst_loss", engine)
-    findings = judge(lambda horizon: ADAP, 1.0, [3, 4], PATIENT)
+    findings = judge(lambda horizon: ADAP, ADAP, 1.0, [3, 4], PATIENT)
     assert [(f.horizon, f.certified) for f in findings] == [(3, True), (4, False)]
     assert (4, "float") in asked
     asked.clear()
     # a search that may have to be compiled first is not begun in a short check
-    findings = judge(lambda horizon: ADAP, 1.0, [3, 4], COMPILING / 2)
+    findings = judge(lambda horizon: ADAP, ADAP, 1.0, [3, 4], COMPILING / 2)
     assert [(f.horizon, f.certified) for f in findings] == [(3, True)]
     assert {engine for _, engine in asked} == {"ball"}
 
@@ -150,5 +150,5 @@ def test_the_bracket_prefers_certainty_and_ignores_error_probabilities():
     claim = Claim("a", "a", {}, 1.0, 2, 100, True, "", True)
     assert Report(Status.SILENT, claim, (exact, measured, sampled)).lower == 0.5
     assert Report(Status.SILENT, claim, (measured, sampled)).lower == 0.6
-    assert Report(Status.SILENT, replace(claim, anytime=False), (exact, measured)).lower == 0.0
+    assert Report(Status.SILENT, claim, (replace(exact, instance=4), measured)).lower == 0.6
     assert Report(Status.SILENT, claim, (sampled,)).lower == 0.0

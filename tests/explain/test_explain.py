@@ -70,7 +70,7 @@ def test_charges_are_those_of_the_ledger(name):
             answer = Rows(play.arm, pulls[play.arm], pulls[play.arm] + len(play.rounds))
             pulls[play.arm] += len(play.rounds)
         elif kind in ("Release", "Accumulate"):
-            rows, charge = charge_of(step.request, pulls)
+            rows, charge = step.request.rows, charge_of(step.request)
             books[rows.arm] = add(books[rows.arm], rows, charge)[0]
         else:
             answer = next(choices)[0]
@@ -168,4 +168,7 @@ def test_a_broken_declaration_costs_one_line(tmp_path, monkeypatch, capsys):
     )
     assert run(["explain", "broken_one.py:Broken"]) == 2
     err = capsys.readouterr().err
-    assert "raised ZeroDivisionError in its run: no index" in err and err.count("\n") == 1
+    assert (
+        "Broken at Deciding(pulls=(1, 1)): its rule raised ZeroDivisionError: no index." in err
+        and err.count("\n") == 1
+    )
