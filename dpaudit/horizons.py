@@ -21,7 +21,7 @@ from typing import Literal
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.arithmetic import exact
-from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.errors import BadDeclaration, InvalidArgument, Unsupported
 from dpaudit.exact import WorstLoss, recompute, shrink, worst_loss
 from dpaudit.exact.likelihood import COMPILING
 from dpaudit.exact.pairs import Streams
@@ -179,6 +179,8 @@ class Search:
             )
         except (InvalidArgument, Unsupported) as error:
             raise Stopped(str(error)) from None
+        except BadDeclaration:
+            raise
         except Exception as error:
             # One engine that breaks must not take the other checks down with it.
             said = f"{type(error).__name__}: {error}".rstrip(": ")

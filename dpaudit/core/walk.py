@@ -41,7 +41,7 @@ from dpaudit.core.noise import Noise
 from dpaudit.core.scores import Rule
 from dpaudit.errors import BadDeclaration, is_positive_double
 
-MOST_IDLE = 10_000
+MOST_IDLE = 2_000
 LONGEST = 160  # characters of a state or an error in a message
 FOREIGN = (Exception, SystemExit, GeneratorExit)  # what foreign code may raise; Ctrl-C is ours
 

@@ -26,7 +26,7 @@ from dpaudit.verdict import Finding, Status
 
 STREAMS = "every pair of neighbouring streams in [0, 1]^T, every transcript"
 FEW_STATES = 5_000
-WALK_SHARE = 0.6  # of the budget; the rest is for asking every step again
+WALK_SHARE = 0.45  # of the budget; the rest is for asking every step again
 OVERCHARGED_SECONDS = 2.0
 
 
