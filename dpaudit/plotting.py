@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's palette without its yellow, which is faint on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 DASHES = ("-", "--", "-.", ":")
+MARK = "dpaudit, with Matplotlib"
 FORMATS = (".png", ".svg", ".pdf")
 
 
@@ -25,7 +26,7 @@ def require_picture(destination: str | None) -> None:
         return
     if Path(destination).suffix not in FORMATS:
         raise InvalidArgument("plot", destination, f"must end in {', '.join(FORMATS)}.")
-    require_writable(destination)
+    require_writable(destination, MARK)
 
 
 def figure(width: float = 6.4, height: float = 4.4) -> tuple[Any, Any]:
@@ -46,11 +47,12 @@ def save(canvas: Any, path: Path) -> None:
     from dpaudit.output import write_bytes
 
     kind = path.suffix[1:]
-    date = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}[kind]
+    date = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    maker = "Software" if kind == "png" else "Creator"
     buffer = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "dpaudit", "svg.fonttype": "path"}):
-        canvas.savefig(buffer, format=kind, dpi=150, metadata={date: None})
-    write_bytes(path, buffer.getvalue())
+        canvas.savefig(buffer, format=kind, dpi=150, metadata=date | {maker: MARK})
+    write_bytes(path, buffer.getvalue(), MARK)
 
 
 def draw_curve(axes: Any, times: Any, curves: Any, label: str, colour: str, dash: str) -> None:

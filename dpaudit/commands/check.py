@@ -56,7 +56,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.errors import UnknownName
     from dpaudit.gate import machine
     from dpaudit.gate.subject import Options
-    from dpaudit.output import require_writable, write_json
+    from dpaudit.output import mark_of, require_writable, write_json
     from dpaudit.parsing import assignment, integer, number
     from dpaudit.target import resolve
 
@@ -64,8 +64,8 @@ def execute(arguments: argparse.Namespace) -> int:
     for name in methods:
         if name not in engine.METHODS:
             raise UnknownName("method", name, engine.METHODS)
-    machine.require(arguments)
-    require_writable(arguments.witness)
+    machine.require(arguments, "report")
+    require_writable(arguments.witness, mark_of("witness"))
     readers: dict[str, Callable[[str, str], Any]] = {
         "epsilon": number,
         "arms": integer,
@@ -99,7 +99,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.html is not None or arguments.details:
         found = detailed(found, arguments, values.get("budget", engine.BUDGET))
     if arguments.json is not None:
-        write_json(engine.as_json(found), arguments.json)
+        write_json(engine.as_json(found), arguments.json, "report")
     if machine.wanted(arguments):
         asked = Options(values.get("epsilon"), given, seed=integer("seed", arguments.seed))
         machine.write(arguments, [machine.checked(found, target, asked, saved)])
@@ -134,7 +134,7 @@ def save(found: Report, destination: str | None) -> str | None:
     witness = next((f.witness for f in found.findings if f.witness is not None), None)
     if witness is None or destination is None:
         return None
-    write_json(to_json(witness), destination)
+    write_json(to_json(witness), destination, "witness")
     return destination
 
 

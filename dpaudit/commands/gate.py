@@ -53,7 +53,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.output import write_json
     from dpaudit.parsing import number
 
-    machine.require(arguments)
+    machine.require(arguments, "gate")
     path = Path(arguments.lock)
     try:
         entries = select(read(path), arguments.claims)
@@ -88,6 +88,7 @@ def execute(arguments: argparse.Namespace) -> int:
     show_total(out, results, fresh)
     machine.write(arguments, results)
     if arguments.json is not None:
-        data = {"schema": 1, "exit_code": code, "lock": str(path), "fresh": fresh}
-        write_json(data | {"claims": [machine.as_json(it) for it in results]}, arguments.json)
+        data = {"exit_code": code, "lock": str(path), "fresh": fresh}
+        claims = [machine.as_json(it) for it in results]
+        write_json(data | {"claims": claims}, arguments.json, "gate")
     return code

@@ -63,26 +63,23 @@ def execute(arguments: argparse.Namespace) -> int:
         import json
 
         data = {"counts": ledger.counts(entries), "steps": [entry.record() for entry in entries]}
-        _write(arguments.json, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+        _write(arguments.json, json.dumps(data, indent=1, ensure_ascii=False) + "\n", '"counts":')
     if arguments.errata:
         from dpaudit.claims.errata import errata
 
-        _write(arguments.errata, errata(entries))
+        _write(arguments.errata, errata(entries), "`python -m dpaudit prove --errata")
     return 0 if all(entry.expected for entry in entries) else 1
 
 
-def _write(target: str, text: str) -> None:
+def _write(target: str, text: str, mark: str) -> None:
     from pathlib import Path
 
-    from dpaudit.errors import InvalidArgument
+    from dpaudit.output import write_text
 
     if target == "-":
         sys.stdout.write(text)
-        return
-    try:
-        Path(target).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InvalidArgument("file", target, f"cannot be written: {error.strerror}.") from error
+    else:
+        write_text(Path(target), text, mark)
 
 
 def _run(chosen: list[Result]) -> list[Entry]:

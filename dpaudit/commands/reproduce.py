@@ -66,7 +66,7 @@ def execute(arguments: argparse.Namespace) -> int:
     judgements = [item for name in chosen for item in statements.JUDGES[name](records)]
     label = "statements" if arguments.experiment == "all" else f"statements_{chosen[0]}"
     settings = f"Horizon {horizon:,}, {runs} runs, seed {seed}.\n\n"
-    write_text(folder / f"{label}.md", settings + statements.markdown(judgements))
+    write_text(folder / f"{label}.md", settings + statements.markdown(judgements), "| statement |")
     _print(judgements)
     print(f"{len(todo)} panels in {folder} after {time.perf_counter() - started:.0f} s")
     return 0

@@ -168,7 +168,7 @@ def keep(panel: Panel, record: Record, folder: Path) -> None:
         for label, sample in record.items()
     }
     text = json.dumps({"key": panel.key(), "cells": cells}) + "\n"
-    write_text(folder / f"{panel.name}.json", text)
+    write_text(folder / f"{panel.name}.json", text, '{"key": ')
 
 
 def kept(panel: Panel, folder: Path) -> Record | None:

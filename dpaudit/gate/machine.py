@@ -12,16 +12,18 @@ from dpaudit.check import Report
 from dpaudit.errors import InvalidArgument
 from dpaudit.gate.result import Problem, Result, Rule
 from dpaudit.gate.subject import Declared, Judged, Options, claim_id
-from dpaudit.output import require_writable, write_json, write_text
+from dpaudit.output import mark_of, require_writable, write_json, write_text
 from dpaudit.report import meaning
 from dpaudit.target import Target
 from dpaudit.verdict import Status
 
+JUNIT, SARIF = '<testsuite name="dpaudit"', '"name": "dpaudit"'
 
-def require(arguments: argparse.Namespace) -> None:
-    """Raise before the work if an output cannot be written."""
-    for name in ("json", "junit", "sarif"):
-        require_writable(getattr(arguments, name))
+
+def require(arguments: argparse.Namespace, kind: str) -> None:
+    """Raise before the work if an output cannot be written; `kind` is that of the JSON."""
+    for name, mark in (("json", mark_of(kind)), ("junit", JUNIT), ("sarif", SARIF)):
+        require_writable(getattr(arguments, name), mark)
     for name in ("junit", "sarif"):
         if getattr(arguments, name) == "-":
             raise InvalidArgument(name, "-", "must be a file.")
@@ -40,9 +42,9 @@ def write(arguments: argparse.Namespace, results: Sequence[Result]) -> None:
     from dpaudit.gate.sources import versions
 
     if arguments.junit is not None:
-        write_text(Path(arguments.junit), junit.render(results, versions()))
+        write_text(Path(arguments.junit), junit.render(results, versions()), JUNIT)
     if arguments.sarif is not None:
-        write_json(sarif.render(results), arguments.sarif)
+        write_json(sarif.render(results), arguments.sarif, mark=SARIF)
     if arguments.github:
         for line in annotations.render(results):
             sys.stdout.write(f"{line}\n")

@@ -11,7 +11,6 @@ import re
 import shlex
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 from dpaudit.check import Report
 from dpaudit.core.algorithm import Algorithm
@@ -37,9 +36,9 @@ def save(judged: Judged, claim: str, folder: Path) -> Path | None:
     from dpaudit.exact.witness import to_json
 
     found = refutation_of(judged.report)
-    data: Any = judged.replay
+    data, kind = judged.replay, "audit"
     if found is not None and found.witness is not None:
-        data = to_json(found.witness)
+        data, kind = to_json(found.witness), "witness"
     if data is None:
         return None
     slug = re.sub(r"[^A-Za-z0-9]+", "-", claim).strip("-")[:60]
@@ -48,7 +47,7 @@ def save(judged: Judged, claim: str, folder: Path) -> Path | None:
         if not folder.is_dir():
             folder.mkdir(parents=True, exist_ok=True)
             write_text(folder / ".gitignore", "*\n")
-        write_json(data, str(path))
+        write_json(data, str(path), kind)
     except (OSError, DpauditError):
         return None  # a refutation is shown even where nothing can be written
     return path

@@ -58,7 +58,7 @@ def begin(path: Path, entries: Sequence[Entry], allowed: float) -> Fresh:
         raise InvalidArgument("error", f"{allowed:g}", rule)
     seed = secrets.randbits(32)
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    write_json([*runs, Run(now, seed, len(errors), str(error))], str(path))
+    write_json([*runs, Run(now, seed, len(errors), str(error))], str(path), mark='"when":')
     return Fresh(seed, str(error), str(total), len(runs) + 1, str(path))
 
 

@@ -15,7 +15,7 @@ from dpaudit import __version__
 from dpaudit.check import Claim, Report
 from dpaudit.details.parts import Details
 from dpaudit.errors import InvalidArgument
-from dpaudit.output import plain, require_writable, write_text
+from dpaudit.output import PAGE, plain, require_writable, write_text
 from dpaudit.page import figures
 from dpaudit.page.bracket import bracket
 from dpaudit.page.markup import Markup, document, join, tag
@@ -44,12 +44,12 @@ def require_page(destination: str) -> None:
     """Raise now rather than after the work if a page cannot be written there."""
     if destination == "-":
         raise InvalidArgument("file", "-", "is standard output; a page needs a file.")
-    require_writable(destination)
+    require_writable(destination, PAGE)
 
 
 def write(report: Report, destination: str, home: str | None = None) -> None:
     """Write the page of a report; `home` is the index that it links back to."""
-    write_text(Path(destination), page(report, home))
+    write_text(Path(destination), page(report, home), PAGE)
 
 
 def page(report: Report, home: str | None = None) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from dpaudit.check import METHODS, Report, as_json, check
 from dpaudit.details.compute import details
 from dpaudit.errors import Contradiction, DpauditError, InvalidArgument
-from dpaudit.output import write_json, write_text
+from dpaudit.output import PAGE, write_json, write_text
 from dpaudit.page.algorithm import command, write
 from dpaudit.page.gallery import Policy, Subject
 from dpaudit.page.index import LEDGER, Row, index, ledger_page
@@ -87,7 +87,7 @@ def collect(
 
     def write_index() -> None:
         waiting = len(subjects) - len(rows)
-        write_text(plan.directory / INDEX, index(rows, waiting, counts))
+        write_text(plan.directory / INDEX, index(rows, waiting, counts), PAGE)
 
     try:
         for subject in subjects:
@@ -113,7 +113,7 @@ def _row(subject: Subject, plan: Plan) -> Row:
         raise
     except DpauditError as error:
         return Row(subject, None, str(error))
-    write_json(as_json(report), str(plan.directory / f"{subject.name}.json"))
+    write_json(as_json(report), str(plan.directory / f"{subject.name}.json"), "report")
     write(report, str(plan.directory / f"{subject.name}.html"), INDEX)
     return Row(subject, report)
 
@@ -123,7 +123,7 @@ def write_ledger(steps: Sequence[dict[str, Any]], directory: Path) -> dict[str, 
     from dpaudit.claims.claim import OUTCOMES
     from dpaudit.claims.ledger import load_results
 
-    write_text(directory / LEDGER, ledger_page(steps, load_results()))
+    write_text(directory / LEDGER, ledger_page(steps, load_results()), PAGE)
     return {kind: sum(step["outcome"] == kind for step in steps) for kind in OUTCOMES}
 
 

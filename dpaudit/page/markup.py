@@ -12,6 +12,8 @@ import hashlib
 import html
 import re
 
+from dpaudit.output import PAGE
+
 _UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 _VOID = ("br", "col", "link", "meta")
 
@@ -67,6 +69,7 @@ def document(title: str, style: str, body: Markup, script: str = "") -> str:
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
+        Markup(PAGE),
         tag("meta", http_equiv="Content-Security-Policy", content=policy),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),

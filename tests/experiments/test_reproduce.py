@@ -130,7 +130,8 @@ def test_a_damaged_record_is_run_again(tmp_path, counted, capsys, monkeypatch):
     monkeypatch.setattr(plotting, "save", lambda canvas, path: path.write_text(""))
     command = ["reproduce", "alpha", "--out", str(tmp_path), "--horizon", "100", "--runs", "2"]
     assert run([*command, "--jobs", "1"]) == 0
-    (tmp_path / "alpha.json").write_text("{")
+    record = tmp_path / "alpha.json"
+    record.write_text(record.read_text()[:20])
     assert run([*command, "--jobs", "1"]) == 0
     assert counted["done"] == 2 * 2 * len(panels.ALPHAS)
     assert "α = 1 works better" in (tmp_path / "statements_alpha.md").read_text()

@@ -102,7 +102,7 @@ def test_keep_judges_only_what_is_missing(proved, ledger, tmp_path, monkeypatch)
 
     out = tmp_path / "out"
     out.mkdir()
-    write_json(as_json(proved), str(out / "adap_ucb.json"))
+    write_json(as_json(proved), str(out / "adap_ucb.json"), "report")
     monkeypatch.setattr(collection, "check", None)  # nothing may be judged afresh
     options = ["--keep", "--only", "adap_ucb", "--ledger", ledger]
     assert run(["report", "--all", "-o", str(out), *options]) == 0
