@@ -16,9 +16,9 @@ import msgspec
 
 from dpaudit.check import Report
 from dpaudit.errors import DpauditError, InvalidArgument
-from dpaudit.gate.sources import versions
 from dpaudit.gate.subject import Options
 from dpaudit.output import write_text
+from dpaudit.sources import versions
 from dpaudit.verdict import Status
 
 SCHEMA = 1

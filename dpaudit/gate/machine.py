@@ -39,7 +39,7 @@ def wanted(arguments: argparse.Namespace) -> bool:
 def write(arguments: argparse.Namespace, results: Sequence[Result]) -> None:
     """Write JUnit, SARIF and annotations; JSON is each command's own."""
     from dpaudit.gate import annotations, junit, sarif
-    from dpaudit.gate.sources import versions
+    from dpaudit.sources import versions
 
     if arguments.junit is not None:
         write_text(Path(arguments.junit), junit.render(results, versions()), JUNIT)

@@ -13,8 +13,9 @@ from typing import Any
 from dpaudit.check import HORIZON, OFFERED
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import DpauditError, InvalidArgument
-from dpaudit.gate.places import name_of, source_file
+from dpaudit.gate.places import name_of
 from dpaudit.gate.subject import Declared, Foreign, Instance, Subject
+from dpaudit.sources import source_file
 from dpaudit.target import Target, resolve
 
 

@@ -22,10 +22,9 @@ from dpaudit.gate import message
 from dpaudit.gate.compare import STRENGTH, problems
 from dpaudit.gate.lock import Entry, options_of
 from dpaudit.gate.naming import subject_of
-from dpaudit.gate.places import file_of
 from dpaudit.gate.result import Place, Problem, Result, Rule
-from dpaudit.gate.sources import digests, engine_digest
 from dpaudit.gate.subject import Judged, Options, Subject, searched
+from dpaudit.sources import digests, engine_digest, file_of
 from dpaudit.verdict import Status
 
 
@@ -59,7 +58,7 @@ class Gate:
         try:
             subject = subject_of(entry.target, self.root)
             judged = subject.judge(options)
-            sources = digests(subject, self.root)
+            sources = digests(subject.text, subject.source, self.root)
         except Contradiction:
             raise
         except DpauditError as error:

@@ -23,7 +23,7 @@ from dpaudit.errors import (
     require_integer,
     require_positive,
 )
-from dpaudit.gate.places import file_of
+from dpaudit.sources import file_of
 from dpaudit.target import Target, parameters, said
 from dpaudit.verdict import Finding, Status
 

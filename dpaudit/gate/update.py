@@ -12,8 +12,8 @@ from dpaudit.errors import Contradiction, DpauditError, InvalidArgument
 from dpaudit.gate.compare import weakened
 from dpaudit.gate.lock import Entry, Lock, LockError, Reason, entry_of, options_of
 from dpaudit.gate.naming import subject_of
-from dpaudit.gate.sources import digests
 from dpaudit.gate.subject import Options, claim_id, searched
+from dpaudit.sources import digests
 from dpaudit.verdict import Status
 
 Heard = Callable[[str, Report], Any]
@@ -91,7 +91,9 @@ class Writer:
         sized = subject.sizes(options)
         report = searched(subject, sized, subject.judge(sized)).report
         self.heard(claim, report)
-        return entry_of(claim, target, sized, report, digests(subject, self.root)), report
+        return entry_of(
+            claim, target, sized, report, digests(subject.text, subject.source, self.root)
+        ), report
 
     def _with(self, entry: Entry, changes: Sequence[str]) -> Writer:
         code = 1 if entry.verdict is Status.REFUTED else LockError.exit_code

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
+
 import pytest
 from gate_samples import MINE, forget, spoil, write
 
-from dpaudit.gate import sources
+from dpaudit import sources
 from dpaudit.gate.naming import subject_of
-from dpaudit.gate.sources import digests
 
 HELPED = MINE.replace(
     "from dpaudit.core.scores import Affine",
@@ -15,9 +16,14 @@ HELPED = MINE.replace(
 )
 
 
+def found_from(folder, target):
+    subject = subject_of(target, folder)
+    return sources.sources_of(subject.text, subject.source, folder)
+
+
 def now(folder, target="mine.py:Mine"):
     forget("mine", "helper")
-    return digests(subject_of(target, folder), folder)
+    return found_from(folder, target).files
 
 
 def test_comments_count_and_line_endings_do_not(project):
@@ -92,12 +98,33 @@ def test_a_target_outside_the_folder_of_the_lock(project):
     write(inner, "x = 1\n", "helper.py")
     (project / "mine.py").unlink()
     forget("mine", "helper")
-    found = digests(subject_of("../src/mine.py:Mine", inner), inner)
-    assert set(found) == {"../src/mine.py", "../src/helper.py", "dpaudit.core"}
+    found = found_from(inner, "../src/mine.py:Mine")
+    assert set(found.files) == {"../src/mine.py", "../src/helper.py", "dpaudit.core"}
+
+
+def test_what_is_imported_from_anywhere_else_counts(project, tmp_path_factory, monkeypatch):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    monkeypatch.syspath_prepend(elsewhere)
+    (elsewhere / "spaces").mkdir()
+    write(elsewhere, "from spaces import levels\nbonus = 1\n", "far_helper.py")
+    write(elsewhere / "spaces", "level = 1\n", "levels.py")
+    (elsewhere / "far_binary.so").write_bytes(b"\x7fELF")
+    write(project, HELPED.replace("from helper", "import far_binary\nfrom far_helper"))
+    found = sources.files("mine.py:Mine", None, project)
+    names = {path.name for path in found if not path.is_relative_to(sources.CORE)}
+    assert names == {"mine.py", "far_helper.py", "levels.py", "far_binary.so"}
+
+
+def test_installed_packages_are_recorded_by_version(project, monkeypatch):
+    monkeypatch.setattr(sources, "_distributions", lambda: {"yaml": ["msgspec"]})
+    write(project, f"import json, numpy.random, yaml, nothing_of_this_name\n{MINE}")
+    found = sources.sources_of("mine.py:Mine", None, project).packages
+    assert found["numpy"] == version("numpy") and found["yaml"] == version("msgspec")
+    assert not set(found) & {"json", "dpaudit", "nothing_of_this_name", "dataclasses"}
 
 
 def test_a_base_class_of_the_core_counts(project, monkeypatch, tmp_path_factory):
-    found = sources.files(subject_of("mine.py:Mine", project), project)
+    found = sources.files("mine.py:Mine", subject_of("mine.py:Mine", project).source, project)
     names = {path.name for path in found}
     assert {"mine.py", "episodes.py", "algorithm.py", "noise.py", "scores.py"} <= names
     assert not names & {"check.py", "prove.py", "likelihood.py", "cli.py"}
@@ -106,7 +133,7 @@ def test_a_base_class_of_the_core_counts(project, monkeypatch, tmp_path_factory)
 @pytest.mark.parametrize("name", ["adap_klucb", "dp_se"])
 def test_an_algorithm_of_dpaudit_rests_on_the_core_alone(project, name):
     assert set(now(project, name)) == {"dpaudit.core"}
-    found = sources.files(subject_of(name), project)
+    found = sources.files(name, subject_of(name).source, project)
     assert f"{name}.py" in {path.name for path in found}
 
 
