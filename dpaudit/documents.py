@@ -21,11 +21,24 @@ from dpaudit.errors import InvalidArgument
 LARGEST = 1 << 26  # bytes
 DIGITS = 40  # of a whole number: seeds have 20
 SHOWN = 80
-SCHEMAS = {"witness": 2, "lock": 2, "report": 1, "audit": 1, "log": 1, "pair": 1, "gate": 1}
+SCHEMAS = {
+    "witness": 2,
+    "lock": 2,
+    "report": 1,
+    "audit": 1,
+    "log": 1,
+    "pair": 1,
+    "gate": 1,
+    "replay": 1,
+}
 UNSEEN = ("Cc", "Cf", "Cs")  # what a terminal obeys instead of showing
 
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
 NONE: Mapping[int, Migration] = {}
+
+
+class Damaged(InvalidArgument):
+    """A file that can be opened and holds no strict JSON."""
 
 
 def read(path: Path, name: str = "file") -> Any:
@@ -41,7 +54,7 @@ def read(path: Path, name: str = "file") -> Any:
         raise InvalidArgument(name, path, f"cannot be read: {said}.") from None
     except (ValueError, RecursionError) as error:
         said = "nested too deeply" if isinstance(error, RecursionError) else shown(str(error))
-        raise InvalidArgument(name, path, f"is not JSON: {said.rstrip('.')}.") from None
+        raise Damaged(name, path, f"is not JSON: {said.rstrip('.')}.") from None
 
 
 def parse(content: bytes) -> Any:

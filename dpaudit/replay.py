@@ -1,24 +1,43 @@
-"""Replay: a saved counterexample, recomputed from its streams and actions alone."""
+"""Replay: a saved counterexample, recomputed from its streams and actions alone.
+
+A witness comes from anybody, so it is data. It may name an algorithm or a mutant of dpaudit; code
+of one's own runs only if the user names it too. Its parameters are numbers, and names where a field
+holds a name, for the fields that the class has; nothing else is called with them. The loss is
+judged against the algorithm's own claim unless the user states another: what the file claims
+decides nothing.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shlex
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from dpaudit.check import Claim, claim_of
 from dpaudit.core.algorithm import Algorithm
-from dpaudit.errors import DpauditError, InvalidArgument
-from dpaudit.target import resolve
+from dpaudit.documents import read as read_json
+from dpaudit.documents import shown, versioned
+from dpaudit.errors import DpauditError, InvalidArgument, require_positive
+from dpaudit.output import plain
+from dpaudit.target import Target, parameters, resolve
 from dpaudit.verdict import Enclosure, Witness
+
+MOST_ARMS = 1_000  # or as many as rounds: a file cannot make the machine run out of memory
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """A witness with fresh numbers, and whether it violates its claim and agrees with the file."""
+    """A witness with fresh numbers and the claim it is judged against.
+
+    `confirmed` tells whether it violates that claim, `agrees` whether the file's loss is the same;
+    `stated` is the epsilon that the file gives.
+    """
 
     witness: Witness
     confirmed: bool
     agrees: bool
+    stated: float
 
     @property
     def loss(self) -> Enclosure:
@@ -28,43 +47,81 @@ class Replayed:
 
 def read(path: Path) -> Witness:
     """Return the witness in a file; anything else costs one line."""
-    import msgspec
-
     from dpaudit.exact.witness import from_json
 
-    try:
-        data = msgspec.json.decode(path.read_bytes())
-    except OSError as error:
-        said = error.strerror or type(error).__name__
-        raise InvalidArgument("file", path, f"cannot be read: {said}.") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InvalidArgument("file", path, f"is not JSON: {error}.") from None
-    if not isinstance(data, dict):
-        raise InvalidArgument("file", path, "holds no counterexample of `check --witness`.")
-    if "findings" in data:
+    data = read_json(path)
+    if isinstance(data, dict) and "findings" in data:
         rule = "is a report; save the counterexample alone with `check --witness FILE`."
         raise InvalidArgument("file", path, rule)
     try:
-        return from_json(data)
+        return from_json(versioned(data, "witness", unmarked=1))
     except DpauditError as error:
         said = str(error).partition("is not a witness: ")[2] or str(error)
         rule = f"holds no counterexample of `check --witness`: {said}"
         raise InvalidArgument("file", path, rule) from None
+    except ValueError as error:
+        raise InvalidArgument("file", path, f"holds no counterexample: it {error}") from None
 
 
-def rebuild(witness: Witness, beside: Path) -> Algorithm:
-    """Return the algorithm that a witness names, with its parameters."""
-    target = resolve(witness.target, beside)
-    accepts = target.accepts
-    given: dict[str, Any] = {k: v for k, v in witness.parameters.items() if k in accepts}
-    return target.build(len(witness.actions), given)
+def line(saved: str | Path, claim: Claim) -> str:
+    """Return the command that replays the counterexample of a claim."""
+    words = ["python", "-m", "dpaudit", "replay", str(saved)]
+    words += ["--target", claim.target] if ":" in claim.target else []
+    words += [] if claim.own else ["--epsilon", repr(claim.epsilon).removesuffix(".0")]
+    return shlex.join(words)
 
 
-def replay(witness: Witness, beside: Path) -> Replayed:
-    """Recompute a witness; a target in a file is looked for here, then `beside` the witness."""
+def named(witness: Witness, path: Path, target: str | None) -> Target:
+    """Return what a witness names: something of dpaudit, or what the user names as well."""
+    if target is None and ":" in witness.target:
+        text = shlex.quote(shown(witness.target))
+        rule = f"is about {text}, which a file alone cannot run; to run it, add --target {text}"
+        raise InvalidArgument("file", path, rule)
+    if target is not None and target.rpartition(":")[2] != witness.target.rpartition(":")[2]:
+        rule = f"is not what {path} is about: {shown(witness.target)}."
+        raise InvalidArgument("target", target, rule)
+    return resolve(witness.target if target is None else target)
+
+
+def rebuild(witness: Witness, target: Target) -> Algorithm:
+    """Return the algorithm with the parameters of a witness; those it does not have are refused."""
+    names, arms = _names(target), witness.parameters.get("arms", 0)
+    if isinstance(arms, int) and arms > max(len(witness.actions), MOST_ARMS):
+        raise InvalidArgument("arms", shown(arms), f"must be at most {MOST_ARMS:,} here.")
+    given = {it: value for it, value in witness.parameters.items() if it in target.accepts}
+    for name, value in given.items():
+        if isinstance(value, str) and name not in names:
+            raise InvalidArgument(name, shown(value), "must be a number.")
+    algorithm = target.build(len(witness.actions), given)
+    own = plain(parameters(algorithm))
+    for name, value in witness.parameters.items():
+        # what a function fixes by itself must be what the file says, or it is another algorithm
+        if name not in given and own.get(name) != value:
+            rule = f"is not a parameter of {target.label}; it takes {', '.join(target.accepts)}."
+            raise InvalidArgument(shown(name), shown(value), rule)
+    return algorithm
+
+
+def _names(target: Target) -> set[str]:
+    """Return the parameters that hold a name: fields of a class that are declared as text."""
+    source: Any = target.source
+    if not is_dataclass(source):
+        return set()
+    kinds = {it.name: getattr(it.type, "__name__", str(it.type)) for it in fields(source)}
+    return {name for name, kind in kinds.items() if "str" in kind or "Literal" in kind}
+
+
+def replay(
+    witness: Witness, path: Path, target: str | None = None, epsilon: float | None = None
+) -> Replayed:
+    """Recompute a witness that was read from `path` and judge it against the claim."""
     from dpaudit.horizons import fresh
 
-    algorithm = rebuild(witness, beside)
-    again = fresh(witness, algorithm)
+    if epsilon is not None:
+        require_positive("epsilon", epsilon)
+    code = named(witness, path, target)
+    algorithm = rebuild(witness, code)
+    judged = claim_of(code, algorithm, len(witness.actions), epsilon).epsilon
+    again = replace(fresh(witness, algorithm), epsilon=judged)
     agrees = again.loss.lower <= witness.loss.upper and witness.loss.lower <= again.loss.upper
-    return Replayed(again, again.loss.lower > witness.epsilon, agrees)
+    return Replayed(again, again.loss.lower > judged, agrees, witness.epsilon)

@@ -78,13 +78,15 @@ def show_verdict(out: Console, report: Report, command: str, saved: str | None) 
     reach = f" up to {report.covered:,} of {report.claim.horizon:,} rounds" * report.partial
     out.print(f"\n[{colour}]{report.verdict}[/]{reach}: {_plain(meaning(report))}")
     if refutation is not None and refutation.witness is not None:
+        from dpaudit.replay import line
+
         if saved is None:
             out.print("Save the counterexample and replay it from scratch:", style="dim")
             out.print(f"  {_plain(command)} --witness witness.json", soft_wrap=True)
-            out.print("  python -m dpaudit replay witness.json", soft_wrap=True)
+            out.print(f"  {_plain(line('witness.json', report.claim))}", soft_wrap=True)
         else:
             out.print("Replay it from scratch:", style="dim")
-            out.print(f"  python -m dpaudit replay {_plain(saved)}", soft_wrap=True)
+            out.print(f"  {_plain(line(saved, report.claim))}", soft_wrap=True)
     elif report.verdict is not Status.REFUTED:
         out.print(f"Not covered: {NOT_COVERED}.", style="dim")
 
@@ -170,6 +172,10 @@ def show_replay(out: Console, found: Replayed) -> None:
         out.print(f"\n[bold red]CONFIRMED[/] {kind}: the loss is above {witness.epsilon:g}.")
     else:
         out.print(f"\n[yellow]NOT CONFIRMED[/]: the loss is not above {witness.epsilon:g}.")
+        if witness.likelihood.upper == witness.likelihood_neighbour.upper == 0:
+            out.print("The actions are impossible on both streams.")
+    if found.stated != witness.epsilon:
+        out.print(f"The file is about a claim of {found.stated:g}; `--epsilon` judges another one.")
     if not found.agrees:
         out.print("The loss that the file records is a different one: its numbers are stale.")
 

@@ -1,10 +1,16 @@
 """Recompute a saved counterexample from scratch and say whether it violates its claim.
 
-Nothing in FILE is trusted but the target, its parameters, the two streams and the actions: both
-likelihoods are computed again, certified where that is possible.
+FILE is data: it names an algorithm or mutant of dpaudit, its parameters, two streams and actions.
+Both likelihoods are computed again, certified where that is possible, and judged against the
+algorithm's own claim (epsilon 1 where it makes none). A counterexample about other code is
+replayed only if you name that code as well: it runs.
 
-Exit codes: 0 confirmed (the loss is above the claim, as recorded), 1 not confirmed, 2 usage or tool
-error, such as a file that holds no counterexample.
+Exit codes: 0 confirmed (the loss is above the claim), 1 not confirmed, 2 usage or tool error, such
+as a file that holds no counterexample.
+
+examples:
+  dpaudit replay witness.json
+  dpaudit replay witness.json --target mine.py:Mine
 """
 
 from __future__ import annotations
@@ -18,6 +24,10 @@ HELP = "recompute a saved counterexample from scratch"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("file", metavar="FILE", help="written by `check --witness FILE`")
+    parser.add_argument(
+        "--target", metavar="TARGET", help="the code that FILE is about, if it is yours: it runs"
+    )
+    parser.add_argument("--epsilon", metavar="E", help="the claim to judge (default its own)")
     parser.add_argument("--json", metavar="FILE", help="write JSON to FILE, or to stdout for -")
 
 
@@ -26,17 +36,17 @@ def execute(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
     from dpaudit import report
-    from dpaudit.output import require_writable, write_json
+    from dpaudit.output import mark_of, require_writable, write_json
+    from dpaudit.parsing import number
     from dpaudit.replay import read, replay
 
-    require_writable(arguments.json)
+    require_writable(arguments.json, mark_of("replay"))
+    epsilon = None if arguments.epsilon is None else number("epsilon", arguments.epsilon)
     path = Path(arguments.file)
-    witness = read(path)
-    found = replay(witness, path.parent)
+    found = replay(read(path), path, arguments.target, epsilon)
     report.show_replay(report.console(quiet=arguments.json == "-"), found)
     if arguments.json is not None:
         data: dict[str, Any] = {"confirmed": found.confirmed, "agrees": found.agrees}
-        write_json(
-            data | {"certified": found.loss.certified, "witness": found.witness}, arguments.json
-        )
+        data |= {"certified": found.loss.certified, "witness": found.witness}
+        write_json(data, arguments.json, "replay")
     return 0 if found.confirmed else 1

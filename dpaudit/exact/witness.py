@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import msgspec
@@ -19,6 +19,8 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.exact.likelihood import Engine, Likelihood, likelihood
 from dpaudit.output import plain
 from dpaudit.verdict import Enclosure, Witness
+
+LONGEST_NAME = 1_000
 
 
 @dataclass(frozen=True)
@@ -181,18 +183,32 @@ def to_json(witness: Witness) -> dict[str, Any]:
 
 def from_json(data: Any) -> Witness:
     """Return the witness that `to_json` wrote; raise `InvalidArgument` on anything else."""
+    names = {field.name for field in fields(Witness)}
     try:
-        return msgspec.convert(_numbers(data), Witness)
-    except (msgspec.ValidationError, ValueError, AttributeError) as error:
-        raise InvalidArgument("witness", "(file)", f"is not a witness: {error}.") from None
+        if not isinstance(data, dict):
+            raise ValueError("it is no object")
+        if unknown := data.keys() - names:
+            raise ValueError(f"{sorted(unknown)[0]!r} is no part of one")
+        known = {key: _enclosure(item) if key in _ENCLOSED else item for key, item in data.items()}
+        witness = msgspec.convert(known, Witness)
+        if not 0 < witness.epsilon < math.inf:
+            raise ValueError(f"epsilon = {witness.epsilon:g} must be positive")
+        if not witness.actions:
+            raise ValueError("it has no actions")
+        if len(witness.target) > LONGEST_NAME:
+            raise ValueError("its target is no name")
+    except (msgspec.ValidationError, ValueError) as error:
+        said = str(error).rstrip(".")
+        raise InvalidArgument("witness", "(file)", f"is not a witness: {said}.") from None
+    return witness
 
 
-_FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+_ENCLOSED = ("likelihood", "likelihood_neighbour", "loss")
+_INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 
-def _numbers(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {key: value if key == "target" else _numbers(value) for key, value in data.items()}
-    if isinstance(data, list):
-        return [_numbers(value) for value in data]
-    return _FLOATS.get(data, data) if isinstance(data, str) else data
+def _enclosure(data: Any) -> Any:
+    """Return the ends of an enclosure as numbers: infinite ones are written as text."""
+    if not isinstance(data, dict):
+        return data
+    return {k: _INFINITE.get(v, v) if isinstance(v, str) else v for k, v in data.items()}

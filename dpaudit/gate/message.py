@@ -17,6 +17,7 @@ from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import DpauditError
 from dpaudit.gate.subject import Declared, Judged, Options, Subject
 from dpaudit.output import write_json, write_text
+from dpaudit.replay import line
 from dpaudit.report import bounds, conclusion, show_witness
 from dpaudit.target import resolve
 from dpaudit.verdict import Finding, Status
@@ -60,7 +61,7 @@ def replay_line(judged: Judged, options: Options, saved: Path | None) -> str | N
         return None
     words = ["python", "-m", "dpaudit"]
     if saved is not None and found.witness is not None:
-        return shlex.join([*words, "replay", str(saved)])
+        return line(saved, claim)
     if saved is not None:
         return shlex.join([*words, "audit", claim.target, "--replay", str(saved)])
     words += ["check", claim.target, "--epsilon", repr(claim.epsilon), "--method", found.check]

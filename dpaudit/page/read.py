@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from dpaudit import documents
 from dpaudit.check import SCHEMA, Report
 from dpaudit.details.parts import Details
 from dpaudit.errors import InvalidArgument
@@ -18,13 +19,7 @@ def read(path: Path) -> Report:
     """Return the report in a file that `check --json` wrote; anything else costs one line."""
     import msgspec
 
-    try:
-        data = msgspec.json.decode(path.read_bytes())
-    except OSError as error:
-        said = error.strerror or type(error).__name__
-        raise InvalidArgument("file", path, f"cannot be read: {said}.") from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidArgument("file", path, f"is not JSON: {error}.") from None
+    data = documents.read(path)
     _require_report(path, data)
     if _undefined(data):
         raise InvalidArgument("file", path, "is not a report of `check`: it holds a nan.")

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
+from dpaudit import documents
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.mutants import find as find_mutant
 from dpaudit.errors import DpauditError, InvalidArgument, require_integer, require_positive
@@ -137,12 +136,7 @@ def _prefixes(path: str) -> list[int]:
 
 def read_json(name: str, path: str) -> Any:
     """Return the content of a JSON file."""
-    try:
-        return msgspec.json.decode(Path(path).read_bytes())
-    except OSError as error:
-        raise InvalidArgument(name, path, f"cannot be read: {error.strerror}.") from None
-    except msgspec.DecodeError:
-        raise InvalidArgument(name, path, "is not JSON.") from None
+    return documents.read(Path(path), name)
 
 
 def replayed(arguments: argparse.Namespace) -> tuple[list[str], bool]:

@@ -187,7 +187,7 @@ def test_own_file_wrong(capsys, here):
     assert (code, data["verdict"]) == (1, "REFUTED")
     witness = json.loads((here / "w.json").read_text())
     assert witness["target"] == "own_wrong.py:Leaky"
-    assert command(capsys, "replay", "w.json")[0] == 0
+    assert command(capsys, "replay", "w.json", "--target", "own_wrong.py:Leaky")[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_known_wrong_variants_are_refuted_and_replayed(capsys, here, name):
     structure, exact = data["findings"][:2]
     assert structure["status"] == "SILENT"
     assert exact["witness"]["loss"]["lower"] > 1
-    code, out, _ = command(capsys, "replay", "w.json")
+    code, out, _ = command(capsys, "replay", "w.json", "--target", f"variants.py:{name}")
     assert code == 0
     assert "CONFIRMED" in out
 
@@ -220,7 +220,7 @@ def test_long_episodes_are_refuted_where_they_are_reached(capsys, here):
     witness = json.loads((here / "w.json").read_text())
     assert len(witness["actions"]) == 513  # two arms with 256 pulls each, and the choice after
     assert witness["loss"]["lower"] > 1.99
-    assert command(capsys, "replay", "w.json")[0] == 0
+    assert command(capsys, "replay", "w.json", "--target", words[0])[0] == 0
 
 
 def test_the_hunt_refutes_nothing_that_is_right():
@@ -333,7 +333,7 @@ def witness(capsys, tmp_path):
     ("change", "code", "said"),
     [
         ({"target": "no_such"}, 2, "No algorithm 'no_such'."),
-        ({"target": "gone.py:Own"}, 2, "there is no file gone.py"),
+        ({"target": "gone.py:Own"}, 2, "to run it, add --target gone.py:Own"),
         ({"position": 2}, 2, "must be where the streams differ"),
         ({"actions": [0, 1]}, 2, "must be a row of 2 rewards"),
         ({"actions": [0, 1, 7]}, 2, "must lie in 0..1"),

@@ -1,0 +1,88 @@
+"""Damaged files are one line and are left as they are, whichever command opens them."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from dpaudit.cli import run
+from dpaudit.documents import LARGEST, parse, shown
+
+DAMAGED = {
+    "empty": b"",
+    "truncated": b'{"target": "ucb", "par',
+    "not UTF-8": b'{"target": "\xff\xfe"}',
+    "binary": bytes(range(256)),
+    "deep lists": b"[" * 200_000,
+    "deep objects": b'{"a":' * 200_000,
+    "key twice": b'{"schema": 1, "schema": 1}',
+    "nan": b'{"epsilon": NaN}',
+    "infinity": b'{"epsilon": -Infinity}',
+    "beyond doubles": b'{"epsilon": 1e999}',
+    "huge integer": b'{"epsilon": ' + b"9" * 100_000 + b"}",
+    "terminal commands": b'{"target": "\\u001b]0;owned\\u0007"}',
+    "half a surrogate": b'{"target": "\\ud800"}',
+    "turned writing": '{"target": "\u202e"}'.encode(),
+    "two documents": b"{} {}",
+}
+OPENS = {
+    "replay": ("replay", "x"),
+    "report": ("report", "x", "-o", "page.html"),
+    "gate": ("gate", "--lock", "x"),
+    "lock": ("lock", "--update", "--reason", "y", "--lock", "x"),
+    "audit pair": ("audit", "ucb", "--arms", "2", "--horizon", "10", "--pair", "x"),
+    "audit replay": ("audit", "ucb", "--replay", "x"),
+}
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def refused(capsys, command):
+    code = run(OPENS[command])
+    out, err = capsys.readouterr()
+    assert code in ((2, 4) if command in ("gate", "lock") else (2,))
+    assert (out, err.count("\n")) == ("", 1) and "Traceback" not in err and len(err) < 500
+    return err
+
+
+@pytest.mark.parametrize("command", OPENS)
+@pytest.mark.parametrize("kind", DAMAGED)
+def test_damaged_content(here, capsys, kind, command):
+    (here / "x").write_bytes(DAMAGED[kind])
+    refused(capsys, command)
+    assert (here / "x").read_bytes() == DAMAGED[kind]
+    assert os.listdir(here) == ["x"]
+
+
+@pytest.mark.parametrize("command", OPENS)
+def test_what_is_no_file_of_a_sane_size(here, capsys, command):
+    path = here / "x"
+    refused(capsys, command)
+    path.mkdir()
+    refused(capsys, command)
+    path.rmdir()
+    os.mkfifo(path)
+    refused(capsys, command)  # and does not wait for a writer
+    path.unlink()
+    with path.open("wb") as file:
+        file.truncate(LARGEST + 1)
+    assert "more than" in refused(capsys, command)
+    path.unlink()
+    path.symlink_to(path)
+    refused(capsys, command)
+
+
+def test_plain_data_passes():
+    text = '{"a": [1, -2.5e3, "\\u00e9\\n", null, true], "b": {"a": {}}}'
+    assert parse(text.encode()) == {"a": [1, -2500.0, "é\n", None, True], "b": {"a": {}}}
+
+
+def test_a_message_shows_strangers_text_in_one_short_line():
+    assert shown("a\x1b[2J\nb") == "a [2J b"
+    assert shown("x" * 1000) == "x" * 80 + "..."
+    assert shown(["\n"]) == r"['\n']"
