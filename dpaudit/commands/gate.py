@@ -5,8 +5,8 @@ source changed without `lock --update`, or a target is gone. Sizes and seeds are
 so the result does not flip. `--fresh` draws a new seed instead: each such run may refute a true
 claim with the error that it states, which is recorded and taken from a total.
 
-Exit codes: 0 nothing got weaker, 1 a claim is refuted, 2 usage or tool error, 4 weakened or stale
-lock, 130 interrupted.
+Exit codes: 0 nothing got weaker, 1 a claim is refuted, 2 usage or tool error (a lock without
+claims is one), 4 weakened or stale lock, 130 interrupted.
 
 examples:
   dpaudit gate
@@ -27,7 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("claims", nargs="*", metavar="CLAIM", help="locked claims or targets (default all)")
     add("--lock", default="dpaudit.lock", metavar="PATH", help="the lock (default dpaudit.lock)")
-    add("--budget", metavar="SECONDS", help="longest time for a claim (default as locked)")
+    add(
+        "--budget",
+        metavar="SECONDS",
+        help="longest time for a claim (default and at least as locked)",
+    )
     add("--fresh", action="store_true", help="draw a new seed and spend error on it")
     add("--error", default="1e-3", metavar="E", help="total error of fresh runs (default 1e-3)")
     add("--spent", metavar="FILE", help="record of fresh runs (default dpaudit.fresh.json)")
@@ -42,7 +46,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
     from dpaudit import report
-    from dpaudit.errors import DpauditError
+    from dpaudit.errors import DpauditError, InvalidArgument
     from dpaudit.gate import annotations, machine, spent
     from dpaudit.gate.lock import read
     from dpaudit.gate.message import FOLDER
@@ -57,11 +61,19 @@ def execute(arguments: argparse.Namespace) -> int:
     path = Path(arguments.lock)
     try:
         entries = select(read(path), arguments.claims)
+        if not entries:
+            rule = "holds no claims, so nothing was judged; add one with `dpaudit lock TARGET`."
+            raise InvalidArgument("lock", path, rule)
     except DpauditError as error:
         if arguments.github:
             where = {"file": arguments.lock, "title": "dpaudit"}
             sys.stdout.write(annotations.command("error", where, str(error)) + "\n")
         raise
+    budget = None if arguments.budget is None else number("budget", arguments.budget)
+    locked = max(float(entry.options.budget) for entry in entries)
+    if budget is not None and budget < locked:
+        # less time may miss the counterexample that the locked budget finds
+        raise InvalidArgument("budget", f"{budget:g}", f"must be at least as locked, {locked:g} s.")
     fresh = None
     if arguments.fresh:
         place = arguments.spent or path.parent / "dpaudit.fresh.json"
@@ -70,7 +82,7 @@ def execute(arguments: argparse.Namespace) -> int:
         root=path.resolve().parent,
         folder=Path(FOLDER),
         seed=None if fresh is None else fresh.seed,
-        budget=None if arguments.budget is None else number("budget", arguments.budget),
+        budget=budget,
         lock=path,
     )
     out = report.console(quiet=arguments.json == "-")

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from dpaudit.check import Report
 from dpaudit.core.arithmetic import exact
-from dpaudit.gate.lock import Entry
+from dpaudit.gate.lock import Entry, Sizes
 from dpaudit.gate.result import Problem, Rule
 from dpaudit.report import at_least, at_most
 from dpaudit.verdict import Status
@@ -70,10 +70,33 @@ def weakened(entry: Entry, report: Report) -> list[Problem]:
     if report.verdict is not Status.REFUTED and _grew(float(entry.upper), report):
         message = f"epsilon <= {entry.upper} became epsilon <= {at_most(report.upper)}."
         found.append(Problem(Rule.UPPER, message))
+    for before in entry.findings:
+        errors = [f.error for f in report.findings if f.check == before.check and f.error]
+        if before.error is not None and max(errors, default=0.0) > float(before.error):
+            message = f"{before.check} errs with {max(errors):g}, locked was {before.error}."
+            found.append(Problem(Rule.VERDICT, message))
     lower = max((f.epsilon_lower for f in report.findings), default=0.0)
     if lower > claim.epsilon and entry.verdict is not Status.REFUTED:
         message = f"epsilon >= {at_least(lower)} is above the claim, {claim.epsilon!r}."
         found.append(Problem(Rule.LOWER, message))
+    return found
+
+
+def lowered(locked: Sizes, new: Sizes) -> list[str]:
+    """Return in which options a judgement looks less closely; `weakened` says it of the horizon.
+
+    Another seed counts: one that finds nothing can be searched for.
+    """
+    dropped = [name for name in locked.methods if name not in new.methods]
+    found = [f"the {name} check is dropped" for name in dropped]
+    amounts = [
+        ("rounds of exact", locked.exact_horizon or 0, new.exact_horizon or 0),
+        ("runs", locked.runs or 0, new.runs or 0),
+        ("seconds a claim", float(locked.budget), float(new.budget)),
+    ]
+    found += [f"{now:,} {what}, locked were {was:,}" for what, was, now in amounts if now < was]
+    if "sample" in locked.methods and locked.seed != new.seed:
+        found.append(f"seed {new.seed}, locked was {locked.seed}")
     return found
 
 

@@ -3,25 +3,28 @@
 Sorted JSON, one claim after the other. Every bound is a string that reads back as the same number.
 A digest over everything else tells an edited file from a written one; it guards against accidents,
 not against malice: whoever can change the lock can also run `lock`. The history keeps the written
-reason for every change that weakened a claim.
+reason for every change that weakened a claim or what its evidence rests on.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
+import os
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from dpaudit import documents
 from dpaudit.check import Report
-from dpaudit.errors import DpauditError, InvalidArgument
+from dpaudit.documents import SCHEMAS
+from dpaudit.errors import DpauditError, InvalidArgument, require_positive
 from dpaudit.gate.subject import Options
 from dpaudit.output import write_text
-from dpaudit.sources import versions
+from dpaudit.sources import Sources, versions
 from dpaudit.verdict import Status
 
-SCHEMA = 1
 DEFAULT = "dpaudit.lock"
 
 
@@ -73,6 +76,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parameters: dict[str, str]
     findings: list[Found]
     sources: dict[str, str]
+    packages: dict[str, str]
     versions: dict[str, str]
 
 
@@ -95,9 +99,7 @@ class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return next((entry for entry in self.claims if entry.claim == claim), None)
 
 
-def entry_of(
-    claim: str, target: str, options: Options, report: Report, sources: dict[str, str]
-) -> Entry:
+def entry_of(claim: str, target: str, options: Options, report: Report, sources: Sources) -> Entry:
     """Return the entry that locks a report."""
     findings = [
         Found(
@@ -122,7 +124,8 @@ def entry_of(
         options=sizes_of(options),
         parameters={name: repr(value) for name, value in report.claim.parameters.items()},
         findings=findings,
-        sources=sources,
+        sources=sources.files,
+        packages=sources.packages,
         versions=versions(),
     )
 
@@ -153,7 +156,7 @@ def options_of(entry: Entry) -> Options:
 def encode(lock: Lock) -> str:
     """Return the text of a lock file."""
     ordered = Lock(sorted(lock.claims, key=lambda entry: entry.claim), lock.history)
-    body = msgspec.to_builtins(ordered) | {"schema": SCHEMA}
+    body = msgspec.to_builtins(ordered) | {"dpaudit": "lock", "schema": SCHEMAS["lock"]}
     whole = body | {"digest": _digest(body)}
     text = msgspec.json.format(msgspec.json.encode(whole, order="sorted"), indent=2)
     return text.decode() + "\n"
@@ -161,10 +164,10 @@ def encode(lock: Lock) -> str:
 
 def write(path: Path, lock: Lock) -> None:
     """Write a lock file, whole or not at all."""
-    write_text(path, encode(lock))
+    write_text(path, encode(lock), '"claims":')
 
 
-def _digest(body: dict[str, Any]) -> str:
+def _digest(body: Any) -> str:
     return hashlib.sha256(msgspec.json.encode(body, order="sorted")).hexdigest()
 
 
@@ -183,39 +186,44 @@ def read_edited(path: Path) -> tuple[Lock, bool]:
 
 
 def _parsed(path: Path) -> tuple[Lock, bool]:
-    try:
-        data = msgspec.json.decode(path.read_bytes())
-    except FileNotFoundError:
+    if not os.path.lexists(path):
         rule = "does not exist; write it with `dpaudit lock TARGET...`."
-        raise InvalidArgument("lock", path, rule) from None
-    except OSError as error:
-        raise InvalidArgument("lock", path, f"cannot be read: {error.strerror}.") from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        rule = "is not JSON: truncated or corrupted; restore it from version control."
-        raise LockError(path, rule) from None
-    schema = data.get("schema") if isinstance(data, dict) else None
-    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
-        raise LockError(path, "is not a lock of dpaudit; restore it from version control.")
-    if schema > SCHEMA:
-        rule = f"has schema {schema}; this dpaudit knows up to {SCHEMA}: upgrade dpaudit."
-        raise LockError(path, rule)
-    stated = data.pop("digest", None)
-    edited = stated != _digest(data)
-    del data["schema"]
+        raise InvalidArgument("lock", path, rule)
     try:
-        lock = msgspec.convert(data, Lock)
+        data = documents.read(path, "lock")
+    except documents.Damaged as error:
+        rule = f"{error.given[2].rstrip('.')}; restore it from version control."
+        raise LockError(path, rule) from None
+    stated = data.pop("digest", None) if isinstance(data, dict) else None
+    edited = stated != _digest(data)
+    try:
+        fields = documents.versioned(data, "lock", migrations={1: _without_packages})
+    except ValueError as error:
+        raise LockError(path, str(error)) from None
+    try:
+        lock = msgspec.convert(fields, Lock)
         for entry in lock.claims:
             _require_numbers(entry)
-    except (msgspec.ValidationError, ValueError, DpauditError) as error:
+    except (msgspec.ValidationError, ValueError, OverflowError, DpauditError) as error:
         said = "was edited by hand and" if edited else "is damaged:"
         rule = f"{said} cannot be read ({error}); restore it from version control."
         raise LockError(path, rule) from None
     return lock, edited
 
 
+def _without_packages(fields: dict[str, Any]) -> dict[str, Any]:
+    """Take the first schema to the second: it recorded no versions of other packages."""
+    claims = fields.get("claims")
+    if isinstance(claims, list) and all(isinstance(it, dict) for it in claims):
+        fields = fields | {"claims": [{"packages": {}} | claim for claim in claims]}
+    return fields
+
+
 def _require_numbers(entry: Entry) -> None:
     """Raise ValueError unless every string that should be a number is one."""
     errors = [found.error for found in entry.findings if found.error is not None]
     for text in (entry.epsilon, entry.lower, entry.upper, *errors):
-        float(text)
+        if math.isnan(float(text)):
+            raise ValueError("a bound is nan")
+    require_positive("epsilon", float(entry.epsilon))
     options_of(entry)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,10 +21,10 @@ from dpaudit.errors import Contradiction, DpauditError
 from dpaudit.gate import message
 from dpaudit.gate.compare import STRENGTH, problems
 from dpaudit.gate.lock import Entry, options_of
-from dpaudit.gate.naming import subject_of
+from dpaudit.gate.naming import locked_subject
 from dpaudit.gate.result import Place, Problem, Result, Rule
 from dpaudit.gate.subject import Judged, Options, Subject, searched
-from dpaudit.sources import digests, engine_digest, file_of
+from dpaudit.sources import engine_digest, file_of, sources_of
 from dpaudit.verdict import Status
 
 
@@ -56,9 +56,9 @@ class Gate:
             budget=options.budget if self.budget is None else self.budget,
         )
         try:
-            subject = subject_of(entry.target, self.root)
+            subject = locked_subject(entry, self.root)
             judged = subject.judge(options)
-            sources = digests(subject.text, subject.source, self.root)
+            sources = sources_of(subject.text, subject.source, self.root)
         except Contradiction:
             raise
         except DpauditError as error:
@@ -74,14 +74,14 @@ class Gate:
         weaker = STRENGTH[judged.report.verdict] < STRENGTH[entry.verdict]
         if weaker or entry.verdict is Status.REFUTED:
             judged = searched(subject, options, judged)
-        found = problems(entry, judged.report, sources)
+        found = problems(entry, judged.report, sources.files)
         result = explained(subject, options, judged, entry.claim, self.folder)
         return replace(
             result,
             target=entry.target,
             problems=tuple(found),
             locked=entry.verdict,
-            notes=_notes(entry, judged.report),
+            notes=_notes(entry, judged.report, sources.packages),
             place=place_of(subject) or self._lock_place(entry.claim),
             seconds=time.monotonic() - start,
         )
@@ -121,7 +121,7 @@ def place_of(subject: Subject) -> Place | None:
     return Place(file.relative_to(Path.cwd().resolve()).as_posix(), line)
 
 
-def _notes(entry: Entry, report: Report) -> tuple[str, ...]:
+def _notes(entry: Entry, report: Report, packages: Mapping[str, str]) -> tuple[str, ...]:
     notes = []
     if entry.verdict is Status.REFUTED:
         notes.append("was locked as REFUTED; the reason is in the history of the lock")
@@ -132,4 +132,7 @@ def _notes(entry: Entry, report: Report) -> tuple[str, ...]:
     if entry.versions.get("engine") != engine_digest()[:16]:
         version = entry.versions.get("dpaudit", "?")
         notes.append(f"locked with another engine (dpaudit {version})")
+    for name, locked in entry.packages.items():
+        if packages.get(name) != locked:
+            notes.append(f"locked with {name} {locked}, judged with {packages.get(name, 'none')}")
     return tuple(notes)

@@ -33,9 +33,7 @@ def show_result(out: Console, result: Result) -> None:
 def show_total(out: Console, results: Sequence[Result], fresh: Fresh | None) -> None:
     """Print how many claims are as locked."""
     bad = sum(bool(result.problems) for result in results)
-    if not results:
-        out.print("The lock holds no claims; add one with `dpaudit lock TARGET`.")
-    elif bad:
+    if bad:
         out.print(f"\n{bad} of {len(results)} claims got weaker or are stale.")
     else:
         out.print(f"\n{len(results)} claim{'s' * (len(results) != 1)}, none weaker than locked.")

@@ -8,6 +8,7 @@ bounds the probability that any of them was wrong, and a run that would exceed t
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from dpaudit.documents import read
 from dpaudit.errors import InvalidArgument
 from dpaudit.gate.lock import Entry
 from dpaudit.output import write_json
@@ -63,13 +65,13 @@ def begin(path: Path, entries: Sequence[Entry], allowed: float) -> Fresh:
 
 
 def _read(path: Path) -> list[Run]:
-    try:
-        runs = msgspec.json.decode(path.read_bytes(), type=list[Run])
-        [Decimal(run.error) for run in runs]
-    except FileNotFoundError:
+    if not os.path.lexists(path):
         return []
-    except OSError as error:
-        raise InvalidArgument("spent", path, f"cannot be read: {error.strerror}.") from None
-    except (msgspec.DecodeError, UnicodeDecodeError, ArithmeticError, RecursionError):
+    data = read(path, "spent")
+    try:
+        runs = msgspec.convert(data, list[Run])
+        if not all(0 <= Decimal(run.error) < 1 for run in runs):
+            raise ValueError
+    except (msgspec.ValidationError, ArithmeticError, ValueError):
         raise InvalidArgument("spent", path, "is not a record of fresh runs.") from None
     return runs

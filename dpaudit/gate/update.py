@@ -9,11 +9,11 @@ from typing import Any
 
 from dpaudit.check import Report
 from dpaudit.errors import Contradiction, DpauditError, InvalidArgument
-from dpaudit.gate.compare import weakened
+from dpaudit.gate.compare import lowered, weakened
 from dpaudit.gate.lock import Entry, Lock, LockError, Reason, entry_of, options_of
-from dpaudit.gate.naming import subject_of
-from dpaudit.gate.subject import Options, claim_id, searched
-from dpaudit.sources import digests
+from dpaudit.gate.naming import locked_subject, subject_of
+from dpaudit.gate.subject import Options, Subject, claim_id, searched
+from dpaudit.sources import sources_of
 from dpaudit.verdict import Status
 
 Heard = Callable[[str, Report], Any]
@@ -49,16 +49,23 @@ class Writer:
         if self.lock.entry(claim) is not None:
             rule = "is locked already; judge it again with `dpaudit lock --update`."
             raise InvalidArgument("claim", f"'{claim}'", rule)
-        entry, report = self._judged(claim, target, options)
+        entry, report = self._judged(claim, target, subject_of(target, self.root), options)
         refuted = report.verdict is Status.REFUTED
         change = f"locked although REFUTED at epsilon = {report.claim.epsilon:g}"
-        return self._with(entry, [change] if refuted else [])
+        return self._with(entry, [change] if refuted else [], refuted)
 
     def updated(self, entry: Entry, overrides: Mapping[str, Any]) -> Writer:
         """Judge a locked claim again; its options stay unless overridden."""
-        options = replace(options_of(entry), **overrides)
+        before = options_of(entry)
         try:
-            new, report = self._judged(entry.claim, entry.target, options)
+            subject = locked_subject(entry, self.root)
+            options = replace(before, **overrides)
+            new, report = self._judged(entry.claim, entry.target, subject, options)
+            refuted = report.verdict is Status.REFUTED
+            if not refuted and new.options != entry.options:
+                # other options may miss what the locked ones find
+                again = searched(subject, before, subject.judge(before)).report
+                refuted = again.verdict is Status.REFUTED
         except (Contradiction, LockError):
             raise
         except DpauditError as error:
@@ -68,12 +75,10 @@ class Writer:
             )
             raise LockError(self.path, rule) from None
         changes = [problem.message.rstrip(".") for problem in weakened(entry, report)]
-        dropped = [name for name in entry.options.methods if name not in new.options.methods]
-        changes += [f"the {name} check is dropped" for name in dropped]
-        before, after = entry.options.exact_horizon or 0, new.options.exact_horizon or 0
-        if after < before and "exact" not in dropped:
-            changes += [f"exact covers {after} rounds, locked were {before}"]
-        return self._with(new, changes)
+        changes += lowered(entry.options, new.options)
+        if refuted and report.verdict is not Status.REFUTED:
+            changes.insert(0, "REFUTED with the options that are locked")
+        return self._with(new, changes, refuted)
 
     def removed(self, claim: str) -> Writer:
         """Drop a claim."""
@@ -85,18 +90,18 @@ class Writer:
         left = [it for it in self.lock.claims if it.claim != claim]
         return replace(self, lock=Lock(left, kept))
 
-    def _judged(self, claim: str, target: str, options: Options) -> tuple[Entry, Report]:
+    def _judged(
+        self, claim: str, target: str, subject: Subject, options: Options
+    ) -> tuple[Entry, Report]:
         self.begun(claim)
-        subject = subject_of(target, self.root)
         sized = subject.sizes(options)
         report = searched(subject, sized, subject.judge(sized)).report
         self.heard(claim, report)
-        return entry_of(
-            claim, target, sized, report, digests(subject.text, subject.source, self.root)
-        ), report
+        sources = sources_of(subject.text, subject.source, self.root)
+        return entry_of(claim, target, sized, report, sources), report
 
-    def _with(self, entry: Entry, changes: Sequence[str]) -> Writer:
-        code = 1 if entry.verdict is Status.REFUTED else LockError.exit_code
+    def _with(self, entry: Entry, changes: Sequence[str], refuted: bool) -> Writer:
+        code = 1 if refuted else LockError.exit_code
         history = self._reasoned(entry.claim, changes, code)
         others = [it for it in self.lock.claims if it.claim != entry.claim]
         return replace(self, lock=Lock([*others, entry], history))

@@ -34,6 +34,7 @@ def entry(claim="a", **changes):
         parameters={"arms": "2"},
         findings=[locks.Found("structure", Status.PROVED, 1000, "0.0", "1.0", True, None)],
         sources={"mine.py": "00"},
+        packages={},
         versions={"dpaudit": "0.1.0"},
     )
     return msgspec.structs.replace(base, **changes)
@@ -62,7 +63,7 @@ def test_the_file_is_sorted_json_whatever_the_order_of_work(tmp_path):
     data = json.loads(one.read_text())
     assert list(data) == sorted(data)
     assert [it["claim"] for it in data["claims"]] == ["a", "b"]
-    assert data["schema"] == 1
+    assert data["schema"] == 2
     assert locks.read(one).claims == [entry("a"), entry("b")]
 
 
@@ -98,7 +99,7 @@ def edited(text):
 
 BAD = {
     "corrupted": (lambda text: text.replace(":", ";").encode(), 4, "not JSON"),
-    "truncated": (lambda text: text[: len(text) // 2].encode(), 4, "truncated"),
+    "truncated": (lambda text: text[: len(text) // 2].encode(), 4, "not JSON"),
     "empty": (lambda text: b"", 4, "not JSON"),
     "binary": (lambda text: bytes(range(256)), 4, "not JSON"),
     "deep": (lambda text: b"[" * 100_000, 4, "not JSON"),
@@ -106,7 +107,7 @@ BAD = {
     "no schema": (lambda text: b"{}", 4, "not a lock of dpaudit"),
     "odd schema": (lambda text: spoiled(text, schema="1"), 4, "not a lock of dpaudit"),
     "true schema": (lambda text: spoiled(text, schema=True), 4, "not a lock of dpaudit"),
-    "future schema": (lambda text: spoiled(text, schema=2), 4, "upgrade dpaudit"),
+    "future schema": (lambda text: spoiled(text, schema=3), 4, "upgrade dpaudit"),
     "edited": (edited, 4, "edited by hand"),
     "claim dropped": (lambda text: spoiled(text, claims=[]), 4, "edited by hand"),
     "no digest": (lambda text: spoiled(text, digest=None), 4, "edited by hand"),
@@ -147,11 +148,54 @@ def test_missing_and_unreadable_locks(project, capsys):
     assert (code, err.count("\n")) == (2, 1) and "directory does not exist" in err
 
 
-def test_a_lock_without_claims_is_green_and_says_so(project, capsys):
+def test_a_lock_without_claims_is_not_green(project, capsys):
     locks.write(project / "dpaudit.lock", Lock())
     code, out, err = command(capsys, "gate")
-    assert (code, err) == (0, "")
-    assert "no claims" in out
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "holds no claims, so nothing was judged" in err
+
+
+def test_a_lock_of_the_first_schema_is_read(locked):
+    data = json.loads(locked.read_text())
+    for name in ("digest", "dpaudit"):
+        del data[name]
+    data["schema"] = 1
+    for claim in data["claims"]:
+        del claim["packages"]
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    locked.write_text(json.dumps(data | {"digest": hashlib.sha256(text.encode()).hexdigest()}))
+    [found] = locks.read(locked).claims
+    assert (found.claim, found.packages) == ("mine.py:Mine", {})
+
+
+FORGED = {
+    "nan bound": ({"upper": "nan"}, "a bound is nan"),
+    "negative claim": ({"epsilon": "-1.0"}, "epsilon=-1.0 must be positive"),
+    "endless seed": ({"seed": -(10**30)}, "cannot be read"),
+    "foreign check": ({"methods": ["exact", "trust"]}, "No method 'trust'"),
+    "no budget": ({"budget": "0.0"}, "budget=0.0"),
+    "text for runs": ({"runs": "many"}, "cannot be read"),
+    "unknown verdict": ({"verdict": "PRIVATE"}, "cannot be read"),
+    "terminal commands": ({"claim": "\x1b[2J"}, "U+001B"),
+}
+
+
+@pytest.mark.parametrize("kind", FORGED)
+def test_a_forged_lock_with_the_right_digest_runs_nothing(locked, capsys, kind):
+    change, said = FORGED[kind]
+    data = json.loads(locked.read_text())
+    del data["digest"]
+    claim = data["claims"][0]
+    for name, value in change.items():
+        (claim if name in claim else claim["options"])[name] = value
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    forged = json.dumps(data | {"digest": hashlib.sha256(text.encode()).hexdigest()})
+    locked.write_text(forged)
+    (locked.parent / "mine.py").write_text("raise RuntimeError")
+    for words in (("gate",), ("lock", "--update", "--reason", "x")):
+        code, out, err = command(capsys, *words)
+        assert (code, out, err.count("\n")) == (4, "", 1) and said in err
+        assert locked.read_text() == forged
 
 
 def test_an_interrupted_lock_leaves_the_old_one(locked, capsys, monkeypatch):
