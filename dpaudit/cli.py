@@ -30,6 +30,7 @@ examples:
   dpaudit check adap_klucb
   dpaudit simulate adap_klucb --env C2 --epsilon 1 --horizon 10000000 --runs 100
 """
+CLOSED_PIPE = 128 + 13  # as a shell reports SIGPIPE: the reader of the output has left
 
 
 class _Parser(argparse.ArgumentParser):
@@ -71,19 +72,22 @@ def run(argv: Sequence[str]) -> int:
         code: int = arguments.execute(arguments)
         sys.stdout.flush()
         return code
-    except SystemExit:
+    except SystemExit as stop:
+        if isinstance(stop.__context__, BrokenPipeError):
+            return CLOSED_PIPE  # rich leaves this way, after it has silenced standard output
         # No command exits this way: the code that is judged did, and its 0 must not look like ours.
         sys.stderr.write("dpaudit: the judged code called sys.exit; nothing is concluded.\n")
         return 2
     except DpauditError as error:
         sys.stderr.write(f"dpaudit: {error}\n")
         return error.exit_code
-    except KeyboardInterrupt:
-        sys.stderr.write("dpaudit: interrupted; finished work is kept.\n")
+    except KeyboardInterrupt as stop:
+        # a command that keeps something says what and where
+        sys.stderr.write(f"dpaudit: interrupted; {str(stop) or 'nothing is kept'}.\n")
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+        return CLOSED_PIPE
     except Exception:
         # A traceback alone would exit 1, which means refuted.
         traceback.print_exc()

@@ -133,6 +133,10 @@ def execute(arguments: argparse.Namespace) -> int:
 
         try:
             report = audit(plan, workers, log, heard, deadline)
+        except KeyboardInterrupt:
+            if path := arguments.resume or arguments.log:
+                raise KeyboardInterrupt(f"finished blocks are kept in {path}") from None
+            raise
         finally:
             log.close()
     if arguments.json:

@@ -53,16 +53,19 @@ def execute(arguments: argparse.Namespace) -> int:
     started = time.perf_counter()
     records = {}
     total = sum(panel.runs * len(panel.cells) for panel in todo)
-    with progress("reproduce", total=total) as advance:
-        for panel in todo:
-            record = panels.kept(panel, folder)
-            if record is None:
-                record = panels.run(panel, jobs, advance)
-                figures.draw(panel, record, folder)
-                panels.keep(panel, record, folder)  # last, so that a record means finished
-            else:
-                advance(panel.runs * len(panel.cells))
-            records[panel.name] = record
+    try:
+        with progress("reproduce", total=total) as advance:
+            for panel in todo:
+                record = panels.kept(panel, folder)
+                if record is None:
+                    record = panels.run(panel, jobs, advance)
+                    figures.draw(panel, record, folder)
+                    panels.keep(panel, record, folder)  # last, so that a record means finished
+                else:
+                    advance(panel.runs * len(panel.cells))
+                records[panel.name] = record
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"{len(records)} finished panels are kept in {folder}") from None
     judgements = [item for name in chosen for item in statements.JUDGES[name](records)]
     label = "statements" if arguments.experiment == "all" else f"statements_{chosen[0]}"
     settings = f"Horizon {horizon:,}, {runs} runs, seed {seed}.\n\n"
