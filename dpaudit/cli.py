@@ -30,7 +30,6 @@ examples:
   dpaudit check adap_klucb
   dpaudit simulate adap_klucb --env C2 --epsilon 1 --horizon 10000000 --runs 100
 """
-CLOSED_PIPE = 128 + 13  # as a shell reports SIGPIPE: the reader of the output has left
 
 
 class _Parser(argparse.ArgumentParser):
@@ -73,8 +72,8 @@ def run(argv: Sequence[str]) -> int:
         sys.stdout.flush()
         return code
     except SystemExit as stop:
-        if isinstance(stop.__context__, BrokenPipeError):
-            return CLOSED_PIPE  # rich leaves this way, after it has silenced standard output
+        if isinstance(stop.__context__, BrokenPipeError):  # what rich makes of it
+            return _unheard()
         # No command exits this way: the code that is judged did, and its 0 must not look like ours.
         sys.stderr.write("dpaudit: the judged code called sys.exit; nothing is concluded.\n")
         return 2
@@ -86,10 +85,15 @@ def run(argv: Sequence[str]) -> int:
         sys.stderr.write(f"dpaudit: interrupted; {str(stop) or 'nothing is kept'}.\n")
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return CLOSED_PIPE
+        return _unheard()
     except Exception:
         # A traceback alone would exit 1, which means refuted.
         traceback.print_exc()
         sys.stderr.write("dpaudit: unexpected error, shown above; nothing is concluded.\n")
         return 2
+
+
+def _unheard() -> int:
+    """Return the exit code of a command whose reader is gone, as a shell would."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 141

@@ -140,7 +140,7 @@ def execute(arguments: argparse.Namespace) -> int:
         finally:
             log.close()
     if arguments.json:
-        write_json(report, arguments.json)
+        write_json(report, arguments.json, "audit")
     if arguments.json != "-":
         print("\n".join(report_lines(report)))
     return int(report.status is Status.REFUTED)

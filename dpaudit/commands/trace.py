@@ -43,7 +43,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
     from dpaudit.errors import InvalidArgument, require_integer, require_positive
-    from dpaudit.output import require_writable, write_json
+    from dpaudit.output import mark_of, require_writable, write_json
     from dpaudit.sample.boxes import file_box
     from dpaudit.sample.codec import pair_data
     from dpaudit.sample.request import pairs_of
@@ -52,7 +52,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.target import resolve
 
     require_writable(arguments.json)
-    require_writable(arguments.offer)
+    require_writable(arguments.offer, mark_of("pair"))
     require_positive("epsilon", arguments.epsilon)
     require_integer("seed", arguments.seed, 0)
     require_integer("seeds", arguments.seeds, 1)
@@ -75,7 +75,7 @@ def execute(arguments: argparse.Namespace) -> int:
     diagnosis = diagnose(box, pairs, arguments.epsilon, seeds, file)
     if arguments.offer and diagnosis.offered:
         pair, stop = diagnosis.offered
-        write_json({**pair_data(pair), "prefixes": [stop] if stop else []}, arguments.offer)
+        write_json({**pair_data(pair), "prefixes": [stop] if stop else []}, arguments.offer, "pair")
     if arguments.json:
         write_json(diagnosis, arguments.json)
     if arguments.json != "-":

@@ -16,6 +16,7 @@ from dpaudit import __version__
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.episodes import Episodes
 from dpaudit.core.perstep import PerStep
+from dpaudit.documents import SCHEMAS
 from dpaudit.errors import InvalidArgument, UnknownName, require_integer, require_positive
 from dpaudit.sample.boxes import Box, DeclaredBox
 from dpaudit.sample.budget import ErrorBudget
@@ -83,6 +84,8 @@ class AuditPlan:
     def identity(self) -> dict[str, Any]:
         """Return what names this audit in its log."""
         return {
+            "dpaudit": "log",
+            "schema": SCHEMAS["log"],
             "version": __version__,
             "target": self.box.identity(),
             "epsilon": self.epsilon,

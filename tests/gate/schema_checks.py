@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 DATA = Path(__file__).parents[1] / "data"
-TEXT_ONLY = {"$id", "$schema", "definitions", "description", "title", "default", "format"}
+TEXT_ONLY = {"$id", "$schema", "$defs", "definitions", "description", "title", "default", "format"}
 TYPES = {
     "object": dict,
     "array": list,
@@ -18,6 +18,7 @@ TYPES = {
     "boolean": bool,
     "integer": int,
     "number": (int, float),
+    "null": type(None),
 }
 
 
@@ -29,8 +30,8 @@ def json_errors(value, schema, top=None, at="$"):
             continue
         match keyword:
             case "$ref":
-                name = rule.removeprefix("#/definitions/")
-                yield from json_errors(value, top["definitions"][name], top, at)
+                _, place, name = rule.split("/")
+                yield from json_errors(value, top[place][name], top, at)
             case "type":
                 kinds = [rule] if isinstance(rule, str) else rule
                 plain = any(
@@ -56,9 +57,23 @@ def json_errors(value, schema, top=None, at="$"):
                         yield f"{at}: {name} is not allowed"
                     elif name not in known and isinstance(rule, dict):
                         yield from json_errors(value[name], rule, top, f"{at}.{name}")
+            case "const":
+                if value != rule:
+                    yield f"{at}: {value!r} is not {rule!r}"
+            case "prefixItems":
+                for n, (item, each) in enumerate(zip(value, rule, strict=False)):
+                    yield from json_errors(item, each, top, f"{at}[{n}]")
             case "items":
-                for n, item in enumerate(value if isinstance(value, list) else ()):
+                rest = (
+                    value[len(schema.get("prefixItems", ())) :] if isinstance(value, list) else []
+                )
+                if rule is False and rest:
+                    yield f"{at}: {len(rest)} items too many"
+                for n, item in enumerate(rest if rule is not False else ()):
                     yield from json_errors(item, rule, top, f"{at}[{n}]")
+            case "maxItems":
+                if isinstance(value, list) and len(value) > rule:
+                    yield f"{at}: more than {rule} items"
             case "minItems":
                 if isinstance(value, list) and len(value) < rule:
                     yield f"{at}: fewer than {rule} items"

@@ -1,0 +1,71 @@
+"""The published schemas: in step with the types, and what dpaudit writes fits them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from gate_samples import command
+from schema_checks import json_errors
+
+from dpaudit.documents import SCHEMAS
+from dpaudit.schemas import published
+
+FOLDER = Path(__file__).parents[2] / "docs" / "schemas"
+
+
+def published_schema(kind):
+    return json.loads((FOLDER / f"{kind}.json").read_text())
+
+
+def misfits(kind, value):
+    return list(json_errors(value, published_schema(kind)))
+
+
+def test_the_files_are_what_the_types_say():
+    made = published()
+    assert {path.stem for path in FOLDER.glob("*.json")} == set(made)
+    for kind, schema in made.items():
+        assert json.loads(json.dumps(schema)) == published_schema(kind), "docs/schemas/build.py"
+
+
+@pytest.mark.parametrize("words", [("ucb", "--details"), ("adap_ucb",), ("dp_se", "--arms", "3")])
+def test_reports_and_witnesses(project, capsys, words):
+    sizes = ("--horizon", "60", "--exact-horizon", "4", "--method", "structure,exact")
+    outputs = ("--json", "report.json", "--witness", "witness.json", "--budget", "3")
+    code = command(capsys, "check", *words, *sizes, *outputs)[0]
+    assert code in (0, 1, 3)
+    report = json.loads((project / "report.json").read_text())
+    assert not misfits("report", report)
+    assert misfits("report", report | {"verdict": "PRIVATE"})
+    if code == 1:
+        witness = json.loads((project / "witness.json").read_text())
+        assert list(witness)[:2] == ["dpaudit", "schema"]
+        assert not misfits("witness", witness)
+        assert misfits("witness", witness | {"actions": ["0"]})
+        assert misfits("witness", witness | {"more": 1})
+
+
+def test_locks(locked):
+    data = json.loads(locked.read_text())
+    assert not misfits("lock", data)
+    assert misfits("lock", data | {"schema": 1})
+    del data["claims"][0]["sources"]
+    assert misfits("lock", data)
+
+
+def test_audits_logs_and_pairs(project, capsys):
+    words = ("audit", "mine.py:Greedy", "--horizon", "6", "--runs", "800")
+    code, _, err = command(capsys, *words, "--json", "audit.json", "--log", "audit.log")
+    assert (code, err) == (1, "")
+    report = json.loads((project / "audit.json").read_text())
+    assert not misfits("audit", report)
+    lines = (project / "audit.log").read_text().splitlines()
+    assert len(lines) > 1 and not any(misfits("log", json.loads(line)) for line in lines)
+    assert json.loads(lines[0])[1]["schema"] == SCHEMAS["log"]
+    assert misfits("log", ["audit"])
+    pair = report["witness"]["pair"]
+    assert not misfits("pair", {"dpaudit": "pair", "schema": 1, **pair})
+    assert not misfits("pair", {"stream": [0, 1, 0.5], "neighbour": [0, 0, 0.5]})
+    assert misfits("pair", {"stream": "0 1", "neighbour": [0, 0]})
