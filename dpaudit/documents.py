@@ -42,10 +42,20 @@ class Damaged(InvalidArgument):
 
 
 def read(path: Path, name: str = "file") -> Any:
+    """Return the JSON in a regular file whose texts may be printed; see `load`."""
+    data = load(path, name)
+    try:
+        _require_visible(data)
+    except ValueError as error:
+        raise Damaged(name, path, f"is not JSON for a terminal: {error}.") from None
+    return data
+
+
+def load(path: Path, name: str = "file") -> Any:
     """Return the JSON in a regular file; raise `InvalidArgument` on anything else.
 
-    Stricter than most readers: no key twice, no NaN, no number beyond doubles, no control
-    characters, at most 64 MiB. A pipe or a device is refused without waiting for it.
+    Stricter than most readers: no key twice, no NaN, no number beyond doubles, at most 64 MiB. A
+    pipe or a device is refused without waiting for it.
     """
     try:
         return parse(_content(path))
@@ -59,15 +69,13 @@ def read(path: Path, name: str = "file") -> Any:
 
 def parse(content: bytes) -> Any:
     """Return strict JSON as data; raise `ValueError` or `RecursionError`."""
-    data = json.loads(
+    return json.loads(
         content.decode("utf-8"),
         object_pairs_hook=_object,
         parse_float=_float,
         parse_int=_whole,
         parse_constant=_constant,
     )
-    _require_visible(data)
-    return data
 
 
 def _content(path: Path) -> bytes:

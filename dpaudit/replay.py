@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dpaudit.check import Claim, claim_of
+from dpaudit.check import EPSILON, Claim, claim_of
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.documents import read as read_json
 from dpaudit.documents import shown, versioned
@@ -67,7 +67,8 @@ def line(saved: str | Path, claim: Claim) -> str:
     """Return the command that replays the counterexample of a claim."""
     words = ["python", "-m", "dpaudit", "replay", str(saved)]
     words += ["--target", claim.target] if ":" in claim.target else []
-    words += [] if claim.own else ["--epsilon", repr(claim.epsilon).removesuffix(".0")]
+    usual = claim.own or (claim.epsilon == EPSILON and "epsilon" not in claim.parameters)
+    words += [] if usual else ["--epsilon", repr(claim.epsilon).removesuffix(".0")]
     return shlex.join(words)
 
 

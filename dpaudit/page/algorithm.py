@@ -21,6 +21,7 @@ from dpaudit.page.bracket import bracket
 from dpaudit.page.markup import Markup, document, join, tag
 from dpaudit.page.style import style
 from dpaudit.page.tables import folded, of_witness, streams, table
+from dpaudit.replay import line
 from dpaudit.report import at_least, known, meaning
 from dpaudit.verdict import Finding, Status
 
@@ -234,7 +235,7 @@ def _replay(report: Report, details: Details) -> Markup:
         saved = json.dumps(plain(found), indent=1)
         parts += [
             tag("p", "The same with --witness witness.json saves the counterexample; then"),
-            tag("pre", "python -m dpaudit replay witness.json"),
+            tag("pre", line("witness.json", report.claim)),
             folded("witness.json", tag("pre", saved)),
         ]
     return join(parts)

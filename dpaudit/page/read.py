@@ -19,7 +19,7 @@ def read(path: Path) -> Report:
     """Return the report in a file that `check --json` wrote; anything else costs one line."""
     import msgspec
 
-    data = documents.read(path)
+    data = documents.load(path)
     _require_report(path, data)
     if _undefined(data):
         raise InvalidArgument("file", path, "is not a report of `check`: it holds a nan.")

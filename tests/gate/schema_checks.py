@@ -61,12 +61,12 @@ def json_errors(value, schema, top=None, at="$"):
                 if value != rule:
                     yield f"{at}: {value!r} is not {rule!r}"
             case "prefixItems":
-                for n, (item, each) in enumerate(zip(value, rule, strict=False)):
+                items = value if isinstance(value, list) else []
+                for n, (item, each) in enumerate(zip(items, rule, strict=False)):
                     yield from json_errors(item, each, top, f"{at}[{n}]")
             case "items":
-                rest = (
-                    value[len(schema.get("prefixItems", ())) :] if isinstance(value, list) else []
-                )
+                rest = value if isinstance(value, list) else []
+                rest = rest[len(schema.get("prefixItems", ())) :]
                 if rule is False and rest:
                     yield f"{at}: {len(rest)} items too many"
                 for n, item in enumerate(rest if rule is not False else ()):
