@@ -8,6 +8,8 @@ import pytest
 
 from dpaudit.cli import run
 from dpaudit.documents import LARGEST, parse, shown
+from dpaudit.errors import InvalidArgument
+from dpaudit.sample.log import BlockLog
 
 DAMAGED = {
     "empty": b"",
@@ -75,6 +77,31 @@ def test_what_is_no_file_of_a_sane_size(here, capsys, command):
     path.unlink()
     path.symlink_to(path)
     refused(capsys, command)
+
+
+HEAD = b'["audit", {"seed": 1}]\n'
+FORGED_LOGS = {
+    "a line of another kind": HEAD + b'{"block": 1}\n',
+    "three parts": HEAD + b'["block", 1, 2]\n',
+    "another seed": b'["audit", {"seed": 2}]\n',
+    "no head": b'["block", 1]\n',
+    "a head that is no object": b'["audit", [1]]\n',
+    "another schema": b'["audit", {"dpaudit": "log", "schema": 9, "seed": 2}]\n',
+}
+FORGED_LOGS |= {
+    f"{kind} in a block": HEAD + b'["block", ' + content + b"]\n"
+    for kind, content in DAMAGED.items()
+    if kind not in ("terminal commands", "half a surrogate", "turned writing")
+}
+
+
+@pytest.mark.parametrize("kind", FORGED_LOGS)
+def test_damaged_logs(here, kind):
+    (here / "x").write_bytes(FORGED_LOGS[kind])
+    with pytest.raises(InvalidArgument) as refused:
+        BlockLog.resume("x", {"seed": 1})
+    assert "\n" not in str(refused.value)
+    assert (here / "x").read_bytes() == FORGED_LOGS[kind]
 
 
 def test_plain_data_passes():

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from dpaudit.documents import parse
 from dpaudit.errors import InvalidArgument
 from dpaudit.output import plain
 
@@ -52,9 +53,9 @@ class BlockLog:
         text = file.read()
         whole = text.rfind(b"\n") + 1
         try:
-            lines = [msgspec.json.decode(line) for line in text[:whole].splitlines()]
+            lines = [parse(line) for line in text[:whole].splitlines()]
             records = [(str(name), value) for name, value in lines]
-        except (msgspec.DecodeError, ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             raise InvalidArgument("resume", path, "is not a log of an audit.") from None
         if not records:
             # killed before its first line was complete: nothing is lost
