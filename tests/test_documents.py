@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
@@ -102,6 +103,71 @@ def test_damaged_logs(here, kind):
         BlockLog.resume("x", {"seed": 1})
     assert "\n" not in str(refused.value)
     assert (here / "x").read_bytes() == FORGED_LOGS[kind]
+
+
+POLICY = """
+class Copy:
+    def __init__(self, arms):
+        self.last = 0
+
+    def select(self):
+        return self.last
+
+    def update(self, arm, reward):
+        self.last = int(reward >= 0.5)
+"""
+FORGED_REPORTS = {
+    "no witness": {"witness": None},
+    "a list for a witness": {"witness": [1]},
+    "no delta": {"delta": None},
+    "negative delta": {"delta": -1.0},
+    "delta above 1": {"delta": 2.0},
+    "negative claim": {"epsilon": -1.0},
+    "infinite claim": {"epsilon": "inf"},
+    "endless rounds": {"rounds": 10**30},
+    "no rounds": {"rounds": 0},
+    "text for a direction": {"swapped": "no"},
+    "endless stream": {"pair": {"stream": [[0.5, 10**30]], "position": 0, "value": 1.0}},
+    "stream of 80 GB": {"pair": {"stream": [[0.5, 10**10]], "position": 0, "value": 1.0}},
+    "reward of 7": {"pair": {"stream": [[0.5, 6]], "position": 0, "value": 7.0}},
+    "foreign statistic": {"event": {"statistic": "os", "of": {}, "condition": "OneOf"}},
+    "foreign condition": {"event": {"statistic": "Pulls", "of": {}, "condition": "eval"}},
+    "another target": {"target": {"policy": "other.py:Copy"}},
+    "too many arms": {"arms": 10**30},
+    "one arm": {"arms": 1},
+}
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("audited")
+    (folder / "policy.py").write_text(POLICY)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        sizes = ("--horizon", "6", "--runs", "800")
+        assert run(["audit", "policy.py:Copy", *sizes, "--json", "whole.json"]) == 1
+    return folder
+
+
+def test_the_report_of_an_audit_itself(audited, monkeypatch, capsys):
+    monkeypatch.chdir(audited)
+    assert run(["audit", "policy.py:Copy", "--replay", "whole.json"]) == 1
+    assert "REFUTED again" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", FORGED_REPORTS)
+def test_forged_reports_of_audits(audited, monkeypatch, capsys, kind):
+    monkeypatch.chdir(audited)
+    data = json.loads((audited / "whole.json").read_text())
+    for name, value in FORGED_REPORTS[kind].items():
+        (data["witness"] if name in data["witness"] else data)[name] = value
+    text = json.dumps(data)
+    (audited / "forged.json").write_text(text)
+    capsys.readouterr()
+    code = run(["audit", "policy.py:Copy", "--replay", "forged.json"])
+    out, err = capsys.readouterr()
+    assert (code, out, err.count("\n")) == (2, "", 1) and "Traceback" not in err
+    assert (audited / "forged.json").read_text() == text
 
 
 def test_plain_data_passes():

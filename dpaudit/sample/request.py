@@ -21,6 +21,7 @@ from dpaudit.sample.streams import Pair, candidates
 from dpaudit.target import MUTANTS, Target, resolve
 
 BINARY, UNIT = (0.0, 1.0), (0.0, 0.5, 1.0)
+MOST_ROUNDS = 10**7  # that a report may ask a replay for
 
 
 def box_of(arguments: argparse.Namespace) -> Box:
@@ -150,9 +151,12 @@ def replayed(arguments: argparse.Namespace) -> tuple[list[str], bool]:
         arguments.horizon, arguments.arms = pair.stream.horizon, int(report["arms"])
         arguments.epsilon, delta = float(witness["epsilon"]), float(witness["delta"])
         rounds, swapped, target = int(witness["rounds"]), witness["swapped"], witness["target"]
+        possible = swapped in (0, 1) and 0 <= delta < 1 and 0 < rounds <= MOST_ROUNDS
+        if not possible:
+            raise ValueError
     except DpauditError:
         raise
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         rule = "holds a witness with parts missing or wrong."
         raise InvalidArgument("replay", arguments.replay, rule) from None
     box = box_of(arguments)

@@ -17,6 +17,14 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument
 
+LONGEST = 2**53  # beyond, doubles do not count every step
+LONGEST_ROW = 10**8  # rewards written out: a file cannot make the machine run out of memory
+
+
+def _require_few(name: str, horizon: int, most: int) -> None:
+    if horizon > most:
+        raise InvalidArgument(name, f"({horizon:,} rewards)", f"must have at most {most:,}.")
+
 
 @dataclass(frozen=True)
 class Stream:
@@ -31,6 +39,7 @@ class Stream:
         for value in self.values:
             if not 0 <= value <= 1:
                 raise InvalidArgument("reward", value, "must lie in [0, 1].")
+        _require_few("stream", self.horizon, LONGEST)
 
     @classmethod
     def of(cls, rewards: Sequence[float] | NDArray[Any]) -> Stream:
@@ -74,6 +83,7 @@ class Stream:
 
     def array(self) -> NDArray[np.float64]:
         """Return the rewards one by one, read-only."""
+        _require_few("row", self.horizon, LONGEST_ROW)
         rewards = np.repeat(np.array(self.values), self.lengths)
         rewards.flags.writeable = False
         return rewards
