@@ -1,6 +1,7 @@
 """What got weaker: a fresh judgement against a locked one.
 
-The order of verdicts is PROVED, HOLDS, SILENT, REFUTED. Bounds of the structure check are rational
+The order of verdicts is PROVED, HOLDS, SILENT, REFUTED; one that covers fewer rounds is weaker.
+Bounds of the structure check are rational
 and compared as they are. Enclosures of the exact check may differ in their last digits between
 builds of the arithmetic libraries, so an upper end counts as grown beyond one part in 10^9: no
 change of noise is that small, and the verdict itself has no such slack.
@@ -20,6 +21,7 @@ from dpaudit.report import at_least, at_most
 from dpaudit.verdict import Status
 
 STRENGTH = {Status.REFUTED: 0, Status.SILENT: 1, Status.HOLDS: 2, Status.PROVED: 3}
+CONCLUDED = (Status.PROVED, Status.HOLDS)
 ENCLOSURE_SLACK = Fraction(1, 10**9)
 
 
@@ -64,8 +66,10 @@ def weakened(entry: Entry, report: Report) -> list[Problem]:
         if report.verdict is Status.SILENT:
             message += f": {_why(report)}"
         found.append(Problem(Rule.VERDICT, message.rstrip(".") + "."))
-    elif report.verdict is Status.HOLDS and (covered := _covered(report)) < _locked_size(entry):
-        message = f"holds at {covered} rounds, locked were {_locked_size(entry)}."
+    elif report.verdict in CONCLUDED and report.covered < min(entry.covered, claim.horizon):
+        message = (
+            f"{report.verdict} up to {report.covered:,} rounds, locked were {entry.covered:,}."
+        )
         found.append(Problem(Rule.VERDICT, message))
     if report.verdict is not Status.REFUTED and _grew(float(entry.upper), report):
         message = f"epsilon <= {entry.upper} became epsilon <= {at_most(report.upper)}."
@@ -104,14 +108,6 @@ def _why(report: Report) -> str:
     """Return the reason of the check that could have proved it."""
     silent = [f for f in report.findings if f.status is Status.SILENT]
     return silent[0].reason if silent else "no check was run"
-
-
-def _covered(report: Report) -> int:
-    return max(f.horizon for f in report.findings if f.status is Status.HOLDS)
-
-
-def _locked_size(entry: Entry) -> int:
-    return max((f.horizon for f in entry.findings if f.status is Status.HOLDS), default=0)
 
 
 def _grew(locked: float, report: Report) -> bool:

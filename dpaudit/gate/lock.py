@@ -70,6 +70,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     epsilon: str
     anytime: bool
     verdict: Status
+    covered: int
     lower: str
     upper: str
     options: Sizes
@@ -119,6 +120,7 @@ def entry_of(claim: str, target: str, options: Options, report: Report, sources:
         epsilon=repr(report.claim.epsilon),
         anytime=report.claim.anytime,
         verdict=report.verdict,
+        covered=report.covered,
         lower=repr(report.lower),
         upper=repr(report.upper),
         options=sizes_of(options),
@@ -197,7 +199,7 @@ def _parsed(path: Path) -> tuple[Lock, bool]:
     stated = data.pop("digest", None) if isinstance(data, dict) else None
     edited = stated != _digest(data)
     try:
-        fields = documents.versioned(data, "lock", migrations={1: _without_packages})
+        fields = documents.versioned(data, "lock", migrations={1: _second})
     except ValueError as error:
         raise LockError(path, str(error)) from None
     try:
@@ -211,12 +213,21 @@ def _parsed(path: Path) -> tuple[Lock, bool]:
     return lock, edited
 
 
-def _without_packages(fields: dict[str, Any]) -> dict[str, Any]:
-    """Take the first schema to the second: it recorded no versions of other packages."""
-    claims = fields.get("claims")
-    if isinstance(claims, list) and all(isinstance(it, dict) for it in claims):
-        fields = fields | {"claims": [{"packages": {}} | claim for claim in claims]}
-    return fields
+def _second(fields: dict[str, Any]) -> dict[str, Any]:
+    """Take the first schema to the second, with the rounds covered and versions of packages."""
+    try:
+        claims = [
+            claim | {"packages": {}, "covered": max(map(_reach, claim["findings"]), default=0)}
+            for claim in fields["claims"]
+        ]
+    except (KeyError, TypeError):
+        return fields  # damaged; the reader says where
+    return fields | {"claims": claims}
+
+
+def _reach(found: dict[str, Any]) -> int:
+    concluded = found["status"] in (Status.PROVED, Status.HOLDS)
+    return int(found["horizon"]) if concluded else 0
 
 
 def _require_numbers(entry: Entry) -> None:

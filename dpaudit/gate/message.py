@@ -135,4 +135,5 @@ def summary(report: Report, claim: str) -> str:
     """Return a claim in one line: verdict, name, what is known of epsilon."""
     known = bounds(report.lower, report.upper, report.claim.horizon).rstrip(".")
     stated = "" if "epsilon=" in claim else f"  epsilon = {report.claim.epsilon:g}"
-    return f"{report.verdict:<8} {claim}{stated}  {known}".rstrip()
+    reach = f"  up to {report.covered:,} of {report.claim.horizon:,} rounds" * report.partial
+    return f"{report.verdict:<8} {claim}{stated}{reach}  {known}".rstrip()

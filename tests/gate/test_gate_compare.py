@@ -10,6 +10,7 @@ from test_gate_lock import entry
 from dpaudit.check import Claim, Report
 from dpaudit.gate.compare import problems, weakened
 from dpaudit.gate.lock import Found
+from dpaudit.gate.message import summary
 from dpaudit.gate.result import Rule
 from dpaudit.verdict import Finding, Status
 
@@ -29,7 +30,8 @@ def exact(lower=0.5, upper=math.inf, status=Status.SILENT, horizon=4, certified=
 
 
 def report(verdict, *findings, **changes):
-    return Report(verdict, claim(**changes), findings)
+    concluded = [f.horizon for f in findings if f.status in (Status.PROVED, Status.HOLDS)]
+    return Report(verdict, claim(**changes), findings, covered=max(concluded, default=0))
 
 
 def rules(locked, found, sources=SAME):
@@ -98,11 +100,21 @@ def test_a_weaker_claim():
 
 def test_holding_at_a_smaller_size():
     held = Found("exact", Status.HOLDS, 8, "0.5", "0.9", True, None)
-    locked = entry(verdict=Status.HOLDS, upper="inf", findings=[held])
+    locked = entry(verdict=Status.HOLDS, covered=8, upper="inf", findings=[held])
     small = report(Status.HOLDS, exact(0.5, 0.9, Status.HOLDS, horizon=4))
     assert rules(locked, small) == [Rule.VERDICT]
     large = report(Status.HOLDS, exact(0.5, 0.9, Status.HOLDS, horizon=8))
     assert rules(locked, large) == []
+
+
+def test_proving_fewer_rounds():
+    part = report(Status.PROVED, structure(horizon=900))
+    [problem] = weakened(entry(upper="inf"), part)
+    assert problem.rule is Rule.VERDICT
+    assert problem.message == "PROVED up to 900 rounds, locked were 1,000."
+    assert weakened(entry(covered=900, upper="inf"), part) == []
+    assert "up to 900 of 1,000 rounds" in summary(part, "mine")
+    assert "rounds" not in summary(PROVED, "mine")
 
 
 def test_source_that_changed_appeared_or_vanished():

@@ -28,6 +28,7 @@ def entry(claim="a", **changes):
         epsilon="1.0",
         anytime=True,
         verdict=Status.PROVED,
+        covered=1000,
         lower="0.5",
         upper="1.0",
         options=sizes_of(Options(horizon=1000, exact_horizon=4)),
@@ -161,11 +162,11 @@ def test_a_lock_of_the_first_schema_is_read(locked):
         del data[name]
     data["schema"] = 1
     for claim in data["claims"]:
-        del claim["packages"]
+        del claim["packages"], claim["covered"]
     text = json.dumps(data, sort_keys=True, separators=(",", ":"))
     locked.write_text(json.dumps(data | {"digest": hashlib.sha256(text.encode()).hexdigest()}))
     [found] = locks.read(locked).claims
-    assert (found.claim, found.packages) == ("mine.py:Mine", {})
+    assert (found.claim, found.packages, found.covered) == ("mine.py:Mine", {}, 1000)
 
 
 FORGED = {
