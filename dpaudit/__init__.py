@@ -8,14 +8,14 @@ __version__ = "0.1.0"
 __all__ = ["assert_global_dp", "load"]
 
 if TYPE_CHECKING:
-    from dpaudit.core.algorithms import load
+    from dpaudit.target import load
     from dpaudit.testing import assert_global_dp
 
 
 def __getattr__(name: str) -> Any:
     """Import on first use, so that `import dpaudit` and `--help` stay fast."""
     if name == "load":
-        from dpaudit.core.algorithms import load
+        from dpaudit.target import load
 
         return load
     if name == "assert_global_dp":

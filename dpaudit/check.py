@@ -11,14 +11,18 @@ from __future__ import annotations
 
 import importlib
 import time
+import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from dpaudit.core.algorithm import Algorithm
+from dpaudit.deadline import Expired, deadline
 from dpaudit.details.parts import Details
-from dpaudit.errors import InvalidArgument, require_integer, require_positive
-from dpaudit.target import Target, parameters
+from dpaudit.errors import Contradiction, InvalidArgument, require_integer, require_positive
+from dpaudit.target import Target, parameters, said
 from dpaudit.verdict import UNDECIDED, Finding, Status, combine, exit_code
 
 METHODS = ("structure", "exact", "sample")
@@ -27,8 +31,15 @@ HORIZON = 10_000_000
 BUDGET = 15.0
 EPSILON = 1.0
 OFFERED = {"arms": 2}
-EXACT_SHARE = 0.65  # of what is left, where the sampler comes after
+SHARES = {"structure": 0.5, "exact": 0.65}  # of what is left, where another check comes after
 SHORTEST = 0.1
+FAILED = 2
+PATIENCE = 1.0  # seconds beyond its share until a check that does not look at the clock is stopped
+ENGINES = {
+    "structure": "dpaudit.structure",
+    "exact": "dpaudit.horizons",
+    "sample": "dpaudit.sample.audit",
+}
 INSTANCE_SECONDS = 5.0
 
 
@@ -59,13 +70,19 @@ class Report:
     details: Details | None = None
     covered: int = 0
     """The rounds that a verdict of PROVED or HOLDS speaks of."""
+    failure: str = ""
+    """The first error that ended a check; its finding is silent."""
 
     @property
     def exit_code(self) -> int:
-        """0 iff what is proved or holds covers the claimed instance and horizon, 1 if refuted."""
-        return (
-            130 if self.interrupted else exit_code(self.verdict, self.covered, self.claim.horizon)
-        )
+        """0 iff what is proved or holds covers the claimed instance and horizon, 1 if refuted.
+
+        2 where nothing is concluded because a check failed.
+        """
+        if self.interrupted:
+            return 130
+        code = exit_code(self.verdict, self.covered, self.claim.horizon)
+        return FAILED if code == UNDECIDED and self.failure else code
 
     @property
     def partial(self) -> bool:
@@ -140,6 +157,11 @@ class Case:
         """Whether the target builds another instance for another horizon."""
         return "horizon" in self.target.accepts and "horizon" not in self.given
 
+    def silent(self, name: str, reason: str, start: float) -> Finding:
+        """Return what a check concludes that was stopped or failed: nothing, and why."""
+        spent = time.monotonic() - start
+        return Finding(name, Status.SILENT, reason, arms=self.claim.arms, seconds=spent)
+
     def structure(self, budget: float) -> list[Finding]:
         """Add up charges at the full horizon."""
         from dpaudit.structure import prove
@@ -197,10 +219,13 @@ def check(
     seed: int = 0,
     begun: Callable[[Claim], Any] = lambda claim: None,
     heard: Callable[[Finding], Any] = lambda finding: None,
+    kept: Callable[[Report], Any] | None = None,
 ) -> Report:
     """Judge a claim with every method and return the report; Ctrl-C keeps what was found.
 
-    `begun` is told the claim before the work, `heard` every finding as soon as it is there.
+    `begun` is told the claim before the work, `heard` every finding as soon as it is there, `kept`
+    the report so far after every check. A check that fails is silent, and the others go on; a check
+    that does not end in its time is stopped. Importing the engines is not counted.
     """
     require_integer("horizon", horizon, 1)
     require_positive("budget", budget)
@@ -217,26 +242,57 @@ def check(
     claim = claim_of(target, algorithm, horizon, epsilon)
     case = Case(target, given, claim, algorithm, exact_horizon, seed)
     begun(claim)
-    deadline = time.monotonic() + budget
     chosen = [name for name in METHODS if name in methods]
     findings: list[Finding] = []
+    failure, interrupted = "", False
+    end = time.monotonic() + budget
 
-    def hear(found: Sequence[Finding]) -> None:
+    def report() -> Report:
+        status, covered = verdict(findings, case)
+        found = tuple(findings)
+        return Report(status, claim, found, interrupted, covered=covered, failure=failure)
+
+    for name in chosen:
+        end += prepare(name)
+        start = time.monotonic()
+        left = max(end - start, SHORTEST)
+        share = left if name == chosen[-1] else left * SHARES[name]
+        try:
+            with deadline(min(start + share, end + SHORTEST) + PATIENCE):
+                found = getattr(case, name)(share)
+        except KeyboardInterrupt as stop:
+            interrupted, found = True, getattr(stop, "findings", [])
+        except Contradiction:
+            raise
+        except Expired:
+            found = [case.silent(name, "The budget ended before it had an answer.", start)]
+        except BaseException as error:
+            why = f"{said(error)}{place_of(error)}"
+            failure = failure or f"TARGET={target.text} failed in {name}: {why}"
+            found = [case.silent(name, f"It failed: {why}", start)]
         for finding in found:
             findings.append(finding)
             heard(finding)
+        if interrupted:
+            break
+        if kept is not None:
+            kept(report())
+    return report()
 
-    interrupted = False
-    try:
-        for name in chosen:
-            left = max(deadline - time.monotonic(), SHORTEST)
-            shared = name == "exact" and "sample" in chosen and sampler() is not None
-            hear(getattr(case, name)(left * EXACT_SHARE if shared else left))
-    except KeyboardInterrupt as stop:
-        interrupted = True
-        hear(getattr(stop, "findings", ()))
-    status, covered = verdict(findings, case)
-    return Report(status, claim, tuple(findings), interrupted, covered=covered)
+
+def prepare(name: str) -> float:
+    """Import the engine of a check and return the seconds that it took."""
+    start = time.monotonic()
+    with suppress(ModuleNotFoundError):  # a version without the sampler says so itself
+        importlib.import_module(ENGINES[name])
+    return time.monotonic() - start
+
+
+def place_of(error: BaseException) -> str:
+    """Return where an error was raised: the last line outside of installed packages."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [it for it in frames if "-packages" not in it.filename and it.filename[:1] != "<"]
+    return f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -251,6 +307,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "interrupted": report.interrupted,
         "findings": report.findings,
     }
+    data |= {"failure": report.failure} if report.failure else {}
     return data if report.details is None else data | {"details": report.details}
 
 

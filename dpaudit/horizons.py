@@ -21,6 +21,7 @@ from typing import Literal
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.arithmetic import exact
+from dpaudit.deadline import Expired
 from dpaudit.errors import BadDeclaration, InvalidArgument, Unsupported
 from dpaudit.exact import WorstLoss, recompute, shrink, worst_loss
 from dpaudit.exact.likelihood import COMPILING
@@ -151,6 +152,7 @@ class Search:
         start = time.monotonic()
         # The rest of the time is for floating point, once it is known that certainty is to be had.
         part = start + self.share * (deadline - start)
+        horizon = 0
         try:
             for horizon in self.horizons:
                 for streams in self._kinds(horizon):
@@ -160,6 +162,8 @@ class Search:
             self.stopped = str(stop)
         except KeyboardInterrupt:
             self.stopped, self.interrupted = "Interrupted before the next horizon.", True
+        except Expired:
+            self.stopped = f"The budget ended during T = {horizon}."
         self.seconds = time.monotonic() - start
 
     def _kinds(self, horizon: int) -> tuple[Streams, ...]:

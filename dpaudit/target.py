@@ -1,18 +1,24 @@
 """TARGET: an algorithm by name, `mutants/NAME`, `package.module:object`, or `file.py:object`.
 
+Every command, the gate, a test and `dpaudit.load` find what they are given here, and nowhere else.
 The object is a class of `Algorithm`, an instance, or a function that returns one. It is built with
 the parameters that it accepts; an instance keeps its own where none is given. Code that is not
 declared as an `Algorithm` is for `audit`, which can refute and never proves.
+
+`resolve` and `load` import the file into the process that calls them, where modules that are loaded
+already stay: a file that would get another folder's module in place of its own is refused. What a
+command, a gate or a test names by text is judged in a process of its own (`dpaudit.process`).
 """
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -24,6 +30,8 @@ from dpaudit.errors import DpauditError, InvalidArgument, UnknownName
 
 NONE: Mapping[str, Any] = MappingProxyType({})
 MUTANTS = "mutants/"
+OWN = __name__.partition(".")[0]
+LONGEST_LINE = 300
 
 
 @dataclass(frozen=True)
@@ -67,14 +75,19 @@ class Target:
         and not given. The horizon goes to those that ask for it.
         """
         accepts = self.accepts
-        for name, value in given.items():
-            if name not in accepts:
-                rule = f"is not a parameter of {self.label}; it takes {', '.join(accepts)}."
-                raise InvalidArgument(name, value, rule)
         values = {name: value for name, value in offered.items() if accepts.get(name) is False}
         values |= given
         if "horizon" in accepts and "horizon" not in given:
             values["horizon"] = horizon
+        return self.make(values)
+
+    def make(self, values: Mapping[str, Any]) -> Algorithm:
+        """Return the algorithm with exactly these parameters; what is wrong costs one line."""
+        accepts = self.accepts
+        for name, value in values.items():
+            if name not in accepts:
+                rule = f"is not a parameter of {self.label}; it takes {', '.join(accepts)}."
+                raise InvalidArgument(name, value, rule)
         try:
             algorithm = self._make(values)
         except DpauditError:
@@ -94,35 +107,57 @@ class Target:
         return source(**values)
 
 
+def load(target: str, **values: Any) -> Algorithm:
+    """Build what TARGET names: `load("adap_klucb", arms=5, epsilon=1.0, alpha=3.1)`."""
+    return resolve(target).make(values)
+
+
+def foreign(text: str) -> bool:
+    """Tell whether TARGET names code that is not part of dpaudit: a file, or another's module."""
+    place, colon, _ = text.rpartition(":")
+    return bool(colon) and place.partition(".")[0] != OWN
+
+
 def resolve(text: str, beside: Path | None = None) -> Target:
     """Return what TARGET names; a relative file is also looked for `beside` another one."""
-    place, colon, name = text.rpartition(":")
-    if not colon:
+    if ":" not in text:
         if text.endswith(".py"):
             raise InvalidArgument("TARGET", text, "needs an object: write file.py:object.")
         return _mutant(text) if text.startswith(MUTANTS) else Target(text, find(text))
+    source = load_object(text, beside)
+    if not (is_algorithm(source) or inspect.isfunction(source)):
+        raise _not_an_algorithm(text, source)
+    return Target(text, source)
+
+
+def load_object(text: str, beside: Path | None = None) -> Any:
+    """Return the object that file.py:object or package.module:object names, whatever it is."""
+    place, colon, name = text.rpartition(":")
     if not place or not name:
         raise InvalidArgument(
             "TARGET", text, "must be a name, package.module:object or file.py:object."
         )
-    module = _load_file(text, place, beside) if place.endswith(".py") else _load_module(text, place)
+    if place.endswith(".py"):
+        module = load_file(_file(text, place, beside), text)
+    else:
+        module = _load_module(text, place)
     try:
         source = getattr(module, name)
     except AttributeError:
         public = [key for key in vars(module) if not key.startswith("_")]
         raise UnknownName(f"object in {place}", name, public or ["(nothing)"]) from None
-    if isinstance(source, Algorithm):
-        return Target(text, source)
-    if inspect.isclass(source):
-        if not issubclass(source, Algorithm):
-            raise _not_an_algorithm(text, source)
-        if inspect.isabstract(source):
-            missing = ", ".join(sorted(source.__abstractmethods__))
-            raise InvalidArgument("TARGET", text, f"is abstract: it does not define {missing}.")
-        return Target(text, source)
-    if inspect.isfunction(source):
-        return Target(text, source)
-    raise _not_an_algorithm(text, source)
+    except (Exception, SystemExit) as error:
+        raise InvalidArgument("TARGET", text, f"cannot be loaded: {said(error)}") from None
+    if is_algorithm(source) and inspect.isabstract(source):
+        missing = ", ".join(sorted(source.__abstractmethods__))
+        raise InvalidArgument("TARGET", text, f"is abstract: it does not define {missing}.")
+    return source
+
+
+def is_algorithm(source: Any) -> bool:
+    """Tell whether an object is declared: an `Algorithm`, or a class of them."""
+    kind = source if inspect.isclass(source) else type(source)
+    return issubclass(kind, Algorithm)
 
 
 def _mutant(text: str) -> Target:
@@ -140,35 +175,79 @@ def parameters(algorithm: Algorithm) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def see_neighbours(path: Path) -> None:
-    """Let a file import the modules beside it, as when Python runs it."""
-    if (folder := str(path.parent.resolve())) not in sys.path:
-        sys.path.insert(0, folder)
-
-
-def _load_file(text: str, place: str, beside: Path | None) -> ModuleType:
+def _file(text: str, place: str, beside: Path | None) -> Path:
     path = Path(place)
     if not path.is_file() and beside is not None and (beside / place).is_file():
         path = beside / place
     if not path.is_file():
         raise InvalidArgument("TARGET", text, f"cannot be loaded: there is no file {place}.")
-    see_neighbours(path)
+    return path.absolute()
+
+
+def load_file(path: Path, text: str) -> ModuleType:
+    """Run a file as a module of its own name, which finds the modules beside it."""
+    folder = str(path.parent.resolve())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    for name, other in _displaced(path.resolve()):
+        rule = (
+            f"needs the {name} beside it, but another is loaded here ({other}); "
+            "judge it by a command, in a process of its own."
+        )
+        raise InvalidArgument("TARGET", text, rule)
     name = path.stem
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise InvalidArgument("TARGET", text, f"cannot be loaded: {place} is not Python source.")
+        raise InvalidArgument("TARGET", text, f"cannot be loaded: {path} is not Python source.")
     module = importlib.util.module_from_spec(spec)
     known = sys.modules.get(name)
-    # dataclasses looks its module up by name while the file runs.
+    # dataclasses looks its module up by name while the file runs, and so does pickle later on.
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
+        sys.modules.pop(name, None)
         raise InvalidArgument("TARGET", text, f"cannot be imported: {said(error)}") from None
     finally:
-        if known is not None:
+        if known is not None and _file_of(known) != path.resolve():
             sys.modules[name] = known
     return module
+
+
+def _displaced(start: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the modules that lie beside a file and are loaded from elsewhere, if it imports any."""
+    pending, seen = [start], {start}
+    while pending:
+        path = pending.pop()
+        for name in _imported(path):
+            below = path.parent / name
+            own = next(
+                (it for it in (below / "__init__.py", below.with_suffix(".py")) if it.is_file()),
+                None,
+            )
+            if own is None or own in seen:
+                continue
+            seen.add(own)
+            pending.append(own)
+            other = _file_of(sys.modules.get(name))
+            if other is not None and other != own.resolve():
+                yield name, other
+
+
+def _imported(path: Path) -> set[str]:
+    """Return the top-level modules that the text of a file imports."""
+    try:
+        nodes = list(ast.walk(ast.parse(path.read_bytes())))
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return set()  # importing it says what is wrong
+    plain = {it.name for node in nodes if isinstance(node, ast.Import) for it in node.names}
+    plain |= {str(it.module) for it in nodes if isinstance(it, ast.ImportFrom) and not it.level}
+    return {name.partition(".")[0] for name in plain}
+
+
+def _file_of(module: ModuleType | None) -> Path | None:
+    file = getattr(module, "__file__", None)
+    return Path(file).resolve() if isinstance(file, str) else None
 
 
 def _load_module(text: str, place: str) -> ModuleType:
@@ -181,9 +260,13 @@ def _load_module(text: str, place: str) -> ModuleType:
 
 
 def said(error: BaseException) -> str:
-    """Return an error of foreign code in one line."""
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else f"{type(error).__name__}."
+    """Return an error of foreign code in one line, also where its own text fails."""
+    try:
+        text = " ".join(str(error).split())
+    except BaseException:
+        text = ""
+    kind = type(error).__name__
+    return f"{kind}: {text[:LONGEST_LINE]}" if text else f"{kind}."
 
 
 def _not_an_algorithm(text: str, found: Any) -> InvalidArgument:

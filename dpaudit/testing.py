@@ -52,8 +52,10 @@ def audit_global_dp(algorithm: Any, epsilon: float | None = None, **options: Any
     """Judge a claim and return the report, whatever the verdict.
 
     `algorithm` is an Algorithm (instance or class), a name, "file.py:object",
-    "package.module:object", or a black box: a function (stream, rng) -> actions, or a class or
-    function that makes a policy from those of arms, horizon, epsilon, rng that it accepts.
+    "package.module:object" (a text names code that is judged in a fresh process of its own, an
+    object is judged in this one, with the modules that are loaded here), or a black box: a function
+    (stream, rng) -> actions, or a class or function that makes a policy from those of arms,
+    horizon, epsilon, rng that it accepts.
     `epsilon` is the algorithm's own claim unless given. An instance is judged as it is, with its
     own parameters, against `epsilon`; a class is built with it.
 
@@ -114,16 +116,14 @@ def _audit(
 ) -> _Found:
     __tracebackhide__ = True
     from dpaudit.errors import InvalidArgument
+    from dpaudit.gate.judgement import judge
     from dpaudit.gate.message import findings_text, summary
-    from dpaudit.gate.naming import subject_of
-    from dpaudit.gate.run import explained
-    from dpaudit.gate.subject import Foreign, Options, searched
+    from dpaudit.gate.subject import Options
 
     methods = tuple(method.split(",") if isinstance(method, str) else method)
     if not methods:
         raise InvalidArgument("method", "()", "must name a check.")
     here = session.get(ALONE)
-    subject = subject_of(algorithm)
     asked = Options(
         epsilon=epsilon,
         given=parameters | ({} if arms is None else {"arms": arms}),
@@ -134,18 +134,14 @@ def _audit(
         budget=budget,
         runs=runs,
     )
-    claim = subject.claim(asked)
-    options = subject.sizes(asked)
-    judged = subject.judge(options)
-    required = require or ("not refuted" if isinstance(subject, Foreign) else "proved")
-    if str(judged.report.verdict) not in REQUIREMENTS[required]:
-        judged = searched(subject, options, judged)
-    report = judged.report
-    result = explained(subject, options, judged, claim, here.folder)
-    line = summary(report, claim)
-    here.hear(Audited(line, _properties(report, claim, options.seed)))
-    text = "\n".join(part for part in (line, findings_text(report), result.details) if part)
-    return _Found(report, text, required)
+    enough = REQUIREMENTS[require or "proved"]
+    found = judge(algorithm, asked, enough, Path.cwd())
+    required = require or ("proved" if found.declared else "not refuted")
+    details, _ = found.explained(here.folder)
+    line = summary(found.report, found.claim)
+    here.hear(Audited(line, _properties(found.report, found.claim, found.options.seed)))
+    text = "\n".join(part for part in (line, findings_text(found.report), details) if part)
+    return _Found(found.report, text, required)
 
 
 def _properties(report: Report, claim: str, seed: int) -> dict[str, str]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -54,11 +55,11 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit import check as engine
     from dpaudit import report
     from dpaudit.errors import UnknownName
+    from dpaudit.examination import Asked, Listener, examine
     from dpaudit.gate import machine
     from dpaudit.gate.subject import Options
     from dpaudit.output import mark_of, require_writable, write_json
     from dpaudit.parsing import assignment, integer, number
-    from dpaudit.target import resolve
 
     methods = [name.strip() for name in arguments.method.split(",")]
     for name in methods:
@@ -82,60 +83,50 @@ def execute(arguments: argparse.Namespace) -> int:
         from dpaudit.page.algorithm import require_page
 
         require_page(arguments.html)
-    target = resolve(arguments.target)
     out = report.console(quiet=arguments.json == "-")
-    with out.status(f"checking, for up to {values.get('budget', engine.BUDGET):g} s"):
-        found = engine.check(
-            target,
-            given,
-            methods=methods,
-            seed=integer("seed", arguments.seed),
-            begun=partial(report.show_claim, out),
-            heard=partial(report.show_finding, out),
-            **values,
-        )
-    saved = save(found, arguments.witness)
-    report.show_verdict(out, found, command(arguments), saved)
-    if arguments.html is not None or arguments.details:
-        found = detailed(found, arguments, values.get("budget", engine.BUDGET))
+    paged = arguments.html is not None or arguments.details
+    asked = Asked(
+        arguments.target,
+        given,
+        tuple(methods),
+        seed=integer("seed", arguments.seed),
+        command=command(arguments) if paged else "",
+        **values,
+    )
+    saved: list[str] = []
+    with out.status(f"checking, for up to {asked.budget:g} s") as status:
+
+        def concluded(found: Report) -> None:
+            status.stop()
+            saved.extend(save(found, arguments.witness))
+            report.show_verdict(out, found, command(arguments), saved[0] if saved else None)
+
+        show = partial(report.show_claim, out), partial(report.show_finding, out)
+        found = examine(asked, Listener(*show, concluded))
+    if arguments.html is not None:
+        from dpaudit.page.algorithm import write
+
+        write(found.report, arguments.html)
     if arguments.json is not None:
-        write_json(engine.as_json(found), arguments.json, "report")
+        write_json(engine.as_json(found.report), arguments.json, "report")
     if machine.wanted(arguments):
-        asked = Options(values.get("epsilon"), given, seed=integer("seed", arguments.seed))
-        machine.write(arguments, [machine.checked(found, target, asked, saved)])
+        options = Options(values.get("epsilon"), given, seed=asked.seed)
+        machine.write(arguments, [machine.checked(found, options, saved[0] if saved else None)])
+    if found.report.failure:
+        sys.stderr.write(f"dpaudit: {found.report.failure}\n")
     return found.exit_code
 
 
-def detailed(found: Report, arguments: argparse.Namespace, budget: float) -> Report:
-    """Return the report with what a page shows beside the verdict; write the page, if asked to."""
-    from dataclasses import replace
-
-    from dpaudit.details.compute import details
-    from dpaudit.page.algorithm import write
-    from dpaudit.parsing import integer
-
-    seed = integer("seed", arguments.seed)
-    try:
-        if not found.interrupted:
-            parts = details(found.claim, found.findings, budget, seed, command(arguments))
-            found = replace(found, details=parts)
-    except KeyboardInterrupt:
-        found = replace(found, interrupted=True)
-    if arguments.html is not None:
-        write(found, arguments.html)
-    return found
-
-
-def save(found: Report, destination: str | None) -> str | None:
+def save(found: Report, destination: str | None) -> list[str]:
     """Write the counterexample to a file, if there are both; return the file."""
     from dpaudit.exact.witness import to_json
     from dpaudit.output import write_json
 
     witness = next((f.witness for f in found.findings if f.witness is not None), None)
     if witness is None or destination is None:
-        return None
+        return []
     write_json(to_json(witness), destination, "witness")
-    return destination
+    return [destination]
 
 
 def command(arguments: argparse.Namespace) -> str:

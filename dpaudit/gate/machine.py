@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dpaudit.check import Report
 from dpaudit.errors import InvalidArgument
+from dpaudit.examination import Examined
 from dpaudit.gate.result import Problem, Result, Rule
-from dpaudit.gate.subject import Declared, Judged, Options, claim_id
+from dpaudit.gate.subject import Judged, Options, claim_id
 from dpaudit.output import mark_of, require_writable, write_json, write_text
 from dpaudit.report import meaning
-from dpaudit.target import Target
 from dpaudit.verdict import Status
 
 JUNIT, SARIF = '<testsuite name="dpaudit"', '"name": "dpaudit"'
@@ -50,28 +49,27 @@ def write(arguments: argparse.Namespace, results: Sequence[Result]) -> None:
             sys.stdout.write(f"{line}\n")
 
 
-def checked(found: Report, target: Target, options: Options, saved: str | None) -> Result:
+def checked(found: Examined, options: Options, saved: str | None) -> Result:
     """Return what `check` found as a result: refuted and undecided are its problems."""
     from dpaudit.gate import message
-    from dpaudit.gate.run import place_of
 
+    report = found.report
     problems: tuple[Problem, ...] = ()
-    if found.verdict is Status.REFUTED:
-        problems = (Problem(Rule.REFUTED, meaning(found)),)
-    elif found.verdict is Status.SILENT:
-        problems = (Problem(Rule.UNDECIDED, meaning(found)),)
-    subject, judged = Declared(target), Judged(found)
-    replay = message.replay_line(judged, options, Path(saved) if saved else None)
-    refuted = message.refutation_of(found)
+    if report.verdict is Status.REFUTED:
+        problems = (Problem(Rule.REFUTED, meaning(report)),)
+    elif report.verdict is Status.SILENT:
+        problems = (Problem(Rule.UNDECIDED, meaning(report)),)
+    replay = message.replay_line(Judged(report), options, Path(saved) if saved else None)
+    refuted = message.refutation_of(report)
     return Result(
-        claim_id(target.text, options.given, options.epsilon),
-        target.text,
-        found,
+        claim_id(report.claim.target, options.given, options.epsilon),
+        report.claim.target,
+        report,
         problems,
-        details=message.details(judged, subject, options, replay, refuted) if refuted else "",
+        details=message.details(refuted, found.flaw, replay) if refuted else "",
         replay=replay,
-        place=place_of(subject),
-        seconds=sum(finding.seconds for finding in found.findings),
+        place=found.place,
+        seconds=sum(finding.seconds for finding in report.findings),
     )
 
 

@@ -82,9 +82,7 @@ def _nameable(target: str) -> bool:
     return True
 
 
-def details(
-    judged: Judged, subject: Subject, options: Options, replay: str | None, found: Finding
-) -> str:
+def details(found: Finding, flaw: str | None, replay: str | None) -> str:
     """Return the counterexample, the nearest known flaw and the line that replays it."""
     from rich.console import Console
 
@@ -95,15 +93,17 @@ def details(
         lines += text.getvalue().strip("\n").splitlines()
     else:
         lines += [found.reason]
-    flaw = _flaw(subject, options, judged.report)
     lines += [f"Nearest known flaw: {flaw}"] if flaw else []
     lines += [f"Replay: {replay}"] if replay else []
     return "\n".join(lines)
 
 
-def _flaw(subject: Subject, options: Options, report: Report) -> str | None:
-    """Return what the nearest known-wrong variant gets wrong; the hint never hides a failure."""
-    if not isinstance(subject, Declared):
+def flaw_of(subject: Subject, options: Options, report: Report) -> str | None:
+    """Return what the nearest known-wrong variant gets wrong, where a claim is refuted.
+
+    The hint never hides a failure.
+    """
+    if not isinstance(subject, Declared) or refutation_of(report) is None:
         return None
     try:
         algorithm: Algorithm = subject.build(report.claim.horizon, options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import os
 import sys
@@ -17,7 +16,7 @@ from dpaudit.gate.lock import Entry
 from dpaudit.gate.places import name_of
 from dpaudit.gate.subject import Declared, Foreign, Instance, Subject
 from dpaudit.sources import source_file
-from dpaudit.target import Target, resolve
+from dpaudit.target import Target, is_algorithm, load_object, resolve
 
 
 def subject_of(thing: Any, root: Path | None = None) -> Subject:
@@ -29,7 +28,7 @@ def subject_of(thing: Any, root: Path | None = None) -> Subject:
         return thing
     if isinstance(thing, str):
         return _named(thing, root or Path.cwd())
-    if isinstance(thing, Algorithm) or (isinstance(thing, type) and issubclass(thing, Algorithm)):
+    if is_algorithm(thing):
         return _declared(Target(name_of(thing), thing))
     if callable(thing):
         return _called(name_of(thing), thing)
@@ -55,33 +54,21 @@ def locked_subject(entry: Entry, root: Path) -> Subject:
 
 def _named(text: str, root: Path) -> Subject:
     place, colon, name = text.rpartition(":")
-    if not colon or not place or not name:
+    if not colon:
         return Declared(resolve(text))
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))  # a target may import modules of its project
     if place.endswith(".py"):
         text = f"{os.path.relpath(root / place)}:{name}"
-    try:
-        target = resolve(text)
-    except InvalidArgument as error:
-        if "not an Algorithm" not in str(error):
-            raise
-        return _foreign(text, _object(text))
-    return _called(text, target.source) if inspect.isfunction(target.source) else _declared(target)
+    source = load_object(text)
+    if is_algorithm(source):
+        return _declared(Target(text, source))
+    return _called(text, source) if inspect.isfunction(source) else _foreign(text, source)
 
 
 def _declared(target: Target) -> Declared:
     instance = isinstance(target.source, Algorithm)
     return Declared(Instance(target.text, target.source) if instance else target)
-
-
-def _object(text: str) -> Any:
-    from dpaudit.sample.boxes import load_object
-
-    place, _, name = text.rpartition(":")
-    if place.endswith(".py"):
-        return load_object(place, name)
-    return getattr(importlib.import_module(place), name)
 
 
 def _called(text: str, source: Callable[..., Any]) -> Subject:

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from dpaudit.core.algorithm import Algorithm
-from dpaudit.sources import code_of, source_file
+from dpaudit.sources import code_of, file_of, source_file
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where to point: a file from the working directory, and a line of it."""
+
+    file: str
+    line: int
 
 
 def name_of(thing: Any) -> str:
@@ -24,3 +36,14 @@ def name_of(thing: Any) -> str:
     if "." in name or file is None or not found:
         return name
     return f"{module}:{name}" if package else f"{os.path.relpath(file)}:{name}"
+
+
+def place_of(text: str, source: Any) -> Place | None:
+    """Return where the code of a target begins, if that is below the working directory."""
+    file = file_of(text, source)
+    if file is None or not file.is_relative_to(Path.cwd().resolve()):
+        return None
+    line = 1
+    with suppress(OSError, TypeError):
+        line = inspect.getsourcelines(code_of(source))[1] or 1
+    return Place(file.relative_to(Path.cwd().resolve()).as_posix(), line)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dpaudit.check import Report
+from dpaudit.gate.places import Place
 from dpaudit.verdict import Status
 
 
@@ -95,14 +96,6 @@ class Problem:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "message", " ".join(self.message.split()))
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where to point: a file from the working directory, and a line of it."""
-
-    file: str
-    line: int
 
 
 @dataclass(frozen=True)

@@ -6,25 +6,23 @@ because a reader wants a counterexample and not only a missing proof.
 
 from __future__ import annotations
 
-import inspect
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from dpaudit.check import Report
-from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import Contradiction, DpauditError
 from dpaudit.gate import message
 from dpaudit.gate.compare import STRENGTH, problems
 from dpaudit.gate.lock import Entry, options_of
 from dpaudit.gate.naming import locked_subject
-from dpaudit.gate.result import Place, Problem, Result, Rule
+from dpaudit.gate.places import Place, place_of
+from dpaudit.gate.result import Problem, Result, Rule
 from dpaudit.gate.subject import Judged, Options, Subject, searched
-from dpaudit.sources import engine_digest, file_of, sources_of
+from dpaudit.sources import engine_digest, sources_of
 from dpaudit.verdict import Status
 
 
@@ -82,7 +80,7 @@ class Gate:
             problems=tuple(found),
             locked=entry.verdict,
             notes=_notes(entry, judged.report, sources.packages),
-            place=place_of(subject) or self._lock_place(entry.claim),
+            place=place_of(subject.text, subject.source) or self._lock_place(entry.claim),
             seconds=time.monotonic() - start,
         )
 
@@ -105,20 +103,9 @@ def explained(
     if found is not None:
         saved = message.save(judged, claim, folder)
         replay = message.replay_line(judged, options, saved)
-        details = message.details(judged, subject, options, replay, found)
+        flaw = message.flaw_of(subject, options, report)
+        details = message.details(found, flaw, replay)
     return Result(claim, subject.text, report, details=details, replay=replay)
-
-
-def place_of(subject: Subject) -> Place | None:
-    """Return where the code of a subject begins, if that is below the working directory."""
-    file = file_of(subject.text, subject.source)
-    if file is None or not file.is_relative_to(Path.cwd().resolve()):
-        return None
-    kind = type(subject.source) if isinstance(subject.source, Algorithm) else subject.source
-    line = 1
-    with suppress(OSError, TypeError):
-        line = inspect.getsourcelines(kind)[1] or 1
-    return Place(file.relative_to(Path.cwd().resolve()).as_posix(), line)
 
 
 def _notes(entry: Entry, report: Report, packages: Mapping[str, str]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from dpaudit.errors import (
     require_positive,
 )
 from dpaudit.sources import file_of
-from dpaudit.target import Target, parameters, said
+from dpaudit.target import Target, parameters
 from dpaudit.verdict import Finding, Status
 
 BUDGET = 60.0
@@ -125,24 +125,18 @@ class Declared:
     def judge(self, options: Options) -> Judged:
         """Run the checks at sizes that are all written out."""
         assert options.horizon is not None
-        try:
-            report = engine.check(
-                self.target,
-                options.given,
-                epsilon=options.epsilon,
-                horizon=options.horizon,
-                exact_horizon=options.exact_horizon,
-                methods=options.methods,
-                budget=options.budget,
-                seed=options.seed,
-            )
-        except DpauditError:
-            raise
-        except (Exception, SystemExit) as error:
-            # the algorithm's own code runs in there, and must not end the gate in its own way
-            raise InvalidArgument(
-                "TARGET", self.text, f"cannot be judged: {said(error)}"
-            ) from error
+        report = engine.check(
+            self.target,
+            options.given,
+            epsilon=options.epsilon,
+            horizon=options.horizon,
+            exact_horizon=options.exact_horizon,
+            methods=options.methods,
+            budget=options.budget,
+            seed=options.seed,
+        )
+        if report.failure and report.verdict is Status.SILENT:
+            raise InvalidArgument("TARGET", self.text, f"cannot be judged: {report.failure}")
         if report.interrupted:
             raise KeyboardInterrupt
         return Judged(report)
@@ -179,7 +173,7 @@ class Foreign:
         )
 
     def judge(self, options: Options) -> Judged:
-        """Audit seeded runs; the budget does not cut them short."""
+        """Audit seeded runs; a budget that does not suffice for them concludes less."""
         from dpaudit.sample.audit import audit
         from dpaudit.sample.boxes import PolicyBox, accepted, read_source
         from dpaudit.sample.plan import AuditPlan
@@ -199,9 +193,11 @@ class Foreign:
         start = time.monotonic()
         file = file_of(self.text, self.source)
         text = read_source(str(file)) if file else ""
-        box = PolicyBox(self.text, build, arms, horizon, RUN_SECONDS, text)
+        limit = min(RUN_SECONDS, options.budget)
+        box = PolicyBox(self.text, build, arms, horizon, limit, text)
         pairs = tuple(candidates(arms, horizon, [options.seed, 2]))[: max(1, runs // 16)]
-        found = audit(AuditPlan(box, epsilon, BOX_ERROR, runs, options.seed, pairs))
+        plan = AuditPlan(box, epsilon, BOX_ERROR, runs, options.seed, pairs)
+        found = audit(plan, deadline=start + options.budget)
         reason = f"{found.words[0].upper()}{found.words[1:]} {found.runs} runs of {horizon} steps."
         guilty = [judged for judged in found.hypotheses if judged.refuted]
         if guilty:

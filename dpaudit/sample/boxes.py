@@ -7,10 +7,8 @@ independent runs; equal seeds give equal runs, whatever process they happen in.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import inspect
 import pickle
-import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
@@ -26,7 +24,7 @@ from dpaudit.sample.adapters import drive
 from dpaudit.sample.guard import GlobalRandomness, PolicyError, no_global_randomness, time_limit
 from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Stream
-from dpaudit.target import see_neighbours
+from dpaudit.target import load_file
 
 MOST_ARMS = 2**15 - 1  # as runs store them
 KEYWORDS = ("arms", "horizon", "epsilon", "rng")
@@ -214,19 +212,7 @@ def accepted(target: Any) -> tuple[str, ...] | None:
 
 @lru_cache(maxsize=32)
 def _load_module(path: str, digest: str) -> Any:
-    see_neighbours(Path(path))
-    name = f"dpaudit_target_{digest[:16]}"
-    spec = importlib.util.spec_from_file_location(name, Path(path).absolute())
-    if spec is None or spec.loader is None:
-        raise InvalidArgument("target", path, "is not a Python file.")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        line = " ".join(str(error).split())
-        raise PolicyError(f"{path} raised {type(error).__name__} on import: {line}") from None
-    return module
+    return load_file(Path(path).absolute(), path)
 
 
 def read_source(path: str) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import heapq
 import math
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -59,6 +60,7 @@ class Walk:
     pending: list[tuple[int, int, Node]] = field(default_factory=list)
     pushed: int = 0
     exercised: int = 0
+    deadline: float = math.inf
 
     def __post_init__(self) -> None:
         self.parameters = parameters(self.algorithm)
@@ -71,12 +73,13 @@ class Walk:
 
     def run(self, states: float, deadline: float) -> None:
         """Visit every reachable node; return only if all were covered."""
+        self.deadline = deadline
         while self.pending:
             node = self.pending[0][2]
             key = node.key
             if key not in self.seen:
                 visited = len(self.seen)
-                if visited >= states or (visited % 64 == 0 and time.monotonic() > deadline):
+                if visited >= states or time.monotonic() > deadline:
                     raise OutOfBudget
                 shown, after = self.visit(node)
                 self.seen[key] = node, shown
@@ -97,7 +100,7 @@ class Walk:
             case Play(arm, rounds):
                 shown: Any = (Play, arm, rounds)
                 over = place.time + rounds >= self.horizon
-                answers: list[Any] = [] if over else [place.rows(self.horizon)]
+                answers: Iterable[Any] = [] if over else [place.rows(self.horizon)]
             case Release() | Accumulate():
                 charge, rows = charge_of(request), request.rows
                 runs, largest, row = add(charges[rows.arm], rows, charge)
@@ -108,8 +111,12 @@ class Walk:
             case Choose() | Keep():
                 self.judge(place)
                 shown = (type(request), canonical(request.arms), canonical(request.registers))
-                answers = list(outcomes(request))
-        after = [Node(place.after(answer), charges) for answer in answers]
+                answers = outcomes(request)  # 2^arms of them for a Keep
+        after = []
+        for number, answer in enumerate(answers):
+            if number % 1024 == 1023 and time.monotonic() > self.deadline:
+                raise OutOfBudget
+            after.append(Node(place.after(answer), charges))
         return (shown, *(canonical(follower.place.state) for follower in after)), after
 
     def judge(self, place: Place) -> None:
@@ -135,8 +142,9 @@ class Walk:
 
     def visit_again(self, deadline: float) -> None:
         """Distrust a declaration whose steps or parameters have changed since the first visit."""
-        for number, (node, shown) in enumerate(reversed(self.seen.values())):
-            if number % 64 == 0 and time.monotonic() > deadline:
+        self.deadline = deadline
+        for node, shown in reversed(self.seen.values()):
+            if time.monotonic() > deadline:
                 raise OutOfBudget
             if self.visit(node)[0] != shown:
                 raise Distrust(

@@ -1,0 +1,208 @@
+"""The examination of one target by `check`: findings as they come, then the report.
+
+dpaudit's own algorithms are examined here. Foreign code is examined in a process of its own, which
+sends the same events as data; if it dies, what it had sent is the report, and the check that it
+died in is silent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dpaudit import check as engine
+from dpaudit.check import Claim, Report
+from dpaudit.gate.places import Place, place_of
+from dpaudit.output import plain
+from dpaudit.process import Call, Died, call
+from dpaudit.target import foreign, resolve
+from dpaudit.verdict import Finding, Status
+
+GRACE = 3.0  # seconds beyond the budget until a process that does not answer is stopped
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What to examine and how far; `command` asks for the details that a page shows."""
+
+    target: str
+    given: dict[str, Any]
+    methods: tuple[str, ...] = engine.METHODS
+    epsilon: float | None = None
+    horizon: int = engine.HORIZON
+    exact_horizon: int | None = None
+    budget: float = engine.BUDGET
+    seed: int = 0
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Examined:
+    """A report, the nearest known flaw if it is refuted, and where the code begins."""
+
+    report: Report
+    flaw: str | None = None
+    place: Place | None = None
+    crashed: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """The report's own; 2 after a crash, unless it is refuted all the same."""
+        if self.crashed and self.report.verdict is not Status.REFUTED:
+            return engine.FAILED
+        return self.report.exit_code
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Who is told the claim, every finding, and the report before its details."""
+
+    begun: Callable[[Claim], Any] = lambda claim: None
+    heard: Callable[[Finding], Any] = lambda finding: None
+    concluded: Callable[[Report], Any] = lambda report: None
+
+
+def examine(asked: Asked, listener: Listener) -> Examined:
+    """Examine a target where it belongs: foreign code in a process of its own."""
+    return _outside(asked, listener) if foreign(asked.target) else _here(asked, listener)
+
+
+def _here(
+    asked: Asked, listener: Listener, kept: Callable[[Report], Any] | None = None
+) -> Examined:
+    from dpaudit.gate.message import nearest_flaw
+
+    target = resolve(asked.target)
+    report = engine.check(
+        target,
+        asked.given,
+        epsilon=asked.epsilon,
+        horizon=asked.horizon,
+        exact_horizon=asked.exact_horizon,
+        methods=asked.methods,
+        budget=asked.budget,
+        seed=asked.seed,
+        begun=listener.begun,
+        heard=listener.heard,
+        kept=kept,
+    )
+    listener.concluded(report)
+    flaw = None
+    if report.verdict is Status.REFUTED:
+        given = asked.given
+        if asked.epsilon is not None and "epsilon" in target.accepts:
+            given = {**given, "epsilon": asked.epsilon}
+        algorithm = target.build(report.claim.horizon, given, engine.OFFERED)
+        flaw = nearest_flaw(algorithm, report.claim.epsilon)
+    if asked.command and not report.interrupted:
+        report = detailed(report, asked)
+    return Examined(report, flaw, place_of(target.text, target.source))
+
+
+def detailed(report: Report, asked: Asked) -> Report:
+    """Return the report with what a page shows beside the verdict."""
+    from dpaudit.details.compute import details
+
+    try:
+        parts = details(report.claim, report.findings, asked.budget, asked.seed, asked.command)
+    except KeyboardInterrupt:
+        return replace(report, interrupted=True)
+    return replace(report, details=parts)
+
+
+@dataclass
+class _Heard:
+    """What a process has said so far."""
+
+    claim: Claim | None = None
+    findings: list[Finding] = field(default_factory=list)
+    kept: Report | None = None
+    concluded: bool = False
+
+    def left(self, why: str) -> Report | None:
+        """Return the report of a process that is gone; None if it had not begun."""
+        if self.claim is None:
+            return None
+        found = tuple(self.findings)
+        if self.kept is not None and len(self.kept.findings) == len(found):
+            return replace(self.kept, failure=why)
+        return Report(Status.SILENT, self.claim, found, failure=why)
+
+
+def _outside(asked: Asked, listener: Listener) -> Examined:
+    import msgspec
+
+    so_far = _Heard()
+
+    def hear(kind: str, data: Any) -> None:
+        if kind == "claim":
+            so_far.claim = msgspec.convert(data, Claim, strict=False)
+            listener.begun(so_far.claim)
+        elif kind == "finding":
+            so_far.findings.append(msgspec.convert(data, Finding, strict=False))
+            listener.heard(so_far.findings[-1])
+        elif kind == "kept":
+            so_far.kept = msgspec.convert(data, Report, strict=False)
+        elif kind == "concluded":
+            so_far.kept, so_far.concluded = msgspec.convert(data, Report, strict=False), True
+            listener.concluded(so_far.kept)
+
+    arguments = {"target": asked.target, "asked": plain(asked)}
+    imports = [engine.ENGINES[name] for name in asked.methods]
+    work = Call(asked.target, f"{__name__}:inside", arguments, imports)
+    try:
+        return msgspec.convert(call(work, hear), Examined, strict=False)
+    except Died as death:
+        report = so_far.left(str(death))
+        if report is None:
+            raise
+        if so_far.concluded:
+            return Examined(report, crashed=not death.late)
+        done = {finding.check for finding in report.findings}
+        name = next((it for it in engine.METHODS if it in asked.methods and it not in done), "")
+        if name:
+            last = Finding(name, Status.SILENT, f"It failed: {death}", arms=report.claim.arms)
+            listener.heard(last)
+            report = replace(report, findings=(*report.findings, last))
+        listener.concluded(report)
+        return Examined(report, crashed=not death.late)
+    except KeyboardInterrupt:
+        report = so_far.left("")
+        if report is None or so_far.concluded:
+            raise
+        report = replace(report, interrupted=True)
+        listener.concluded(report)
+        return Examined(report)
+
+
+def inside(tell: Callable[[str, Any], None], target: str, asked: dict[str, Any]) -> Any:
+    """Examine in the process of the target; every event is told as data."""
+    import msgspec
+
+    from dpaudit.inside import cancelled
+
+    work = msgspec.convert(asked, Asked, strict=False)
+    tell("limit", work.budget + GRACE)
+
+    def concluded(report: Report) -> None:
+        tell("concluded", plain(own(report)))
+        tell("limit", work.budget + GRACE)
+
+    def own(report: Report) -> Report:
+        """Tell Ctrl-C from code that raises what Ctrl-C raises."""
+        if report.interrupted and not cancelled():
+            why = f"TARGET={target} raised KeyboardInterrupt; nothing more is concluded."
+            return replace(report, interrupted=False, failure=why)
+        return report
+
+    found = _here(
+        work,
+        Listener(
+            lambda claim: tell("claim", plain(claim)),
+            lambda finding: tell("finding", plain(finding)),
+            concluded,
+        ),
+        lambda report: tell("kept", plain(report)),
+    )
+    return plain(replace(found, report=own(found.report)))

@@ -1,0 +1,103 @@
+"""A judgement as data: what is known of a claim once the code that it speaks of is gone.
+
+Foreign code is judged in a process of its own, which answers with everything that a gate or a test
+asks of the living object: its claim, sizes, digests, the nearest known flaw, where it begins. What
+a caller hands over as an object is judged in the caller's process, with the modules loaded there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpaudit.check import Report
+from dpaudit.gate import message
+from dpaudit.gate.naming import subject_of
+from dpaudit.gate.places import Place, place_of
+from dpaudit.gate.subject import SEARCH_SECONDS, Foreign, Judged, Options, Subject, searched
+from dpaudit.output import plain
+from dpaudit.process import Call, call
+from dpaudit.sources import Sources, sources_of
+from dpaudit.target import foreign
+
+GRACE = 3.0  # seconds beyond the budget until the process is stopped
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A report on a claim, and what else is to be known of the code behind it."""
+
+    claim: str
+    text: str
+    declared: bool
+    options: Options
+    report: Report
+    replay: dict[str, Any] | None
+    flaw: str | None
+    place: Place | None
+    sources: Sources
+    imported: tuple[str, ...] = ()
+    """The files that its process had loaded in the end; none are known of a caller's own."""
+
+    def explained(self, folder: Path) -> tuple[str, str | None]:
+        """Return the counterexample for people and the line that replays it, saved in a folder."""
+        found = message.refutation_of(self.report)
+        if found is None:
+            return "", None
+        judged = Judged(self.report, self.replay)
+        saved = message.save(judged, self.claim, folder)
+        replay = message.replay_line(judged, self.options, saved)
+        return message.details(found, self.flaw, replay), replay
+
+
+def judge(thing: Any, asked: Options, enough: Collection[str], root: Path) -> Judgement:
+    """Judge a target by name, or an object; search on for a counterexample unless it is `enough`.
+
+    `enough` are the verdicts that end it.
+    """
+    if not (isinstance(thing, str) and foreign(thing)):
+        return here(subject_of(thing, root), asked, enough, root)
+    import msgspec
+
+    arguments = {"target": thing, "asked": plain(asked), "enough": list(enough), "root": str(root)}
+    data = call(Call(thing, f"{__name__}:inside", arguments))
+    return msgspec.convert(data, Judgement, strict=False)
+
+
+def inside(
+    tell: Callable[[str, Any], None],
+    target: str,
+    asked: dict[str, Any],
+    enough: list[str],
+    root: str,
+) -> Any:
+    """Judge in the process of the target."""
+    import msgspec
+
+    from dpaudit.inside import imported_files
+
+    options = msgspec.convert(asked, Options)
+    tell("limit", options.budget + SEARCH_SECONDS + GRACE)
+    found = here(subject_of(target, Path(root)), options, enough, Path(root))
+    return plain(found) | {"imported": [str(path) for path in imported_files()]}
+
+
+def here(subject: Subject, asked: Options, enough: Collection[str], root: Path) -> Judgement:
+    """Judge in this process."""
+    options = subject.sizes(asked)
+    judged = subject.judge(options)
+    if str(judged.report.verdict) not in enough:
+        judged = searched(subject, options, judged)
+    return Judgement(
+        claim=subject.claim(asked),
+        text=subject.text,
+        declared=not isinstance(subject, Foreign),
+        options=options,
+        report=judged.report,
+        replay=judged.replay,
+        flaw=message.flaw_of(subject, options, judged.report),
+        place=place_of(subject.text, subject.source),
+        sources=sources_of(subject.text, subject.source, root),
+    )
