@@ -186,7 +186,7 @@ def inside(tell: Callable[[str, Any], None], target: str, asked: dict[str, Any])
     tell("limit", work.budget + GRACE)
 
     def concluded(report: Report) -> None:
-        tell("concluded", plain(own(report)))
+        tell("concluded", own(report))
         tell("limit", work.budget + GRACE)
 
     def own(report: Report) -> Report:
@@ -199,10 +199,10 @@ def inside(tell: Callable[[str, Any], None], target: str, asked: dict[str, Any])
     found = _here(
         work,
         Listener(
-            lambda claim: tell("claim", plain(claim)),
-            lambda finding: tell("finding", plain(finding)),
+            lambda claim: tell("claim", claim),
+            lambda finding: tell("finding", finding),
             concluded,
         ),
-        lambda report: tell("kept", plain(report)),
+        lambda report: tell("kept", report),
     )
-    return plain(replace(found, report=own(found.report)))
+    return replace(found, report=own(found.report))

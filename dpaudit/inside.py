@@ -19,6 +19,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from dpaudit.errors import DpauditError
+from dpaudit.output import plain
 
 CANCELLED = threading.Event()
 INSTALLED = {"site-packages", "dist-packages"}
@@ -40,7 +41,7 @@ def main() -> NoReturn:
     lock = threading.Lock()
 
     def tell(kind: str, data: Any) -> None:
-        line = msgspec.json.encode([kind, data]) + b"\n"
+        line = msgspec.json.encode([kind, plain(data)]) + b"\n"
         with lock:
             while line:
                 line = line[os.write(messages, line) :]

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dpaudit.errors import Contradiction, DpauditError
+from dpaudit.target import foreign
 
 START_SECONDS = 60.0  # Python and dpaudit itself, on a machine that is busy with other things
 ENDING = 2.0  # for an interrupted process to say what it has found
@@ -84,6 +85,24 @@ def call(work: Call, hear: Hear = lambda kind, data: None) -> Any:
             with contextlib.suppress(Died):
                 return child.answer(hear)
             raise
+
+
+def answer(
+    target: str,
+    function: Callable[..., Answer],
+    arguments: Mapping[str, Any],
+    seconds: float = float("inf"),
+    hear: Hear = lambda kind, data: None,
+) -> Answer:
+    """Return `function(hear, **arguments)`: here for dpaudit's own code, else in its own process.
+
+    Arguments and answer are plain data. An error that foreign code raises is one line.
+    """
+    if not foreign(target):
+        return function(hear, **arguments)
+    name = f"{function.__module__}:{function.__name__}"
+    found: Answer = call(Call(target, name, arguments, seconds=seconds), hear)
+    return found
 
 
 def side_by_side(

@@ -20,8 +20,9 @@ from dpaudit.bounds.transport import finite_lower
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.algorithms import find, load, parameters
 from dpaudit.core.environments import Environment
-from dpaudit.core.simulate import SimulationResult, simulate
+from dpaudit.core.simulate import SimulationResult
 from dpaudit.errors import InvalidArgument
+from dpaudit.simulation import Simulation
 
 DEVIATIONS = 4.0
 
@@ -74,9 +75,10 @@ def run(
     jobs: int = 1,
     advance: Callable[[int], None] = lambda runs: None,
 ) -> SimulationResult:
-    """Simulate an algorithm by name."""
-    algorithm = build(name, environment.arms, setting)
-    return simulate(algorithm, environment, setting.horizon, runs, seed, jobs, advance)
+    """Simulate what a name, a module or a file gives."""
+    offered = {"epsilon": setting.epsilon, "alpha": setting.alpha}
+    work = Simulation(name, {}, environment.means, offered=offered)
+    return work.run(setting.horizon, runs, seed, jobs, advance)
 
 
 def measure(instance: Instance, setting: Setting, result: SimulationResult) -> Measured:

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--epsilon", nargs="+", default=["1"], metavar="E", help="privacy budgets (default 1)")
     add("--horizon", default="1e7", metavar="T", help="rounds (default 1e7)")
     add("--alpha", default="3.1", metavar="A", help="exploration of the AdaP algorithms")
-    add("--algorithms", metavar="NAME,NAME", help="whose bounds and regret to show")
+    add("--algorithms", metavar="TARGET,...", help="whose bounds and regret to show")
     add("--runs", metavar="N", help="simulate this many runs (default 0; 20 for a picture)")
     add("--seed", default="0", metavar="S", help="seed of the simulations (default 0)")
     add("--jobs", default="1", metavar="J", help="processes (default 1)")
@@ -136,6 +136,7 @@ def _simulation(arguments: argparse.Namespace) -> tuple[int, int, int]:
 def _algorithms(arguments: argparse.Namespace, instances: dict[str, Instance]) -> list[str]:
     from dpaudit.bounds.measured import build
     from dpaudit.bounds.table import Setting
+    from dpaudit.target import foreign
 
     bounded = all(instance.bounded for instance in instances.values())
     if arguments.algorithms is None:
@@ -145,7 +146,8 @@ def _algorithms(arguments: argparse.Namespace, instances: dict[str, Instance]) -
     if not bounded:
         _refuse("algorithms", arguments.algorithms, "need rewards in [0, 1]; drop them or the law.")
     for name in names:
-        build(name, 2, Setting(1.0, 1000))
+        if not foreign(name):
+            build(name, 2, Setting(1.0, 1000))
     return list(names)
 
 

@@ -13,6 +13,8 @@ examples:
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ WIDTH = 80
 SEED = 13  # with adap_klucb its first six rounds are those of the paper's Figure 1
 FIRST_HORIZON = 12
 LONGEST = 1 << 20
+SECONDS = 60.0  # for one run of foreign code
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,9 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print the illustrated run."""
+    from rich.console import Console
+    from rich.markup import escape
+
     from dpaudit.errors import InvalidArgument, require_integer
     from dpaudit.parsing import integer, number
-    from dpaudit.target import resolve
+    from dpaudit.process import answer
 
     given: dict[str, Any] = {}
     if arguments.arms is not None:
@@ -50,18 +56,35 @@ def execute(arguments: argparse.Namespace) -> int:
         given["epsilon"] = number("epsilon", arguments.epsilon)
     seed = integer("seed", arguments.seed)
     require_integer("seed", seed, 0)
-    target = resolve(arguments.target)
-    if arguments.horizon is None:
-        algorithm, horizon, events = with_decision(target, given, seed)
-    else:
+    horizon = None
+    if arguments.horizon is not None:
         horizon = integer("horizon", arguments.horizon)
         require_integer("horizon", horizon, 1)
         if horizon > LONGEST:
             raise InvalidArgument("horizon", horizon, f"must be at most {LONGEST}.")
-        algorithm = build(target, given, horizon)
-        events = record(algorithm, horizon, seed)
-    show(target, algorithm, horizon, events, seed)
+    out = Console(highlight=False)
+    if not out.is_terminal:
+        out.width = WIDTH
+    asked = {"target": arguments.target, "given": given, "horizon": horizon, "seed": seed}
+    asked["width"] = min(out.width, 100)
+    for text, style in answer(arguments.target, explained, asked, SECONDS):
+        out.print(escape(text), style=style or None, soft_wrap=True)
     return 0
+
+
+def explained(
+    tell: Any, target: str, given: dict[str, Any], horizon: int | None, seed: int, width: int
+) -> list[tuple[str, str]]:
+    """Return the lines of the picture, the story and the charges, each with its style."""
+    from dpaudit.target import resolve
+
+    found = resolve(target)
+    if horizon is None:
+        algorithm, horizon, events = with_decision(found, given, seed)
+    else:
+        algorithm = build(found, given, horizon)
+        events = record(algorithm, horizon, seed)
+    return list(lines(found, algorithm, horizon, events, seed, width))
 
 
 def build(target: Target, given: dict[str, Any], horizon: int) -> Algorithm:
@@ -101,32 +124,19 @@ def with_decision(
         horizon *= 2
 
 
-def show(
-    target: Target, algorithm: Algorithm, horizon: int, events: list[Event], seed: int
-) -> None:
-    """Print the picture, the story and the charges."""
-    import sys
-
-    from rich.console import Console
-    from rich.markup import escape
-
+def lines(
+    target: Target, algorithm: Algorithm, horizon: int, events: list[Event], seed: int, width: int
+) -> Iterator[tuple[str, str]]:
+    """Yield the picture, the story and the charges."""
     from dpaudit.details.regret import environment_of
     from dpaudit.explain import draw
     from dpaudit.page.gallery import first_line
     from dpaudit.target import parameters
 
-    out = Console(highlight=False)
-    if not out.is_terminal:
-        out.width = WIDTH
-    width = min(out.width, 100)
-
-    def say(text: str, style: str = "") -> None:
-        out.print(escape(text), style=style or None, soft_wrap=True)
-
     module = sys.modules.get(type(algorithm).__module__)
     title = first_line(module) if module else ""
     for line in draw.paragraph(f"{target.label}: {title}" if title else target.label, width):
-        say(line, "bold")
+        yield line, "bold"
     values = ", ".join(f"{name} {value}" for name, value in parameters(algorithm).items())
     means = ", ".join(f"{mean:g}" for mean in environment_of(algorithm.arms)[:8])
     for line in draw.paragraph(
@@ -134,17 +144,17 @@ def show(
         f"seed {seed}.",
         width,
     ):
-        say(line)
-    say("\nThe run: a box is a play, its rewards inside; |t= marks a decision.\n", "bold")
+        yield line, ""
+    yield "\nThe run: a box is a play, its rewards inside; |t= marks a decision.\n", "bold"
     for line in draw.picture(events, algorithm.arms, width):
-        say(line, "cyan")
-    say("What happens", "bold")
+        yield line, "cyan"
+    yield "What happens", "bold"
     for line in draw.story(events, width):
-        say(line, "green" if line.endswith(("<- chosen", "<- stays")) else "")
-    say("\nWhat each reward is charged: how much a change of it can cost at most\n", "bold")
+        yield line, "green" if line.endswith(("<- chosen", "<- stays")) else ""
+    yield "\nWhat each reward is charged: how much a change of it can cost at most\n", "bold"
     claimed = algorithm.claim.epsilon
     runs = draw.charges(events, horizon)
     for line in draw.ledger(runs, claimed):
-        say(line)
+        yield line, ""
     for line in draw.paragraph(draw.conclusion(runs, claimed), width):
-        say(line)
+        yield line, ""

@@ -9,7 +9,6 @@ import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dpaudit.core.algorithm import Algorithm
     from dpaudit.core.environments import Environment
     from dpaudit.core.simulate import SimulationResult
 
@@ -19,7 +18,7 @@ HELP = "run an algorithm many times and report its regret"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments; numbers are parsed later, so that errors share one form."""
     add = parser.add_argument
-    add("algorithm", metavar="ALGORITHM", help="a name from `dpaudit list`")
+    add("algorithm", metavar="TARGET", help="a name, package.module:object or file.py:object")
     add("--env", metavar="ENV", help="C1, C2, C3, C4 or regimes (default C2)")
     add("--means", metavar="M,M,...", help="mean rewards of the arms, such as 0.9,0.5")
     add("--rewards", default="bernoulli", metavar="LAW", help="bernoulli, beta, truncated_gaussian")
@@ -38,9 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Simulate, then print a table or JSON."""
     from dpaudit import plotting
-    from dpaudit.core.simulate import simulate
+    from dpaudit.errors import InvalidArgument
     from dpaudit.output import progress, require_writable, write_json
-    from dpaudit.parsing import integer
+    from dpaudit.parsing import assignment, integer, number
+    from dpaudit.simulation import Simulation
 
     require_writable(arguments.json)
     plotting.require_picture(arguments.plot)
@@ -48,9 +48,16 @@ def execute(arguments: argparse.Namespace) -> int:
     horizon = integer("horizon", arguments.horizon)
     runs, seed = integer("runs", arguments.runs), integer("seed", arguments.seed)
     jobs = integer("jobs", arguments.jobs)
-    algorithm = _algorithm(arguments, environment, horizon)
-    with progress(f"simulate {algorithm.name}", total=runs) as advance:
-        result = simulate(algorithm, environment, horizon, runs, seed, jobs, advance)
+    if horizon < environment.arms:
+        rule = f"must be at least {environment.arms}: one round per arm."
+        raise InvalidArgument("horizon", horizon, rule)
+    values = dict(assignment(text) for text in arguments.param)
+    for name in ("epsilon", "alpha"):
+        if getattr(arguments, name) is not None:
+            values[name] = number(name, getattr(arguments, name))
+    with progress(f"simulate {arguments.algorithm}", total=runs) as advance:
+        work = Simulation(arguments.algorithm, values, environment.means, arguments.rewards)
+        result = work.run(horizon, runs, seed, jobs, advance)
     if arguments.plot:
         plotting.save_curve(result, arguments.plot)
     if arguments.json:
@@ -72,25 +79,6 @@ def _environment(arguments: argparse.Namespace) -> Environment:
     if arguments.means is not None:
         return of_means(parse_means(arguments.means), arguments.rewards)
     return named(arguments.env or "C2", arguments.rewards)
-
-
-def _algorithm(arguments: argparse.Namespace, environment: Environment, horizon: int) -> Algorithm:
-    from dpaudit.core.algorithms import find, load, parameters
-    from dpaudit.errors import InvalidArgument
-    from dpaudit.parsing import assignment, number
-
-    known = parameters(find(arguments.algorithm))
-    if horizon < environment.arms:
-        rule = f"must be at least {environment.arms}: one round per arm."
-        raise InvalidArgument("horizon", horizon, rule)
-    values = dict(assignment(text) for text in arguments.param)
-    values["arms"] = environment.arms
-    if "horizon" in known:
-        values["horizon"] = horizon
-    for name in ("epsilon", "alpha"):
-        if getattr(arguments, name) is not None:
-            values[name] = number(name, getattr(arguments, name))
-    return load(arguments.algorithm, **values)
 
 
 def _print(result: SimulationResult) -> None:

@@ -13,8 +13,12 @@ example:
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from typing import Any
 
 HELP = "show where an un-noised reward reaches an action of foreign code"
+ASKED = ("target", "epsilon", "arms", "horizon", "seed", "seeds", "rewards", "pair", "time_limit")
+GRACE = 5.0  # seconds beyond the limit of a run until its process is stopped
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,16 +44,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Trace, print the findings, and return 3 if there are any."""
-    from pathlib import Path
-
     from dpaudit.errors import InvalidArgument, require_integer, require_positive
     from dpaudit.output import mark_of, require_writable, write_json
-    from dpaudit.sample.boxes import file_box
-    from dpaudit.sample.codec import pair_data
-    from dpaudit.sample.request import pairs_of
-    from dpaudit.sample.text import trace_lines
-    from dpaudit.sample.trace import diagnose
-    from dpaudit.target import resolve
+    from dpaudit.process import answer
+    from dpaudit.target import foreign, resolve
 
     require_writable(arguments.json)
     require_writable(arguments.offer, mark_of("pair"))
@@ -57,10 +55,40 @@ def execute(arguments: argparse.Namespace) -> int:
     require_integer("seed", arguments.seed, 0)
     require_integer("seeds", arguments.seeds, 1)
     require_positive("time-limit", arguments.time_limit)
-    if ":" not in arguments.target:
+    if not foreign(arguments.target):
         resolve(arguments.target)
         rule = "is a declared algorithm; trace is for file.py:object. Try `dpaudit check`."
         raise InvalidArgument("TARGET", arguments.target, rule)
+    asked = {name: getattr(arguments, name) for name in ASKED}
+    limit = arguments.time_limit + GRACE
+    found = answer(arguments.target, traced, asked, limit)
+    if arguments.offer and found["offered"]:
+        write_json(found["offered"], arguments.offer, "pair")
+    if arguments.json:
+        write_json(found["diagnosis"], arguments.json)
+    if arguments.json != "-":
+        print("\n".join(found["lines"]))
+        if arguments.offer and found["offered"]:
+            print(
+                f"  pair written; judge it: dpaudit audit {arguments.target} "
+                f"--arms {arguments.arms} --epsilon {arguments.epsilon:g} "
+                f"--pair {arguments.offer}"
+            )
+    return 3 if found["suspicious"] else 0
+
+
+def traced(tell: Callable[[str, Any], None], **asked: Any) -> dict[str, Any]:
+    """Trace in the process of the target; every run has its time anew."""
+    from dataclasses import replace
+    from pathlib import Path
+
+    from dpaudit.sample.boxes import file_box
+    from dpaudit.sample.codec import pair_data
+    from dpaudit.sample.request import pairs_of
+    from dpaudit.sample.text import trace_lines
+    from dpaudit.sample.trace import diagnose
+
+    arguments = argparse.Namespace(**asked)
     box = file_box(
         arguments.target,
         arguments.arms,
@@ -68,22 +96,23 @@ def execute(arguments: argparse.Namespace) -> int:
         arguments.epsilon,
         arguments.time_limit,
     )
+
+    def build(rng: Any) -> Any:
+        tell("limit", arguments.time_limit + GRACE)
+        return box.build(rng)
+
     pairs = pairs_of(arguments, box)
     seeds = range(arguments.seed, arguments.seed + arguments.seeds)
     # as the interpreter names it in its frames
     file = str(Path(arguments.target.rpartition(":")[0]).absolute())
-    diagnosis = diagnose(box, pairs, arguments.epsilon, seeds, file)
-    if arguments.offer and diagnosis.offered:
+    diagnosis = diagnose(replace(box, build=build), pairs, arguments.epsilon, seeds, file)
+    offered = None
+    if diagnosis.offered:
         pair, stop = diagnosis.offered
-        write_json({**pair_data(pair), "prefixes": [stop] if stop else []}, arguments.offer, "pair")
-    if arguments.json:
-        write_json(diagnosis, arguments.json)
-    if arguments.json != "-":
-        print("\n".join(trace_lines(diagnosis)))
-        if arguments.offer and diagnosis.offered:
-            print(
-                f"  pair written; judge it: dpaudit audit {arguments.target} "
-                f"--arms {arguments.arms} --epsilon {arguments.epsilon:g} "
-                f"--pair {arguments.offer}"
-            )
-    return 3 if diagnosis.suspicious else 0
+        offered = {**pair_data(pair), "prefixes": [stop] if stop else []}
+    return {
+        "diagnosis": diagnosis,
+        "lines": trace_lines(diagnosis),
+        "offered": offered,
+        "suspicious": diagnosis.suspicious,
+    }
