@@ -38,6 +38,7 @@ PACKAGE = Path(__file__).resolve().parent
 START = "import sys; sys.path.insert(0, {!r}); from dpaudit.inside import main; main()"
 Hear = Callable[[str, Any], Any]
 Answer = TypeVar("Answer")
+Item = TypeVar("Item")
 
 
 class Died(DpauditError):
@@ -106,24 +107,25 @@ def answer(
 
 
 def side_by_side(
-    function: Callable[[Any], Answer], items: Iterator[Any] | list[Any], jobs: int
+    function: Callable[[Item], Answer],
+    items: Sequence[Item],
+    jobs: int,
+    begun: Callable[[Item], Any] = lambda item: None,
 ) -> Iterator[Answer]:
     """Yield the results in the order of the items, with up to `jobs` of them under way.
 
-    `function` runs in threads: it should do its work in processes of its own (`call`).
+    `function` runs in threads: it should do its work in processes of its own (`call`), which end
+    with this. `begun` is told which result is waited for.
     """
-    if jobs == 1:
-        yield from map(function, items)
-        return
     threads: set[int] = set()
     with ThreadPoolExecutor(jobs, initializer=lambda: threads.add(threading.get_ident())) as pool:
-        waiting = [pool.submit(function, item) for item in items]
+        waiting = [pool.submit(function, item) for item in items] if jobs > 1 else []
         try:
-            for future in waiting:
-                yield future.result()
+            for number, item in enumerate(items):
+                begun(item)
+                yield waiting[number].result() if waiting else function(item)
         except BaseException:
-            for future in waiting:
-                future.cancel()
+            pool.shutdown(wait=False, cancel_futures=True)
             for thread, child in list(RUNNING.items()):
                 if thread in threads:
                     child.process.kill()

@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--only", metavar="NAME", action="append", default=[], help="--all: one of them; repeatable"
     )
+    add("--jobs", metavar="J", default="1", help="--all: judged side by side (1)")
     add("--keep", action="store_true", help="--all: keep what an earlier run has finished")
     add("--ledger", metavar="FILE", help="--all: a ledger of `prove --json`, instead of proving")
 
@@ -80,10 +81,12 @@ def _all(arguments: argparse.Namespace) -> int:
         integer("horizon", arguments.horizon),
         integer("seed", arguments.seed),
         arguments.keep,
+        integer("jobs", arguments.jobs),
     )
     require_positive("budget", plan.budget)
     require_integer("horizon", plan.horizon, 1)
     require_integer("seed", plan.seed, 0)
+    require_integer("jobs", plan.jobs, 1)
     found = {subject.name: subject for subject in subjects()}
     for name in arguments.only:
         if name not in found:

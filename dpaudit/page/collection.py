@@ -9,18 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from dpaudit.check import METHODS, Report, as_json, check
 from dpaudit.details.compute import details
 from dpaudit.errors import Contradiction, DpauditError, InvalidArgument
-from dpaudit.output import PAGE, write_json, write_text
+from dpaudit.output import PAGE, plain, write_json, write_text
 from dpaudit.page.algorithm import command, write
-from dpaudit.page.gallery import Policy, Subject
+from dpaudit.page.gallery import Policy, Subject, subjects
 from dpaudit.page.index import LEDGER, Row, index, ledger_page
 from dpaudit.page.policy import audited
 from dpaudit.page.read import read
+from dpaudit.process import Call, call, side_by_side
 from dpaudit.target import resolve
 
 INDEX = "index.html"
@@ -36,6 +38,7 @@ class Plan:
     horizon: int
     seed: int
     kept: bool
+    jobs: int = 1
 
 
 def judge(subject: Subject, plan: Plan) -> Report:
@@ -72,7 +75,7 @@ def judge(subject: Subject, plan: Plan) -> Report:
 
 
 def collect(
-    subjects: Sequence[Subject],
+    chosen: Sequence[Subject],
     plan: Plan,
     ledger: Callable[[], Sequence[dict[str, Any]]] | None,
     advance: Callable[..., Any] = lambda amount=1, note="": None,
@@ -86,15 +89,15 @@ def collect(
     counts: dict[str, int] | None = None
 
     def write_index() -> None:
-        waiting = len(subjects) - len(rows)
+        waiting = len(chosen) - len(rows)
         write_text(plan.directory / INDEX, index(rows, waiting, counts), PAGE)
 
     try:
-        for subject in subjects:
-            advance(0, subject.name)
-            rows.append(_row(subject, plan))
+        work = partial(_row, plan=plan)
+        for row in side_by_side(work, chosen, plan.jobs, lambda it: advance(0, it.name)):
+            rows.append(row)
             write_index()
-            advance(1, subject.name)
+            advance(1, row.subject.name)
         if ledger is not None:
             advance(0, "proof ledger")
             counts = write_ledger(ledger(), plan.directory)
@@ -108,7 +111,7 @@ def collect(
 
 def _row(subject: Subject, plan: Plan) -> Row:
     try:
-        report = judge(subject, plan)
+        report = judge(subject, plan) if plan.jobs == 1 else _elsewhere(subject, plan)
     except Contradiction:
         raise
     except DpauditError as error:
@@ -116,6 +119,23 @@ def _row(subject: Subject, plan: Plan) -> Row:
     write_json(as_json(report), str(plan.directory / f"{subject.name}.json"), "report")
     write(report, str(plan.directory / f"{subject.name}.html"), INDEX)
     return Row(subject, report)
+
+
+def _elsewhere(subject: Subject, plan: Plan) -> Report:
+    """Judge in another process, beside others."""
+    import msgspec
+
+    asked = {"name": subject.name, "plan": plain(replace(plan, jobs=1))}
+    data = call(Call(subject.name, f"{__name__}:inside", asked, ("dpaudit.horizons",)))
+    return msgspec.convert(data, Report, strict=False)
+
+
+def inside(tell: Callable[[str, Any], None], name: str, plan: dict[str, Any]) -> Report:
+    """Judge one subject of the gallery."""
+    import msgspec
+
+    subject = next(it for it in subjects() if it.name == name)
+    return judge(subject, msgspec.convert(plan, Plan, dec_hook=lambda kind, text: kind(text)))
 
 
 def write_ledger(steps: Sequence[dict[str, Any]], directory: Path) -> dict[str, int]:
