@@ -20,7 +20,8 @@ from dpaudit.documents import read as read_json
 from dpaudit.documents import shown, versioned
 from dpaudit.errors import DpauditError, InvalidArgument, require_positive
 from dpaudit.output import plain
-from dpaudit.target import Target, parameters, resolve
+from dpaudit.process import Call, call
+from dpaudit.target import Target, foreign, parameters, resolve
 from dpaudit.verdict import Enclosure, Witness
 
 MOST_ARMS = 1_000  # or as many as rounds: a file cannot make the machine run out of memory
@@ -126,3 +127,20 @@ def replay(
     again = replace(fresh(witness, algorithm), epsilon=judged)
     agrees = again.loss.lower <= witness.loss.upper and witness.loss.lower <= again.loss.upper
     return Replayed(again, again.loss.lower > judged, agrees, witness.epsilon)
+
+
+def replayed(path: Path, target: str | None = None, epsilon: float | None = None) -> Replayed:
+    """Recompute the witness in a file; what the user names beside it runs in its own process."""
+    import msgspec
+
+    asked: dict[str, Any] = {"file": str(path), "target": target, "epsilon": epsilon}
+    if target is None or not foreign(target):
+        return inside(lambda kind, data: None, **asked)
+    read(path)  # what is wrong with the file needs no process to say so
+    found = call(Call(target, f"{__name__}:inside", asked, ("dpaudit.horizons",)))
+    return msgspec.convert(found, Replayed, strict=False)
+
+
+def inside(tell: Any, file: str, target: str | None, epsilon: float | None) -> Replayed:
+    """Recompute in the process of the target."""
+    return replay(read(Path(file)), Path(file), target, epsilon)

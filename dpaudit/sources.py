@@ -19,8 +19,8 @@ import os
 import platform
 import sys
 import sysconfig
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.machinery import all_suffixes
 from pathlib import Path
@@ -66,6 +66,14 @@ def sources_of(text: str, source: Any, root: Path) -> Sources:
         own | ({"dpaudit.core": _digest(core)} if core else {}),
         {name: version for name, version in known.items() if version},
     )
+
+
+def covering(found: Sources, loaded: Iterable[Path], root: Path) -> Sources:
+    """Return the sources with the digests of files that were loaded and that no text names."""
+    known = set(found.files)
+    more = {_label(path, root.resolve()): path for path in loaded if not _installed(path)}
+    added = {label: _digest([path]) for label, path in more.items() if label not in known}
+    return replace(found, files=dict(sorted((found.files | added).items())))
 
 
 def digests(text: str, source: Any, root: Path) -> dict[str, str]:

@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="longest time for a claim (default and at least as locked)",
     )
+    add("--jobs", default="1", metavar="J", help="claims judged side by side (default 1)")
     add("--fresh", action="store_true", help="draw a new seed and spend error on it")
     add("--error", default="1e-3", metavar="E", help="total error of fresh runs (default 1e-3)")
     add("--spent", metavar="FILE", help="record of fresh runs (default dpaudit.fresh.json)")
@@ -46,7 +47,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
     from dpaudit import report
-    from dpaudit.errors import DpauditError, InvalidArgument
+    from dpaudit.errors import DpauditError, InvalidArgument, require_integer
     from dpaudit.gate import annotations, machine, spent
     from dpaudit.gate.lock import read
     from dpaudit.gate.message import FOLDER
@@ -55,8 +56,10 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.gate.select import select
     from dpaudit.gate.show import show_result, show_total
     from dpaudit.output import write_json
-    from dpaudit.parsing import number
+    from dpaudit.parsing import integer, number
 
+    jobs = integer("jobs", arguments.jobs)
+    require_integer("jobs", jobs, 1)
     machine.require(arguments, "gate")
     path = Path(arguments.lock)
     try:
@@ -89,7 +92,8 @@ def execute(arguments: argparse.Namespace) -> int:
     results: list[Result] = []
     try:
         with out.status("judging") as status:
-            for result in gate.results(entries, lambda claim: status.update(f"judging {claim}")):
+            begun = lambda claim: status.update(f"judging {claim}")  # noqa: E731
+            for result in gate.results(entries, begun, jobs):
                 results.append(result)
                 show_result(out, result)
     except KeyboardInterrupt:

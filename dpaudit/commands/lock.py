@@ -41,13 +41,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--runs", metavar="N", help="runs of a black box (default 2000)")
     add("--seed", metavar="S", help="seed of the sample check (default 0)")
     add("--budget", metavar="SECONDS", help="longest time for a claim (default 60)")
+    add("--jobs", default="1", metavar="J", help="claims judged side by side (default 1)")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Judge, compare, and write the lock once at the end."""
     from pathlib import Path
 
-    from dpaudit.errors import InvalidArgument
+    from dpaudit.errors import InvalidArgument, require_integer
     from dpaudit.gate.lock import Lock, read, read_edited, write
     from dpaudit.gate.lock import Reason as Kept
     from dpaudit.gate.message import summary
@@ -55,6 +56,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.gate.subject import Options
     from dpaudit.gate.update import Writer
     from dpaudit.output import require_writable
+    from dpaudit.parsing import integer
     from dpaudit.report import console
 
     path = Path(arguments.lock)
@@ -63,6 +65,8 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.reason is not None and reason is None:
         raise InvalidArgument("reason", "''", "must say something.")
     asked = _options(arguments)
+    jobs = integer("jobs", arguments.jobs)
+    require_integer("jobs", jobs, 1)
     if arguments.update and ("epsilon" in asked or "given" in asked):
         name = "epsilon" if "epsilon" in asked else "param"
         rule = "makes another claim; lock it without --update, and --remove the old one."
@@ -87,16 +91,15 @@ def execute(arguments: argparse.Namespace) -> int:
             heard=lambda claim, report: out.print(
                 summary(report, claim), markup=False, soft_wrap=True
             ),
+            jobs=jobs,
         )
         try:
             for claim in arguments.remove:
                 writer = writer.removed(claim)
             if arguments.update:
-                for entry in select(writer.lock, arguments.targets):
-                    writer = writer.updated(entry, asked)
+                writer = writer.updated(select(writer.lock, arguments.targets), asked)
             else:
-                for target in arguments.targets:
-                    writer = writer.added(target, Options(**asked))
+                writer = writer.added(arguments.targets, Options(**asked))
         except KeyboardInterrupt:
             sys.stderr.write(f"dpaudit: interrupted; {path} is unchanged.\n")
             return 130

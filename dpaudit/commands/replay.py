@@ -38,12 +38,11 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit import report
     from dpaudit.output import mark_of, require_writable, write_json
     from dpaudit.parsing import number
-    from dpaudit.replay import read, replay
+    from dpaudit.replay import replayed
 
     require_writable(arguments.json, mark_of("replay"))
     epsilon = None if arguments.epsilon is None else number("epsilon", arguments.epsilon)
-    path = Path(arguments.file)
-    found = replay(read(path), path, arguments.target, epsilon)
+    found = replayed(Path(arguments.file), arguments.target, epsilon)
     report.show_replay(report.console(quiet=arguments.json == "-"), found)
     if arguments.json is not None:
         data: dict[str, Any] = {"confirmed": found.confirmed, "agrees": found.agrees}

@@ -8,18 +8,19 @@ a caller hands over as an object is judged in the caller's process, with the mod
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from dpaudit.check import Report
+from dpaudit.errors import InvalidArgument
 from dpaudit.gate import message
 from dpaudit.gate.naming import subject_of
 from dpaudit.gate.places import Place, place_of
 from dpaudit.gate.subject import SEARCH_SECONDS, Foreign, Judged, Options, Subject, searched
 from dpaudit.output import plain
 from dpaudit.process import Call, call
-from dpaudit.sources import Sources, sources_of
+from dpaudit.sources import Sources, covering, sources_of
 from dpaudit.target import foreign
 
 GRACE = 3.0  # seconds beyond the budget until the process is stopped
@@ -38,8 +39,6 @@ class Judgement:
     flaw: str | None
     place: Place | None
     sources: Sources
-    imported: tuple[str, ...] = ()
-    """The files that its process had loaded in the end; none are known of a caller's own."""
 
     def explained(self, folder: Path) -> tuple[str, str | None]:
         """Return the counterexample for people and the line that replays it, saved in a folder."""
@@ -57,12 +56,24 @@ def judge(thing: Any, asked: Options, enough: Collection[str], root: Path) -> Ju
 
     `enough` are the verdicts that end it.
     """
-    if not (isinstance(thing, str) and foreign(thing)):
-        return here(subject_of(thing, root), asked, enough, root)
+    if isinstance(thing, str) and foreign(thing):
+        return apart(thing, asked, enough, root)
+    return here(subject_of(thing, root), asked, enough, root)
+
+
+def apart(
+    target: str,
+    asked: Options,
+    enough: Collection[str],
+    root: Path,
+    declared: bool | None = None,
+) -> Judgement:
+    """Judge in a process of its own; `declared` is the kind of target that it has to be."""
     import msgspec
 
-    arguments = {"target": thing, "asked": plain(asked), "enough": list(enough), "root": str(root)}
-    data = call(Call(thing, f"{__name__}:inside", arguments))
+    arguments = {"target": target, "asked": plain(asked), "enough": list(enough)}
+    arguments |= {"root": str(root), "declared": declared}
+    data = call(Call(target, f"{__name__}:inside", arguments))
     return msgspec.convert(data, Judgement, strict=False)
 
 
@@ -72,16 +83,30 @@ def inside(
     asked: dict[str, Any],
     enough: list[str],
     root: str,
-) -> Any:
-    """Judge in the process of the target."""
+    declared: bool | None,
+) -> Judgement:
+    """Judge in the process of the target; every file that is loaded in the end has its digest."""
     import msgspec
 
     from dpaudit.inside import imported_files
 
     options = msgspec.convert(asked, Options)
     tell("limit", options.budget + SEARCH_SECONDS + GRACE)
-    found = here(subject_of(target, Path(root)), options, enough, Path(root))
-    return plain(found) | {"imported": [str(path) for path in imported_files()]}
+    subject = subject_of(target, Path(root))
+    if declared is not None:
+        require_kind(subject, target, declared)
+    found = here(subject, options, enough, Path(root))
+    return replace(found, sources=covering(found.sources, imported_files(), Path(root)))
+
+
+def require_kind(subject: Subject, target: str, declared: bool) -> None:
+    """Raise if what a locked claim is about has become another kind of thing."""
+    if declared and isinstance(subject, Foreign):
+        rule = "was declared as an Algorithm when it was locked, and is a black box now."
+        raise InvalidArgument("TARGET", target, rule)
+    if not declared and not isinstance(subject, Foreign):
+        rule = "was a black box when it was locked, and is declared as an Algorithm now."
+        raise InvalidArgument("TARGET", target, rule)
 
 
 def here(subject: Subject, asked: Options, enough: Collection[str], root: Path) -> Judgement:

@@ -12,7 +12,6 @@ from typing import Any
 from dpaudit.check import HORIZON, OFFERED
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import DpauditError, InvalidArgument
-from dpaudit.gate.lock import Entry
 from dpaudit.gate.places import name_of
 from dpaudit.gate.subject import Declared, Foreign, Instance, Subject
 from dpaudit.sources import source_file
@@ -37,19 +36,6 @@ def subject_of(thing: Any, root: Path | None = None) -> Subject:
         type(thing).__name__,
         "must be an Algorithm, a name, file.py:object or a callable black box.",
     )
-
-
-def locked_subject(entry: Entry, root: Path) -> Subject:
-    """Return what a locked claim is about; raise if that has become another kind of thing."""
-    subject = subject_of(entry.target, root)
-    declared = entry.options.runs is None
-    if declared and isinstance(subject, Foreign):
-        rule = "was declared as an Algorithm when it was locked, and is a black box now."
-        raise InvalidArgument("TARGET", entry.target, rule)
-    if not declared and isinstance(subject, Declared):
-        rule = "was a black box when it was locked, and is declared as an Algorithm now."
-        raise InvalidArgument("TARGET", entry.target, rule)
-    return subject
 
 
 def _named(text: str, root: Path) -> Subject:

@@ -15,14 +15,13 @@ from typing import Any
 
 from dpaudit.check import Report
 from dpaudit.errors import Contradiction, DpauditError
-from dpaudit.gate import message
 from dpaudit.gate.compare import STRENGTH, problems
+from dpaudit.gate.judgement import apart
 from dpaudit.gate.lock import Entry, options_of
-from dpaudit.gate.naming import locked_subject
-from dpaudit.gate.places import Place, place_of
+from dpaudit.gate.places import Place
 from dpaudit.gate.result import Problem, Result, Rule
-from dpaudit.gate.subject import Judged, Options, Subject, searched
-from dpaudit.sources import engine_digest, sources_of
+from dpaudit.process import side_by_side
+from dpaudit.sources import engine_digest
 from dpaudit.verdict import Status
 
 
@@ -37,15 +36,16 @@ class Gate:
     lock: Path | None = None
 
     def results(
-        self, entries: list[Entry], begun: Callable[[str], Any] = lambda claim: None
+        self,
+        entries: list[Entry],
+        begun: Callable[[str], Any] = lambda claim: None,
+        jobs: int = 1,
     ) -> Iterator[Result]:
         """Yield the result of every claim; raise KeyboardInterrupt if a check was interrupted."""
-        for entry in entries:
-            begun(entry.claim)
-            yield self.result(entry)
+        yield from side_by_side(self.result, entries, jobs, lambda entry: begun(entry.claim))
 
     def result(self, entry: Entry) -> Result:
-        """Judge one claim again and compare."""
+        """Judge one claim again, in a process of its own, and compare."""
         start = time.monotonic()
         options = options_of(entry)
         options = replace(
@@ -53,10 +53,11 @@ class Gate:
             seed=options.seed if self.seed is None else self.seed,
             budget=options.budget if self.budget is None else self.budget,
         )
+        least = STRENGTH[entry.verdict]
+        enough = [str(it) for it in Status if STRENGTH[it] >= least > STRENGTH[Status.REFUTED]]
+        declared = entry.options.runs is None
         try:
-            subject = locked_subject(entry, self.root)
-            judged = subject.judge(options)
-            sources = sources_of(subject.text, subject.source, self.root)
+            judged = apart(entry.target, options, enough, self.root, declared)
         except Contradiction:
             raise
         except DpauditError as error:
@@ -69,19 +70,18 @@ class Gate:
                 place=self._lock_place(entry.claim),
                 seconds=time.monotonic() - start,
             )
-        weaker = STRENGTH[judged.report.verdict] < STRENGTH[entry.verdict]
-        if weaker or entry.verdict is Status.REFUTED:
-            judged = searched(subject, options, judged)
-        found = problems(entry, judged.report, sources.files)
-        result = explained(subject, options, judged, entry.claim, self.folder)
-        return replace(
-            result,
-            target=entry.target,
-            problems=tuple(found),
-            locked=entry.verdict,
-            notes=_notes(entry, judged.report, sources.packages),
-            place=place_of(subject.text, subject.source) or self._lock_place(entry.claim),
-            seconds=time.monotonic() - start,
+        details, replay = replace(judged, claim=entry.claim).explained(self.folder)
+        return Result(
+            entry.claim,
+            entry.target,
+            judged.report,
+            tuple(problems(entry, judged.report, judged.sources.files)),
+            entry.verdict,
+            _notes(entry, judged.report, judged.sources.packages),
+            details,
+            replay,
+            judged.place or self._lock_place(entry.claim),
+            time.monotonic() - start,
         )
 
     def _lock_place(self, claim: str) -> Place | None:
@@ -91,21 +91,6 @@ class Gate:
         lines = self.lock.read_text(encoding="utf-8").splitlines()
         at = [n for n, line in enumerate(lines, 1) if f'"claim": "{claim}"' in line]
         return Place(os.path.relpath(self.lock), at[0] if at else 1)
-
-
-def explained(
-    subject: Subject, options: Options, judged: Judged, claim: str, folder: Path
-) -> Result:
-    """Return a result with the counterexample saved and shown, and no problems yet."""
-    report = judged.report
-    found = message.refutation_of(report)
-    replay, details = None, ""
-    if found is not None:
-        saved = message.save(judged, claim, folder)
-        replay = message.replay_line(judged, options, saved)
-        flaw = message.flaw_of(subject, options, report)
-        details = message.details(found, flaw, replay)
-    return Result(claim, subject.text, report, details=details, replay=replay)
 
 
 def _notes(entry: Entry, report: Report, packages: Mapping[str, str]) -> tuple[str, ...]:

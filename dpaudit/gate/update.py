@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from dpaudit.check import Report
 from dpaudit.errors import Contradiction, DpauditError, InvalidArgument
 from dpaudit.gate.compare import lowered, weakened
-from dpaudit.gate.lock import Entry, Lock, LockError, Reason, entry_of, options_of
-from dpaudit.gate.naming import locked_subject, subject_of
-from dpaudit.gate.subject import Options, Subject, claim_id, searched
-from dpaudit.sources import sources_of
+from dpaudit.gate.judgement import Judgement, apart
+from dpaudit.gate.lock import Entry, Lock, LockError, Reason, entry_of, options_of, sizes_of
+from dpaudit.gate.subject import Options, claim_id
+from dpaudit.process import side_by_side
 from dpaudit.verdict import Status
 
 Heard = Callable[[str, Report], Any]
@@ -37,35 +38,60 @@ class Writer:
     reason: str | None = None
     begun: Callable[[str], Any] = lambda claim: None
     heard: Heard = lambda claim, report: None
+    jobs: int = 1
 
     @property
     def root(self) -> Path:
         """Where targets in files are looked for."""
         return self.path.resolve().parent
 
-    def added(self, target: str, options: Options) -> Writer:
-        """Judge and add a claim that is not locked yet."""
-        claim = claim_id(target, options.given, options.epsilon)
-        if self.lock.entry(claim) is not None:
-            rule = "is locked already; judge it again with `dpaudit lock --update`."
-            raise InvalidArgument("claim", f"'{claim}'", rule)
-        entry, report = self._judged(claim, target, subject_of(target, self.root), options)
-        refuted = report.verdict is Status.REFUTED
-        change = f"locked although REFUTED at epsilon = {report.claim.epsilon:g}"
-        return self._with(entry, [change] if refuted else [], refuted)
+    def added(self, targets: Sequence[str], options: Options) -> Writer:
+        """Judge and add claims that are not locked yet."""
+        for target in targets:
+            claim = claim_id(target, options.given, options.epsilon)
+            if self.lock.entry(claim) is not None or targets.count(target) > 1:
+                rule = "is locked already; judge it again with `dpaudit lock --update`."
+                raise InvalidArgument("claim", f"'{claim}'", rule)
+        writer = self
+        work = partial(apart, asked=options, enough=(), root=self.root)
+        names = [claim_id(target, options.given, options.epsilon) for target in targets]
+        pending = iter(names)
+        found = side_by_side(work, targets, self.jobs, lambda target: self.begun(next(pending)))
+        for claim, target, judged in zip(names, targets, found, strict=True):
+            report, refuted = judged.report, judged.report.verdict is Status.REFUTED
+            self.heard(claim, report)
+            change = f"locked although REFUTED at epsilon = {report.claim.epsilon:g}"
+            entry = entry_of(claim, target, judged.options, report, judged.sources)
+            writer = writer._with(entry, [change] if refuted else [], refuted)
+        return writer
 
-    def updated(self, entry: Entry, overrides: Mapping[str, Any]) -> Writer:
-        """Judge a locked claim again; its options stay unless overridden."""
+    def updated(self, entries: Sequence[Entry], overrides: Mapping[str, Any]) -> Writer:
+        """Judge locked claims again; their options stay unless overridden."""
+        writer = self
+        work = partial(self._again, overrides=overrides)
+        found = side_by_side(work, entries, self.jobs, lambda entry: self.begun(entry.claim))
+        for entry, (judged, refuted) in zip(entries, found, strict=True):
+            report = judged.report
+            self.heard(entry.claim, report)
+            new = entry_of(entry.claim, entry.target, judged.options, report, judged.sources)
+            changes = [problem.message.rstrip(".") for problem in weakened(entry, report)]
+            changes += lowered(entry.options, new.options)
+            if refuted and report.verdict is not Status.REFUTED:
+                changes.insert(0, "REFUTED with the options that are locked")
+            writer = writer._with(new, changes, refuted)
+        return writer
+
+    def _again(self, entry: Entry, overrides: Mapping[str, Any]) -> tuple[Judgement, bool]:
+        """Judge a locked claim again; tell whether it is refuted, also with its old options."""
         before = options_of(entry)
+        declared = entry.options.runs is None
+        work = partial(apart, entry.target, enough=(), root=self.root, declared=declared)
         try:
-            subject = locked_subject(entry, self.root)
-            options = replace(before, **overrides)
-            new, report = self._judged(entry.claim, entry.target, subject, options)
-            refuted = report.verdict is Status.REFUTED
-            if not refuted and new.options != entry.options:
+            judged = work(replace(before, **overrides))
+            refuted = judged.report.verdict is Status.REFUTED
+            if not refuted and sizes_of(judged.options) != entry.options:
                 # other options may miss what the locked ones find
-                again = searched(subject, before, subject.judge(before)).report
-                refuted = again.verdict is Status.REFUTED
+                refuted = work(before).report.verdict is Status.REFUTED
         except (Contradiction, LockError):
             raise
         except DpauditError as error:
@@ -74,11 +100,7 @@ class Writer:
                 "Drop it with `dpaudit lock --remove CLAIM --reason TEXT`."
             )
             raise LockError(self.path, rule) from None
-        changes = [problem.message.rstrip(".") for problem in weakened(entry, report)]
-        changes += lowered(entry.options, new.options)
-        if refuted and report.verdict is not Status.REFUTED:
-            changes.insert(0, "REFUTED with the options that are locked")
-        return self._with(new, changes, refuted)
+        return judged, refuted
 
     def removed(self, claim: str) -> Writer:
         """Drop a claim."""
@@ -89,16 +111,6 @@ class Writer:
         kept = self._reasoned(claim, [f"{entry.verdict} claim removed"])
         left = [it for it in self.lock.claims if it.claim != claim]
         return replace(self, lock=Lock(left, kept))
-
-    def _judged(
-        self, claim: str, target: str, subject: Subject, options: Options
-    ) -> tuple[Entry, Report]:
-        self.begun(claim)
-        sized = subject.sizes(options)
-        report = searched(subject, sized, subject.judge(sized)).report
-        self.heard(claim, report)
-        sources = sources_of(subject.text, subject.source, self.root)
-        return entry_of(claim, target, sized, report, sources), report
 
     def _with(self, entry: Entry, changes: Sequence[str], refuted: bool) -> Writer:
         code = 1 if refuted else LockError.exit_code
