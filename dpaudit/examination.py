@@ -13,6 +13,7 @@ from typing import Any
 
 from dpaudit import check as engine
 from dpaudit.check import Claim, Report
+from dpaudit.errors import require_positive
 from dpaudit.gate.places import Place, place_of
 from dpaudit.output import plain
 from dpaudit.process import Call, Died, call
@@ -35,6 +36,9 @@ class Asked:
     budget: float = engine.BUDGET
     seed: int = 0
     command: str = ""
+
+    def __post_init__(self) -> None:
+        require_positive("budget", self.budget)
 
 
 @dataclass(frozen=True)

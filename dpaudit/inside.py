@@ -38,6 +38,8 @@ def main() -> NoReturn:
         request = msgspec.json.decode(_line(file))
     threading.Thread(target=_outlive_nobody, args=(requests,), daemon=True).start()
     _limit_memory(request["memory"])
+    if hasattr(os, "register_at_fork"):  # what the target forks has nothing to say
+        os.register_at_fork(after_in_child=lambda: os.close(messages))
     lock = threading.Lock()
 
     def tell(kind: str, data: Any) -> None:

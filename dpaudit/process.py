@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dpaudit.errors import Contradiction, DpauditError
+from dpaudit.output import plain
 from dpaudit.target import foreign
 
 START_SECONDS = 60.0  # Python and dpaudit itself, on a machine that is busy with other things
@@ -170,7 +171,7 @@ class _Child:
         assert process.stdin is not None
         try:
             with contextlib.suppress(OSError):  # a dead process is noticed when it does not answer
-                process.stdin.write(msgspec.json.encode(request) + b"\n")
+                process.stdin.write(msgspec.json.encode(plain(request)) + b"\n")
                 process.stdin.flush()
             yield child
         finally:
@@ -210,7 +211,10 @@ class _Child:
                 raise self._late() from None
             if line is None:
                 raise self._dead()
-            kind, data = msgspec.json.decode(line)
+            try:
+                kind, data = msgspec.json.decode(line)
+            except (msgspec.DecodeError, ValueError):
+                raise Died(self._said("wrote into the connection of its process")) from None
             if kind == "ready":
                 self.ready, self.until = True, time.monotonic() + self.work.seconds
             elif kind == "limit":

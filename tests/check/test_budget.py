@@ -1,0 +1,95 @@
+"""Budgets: shared between checks, kept where nobody looks at the clock, and no reason to forget."""
+
+from __future__ import annotations
+
+import itertools
+import signal
+import time
+
+import pytest
+
+from dpaudit.check import Case, check
+from dpaudit.core.algorithms import load
+from dpaudit.deadline import Expired, deadline
+from dpaudit.structure import prove
+from dpaudit.target import resolve
+from dpaudit.verdict import Finding, Status
+
+
+def judged(**options):
+    return check(resolve("adap_ucb"), {}, horizon=50, exact_horizon=3, **options)
+
+
+def for_ever(self, budget):
+    for _ in itertools.count():
+        pass
+
+
+def test_no_check_takes_what_the_others_need(monkeypatch):
+    shares = {}
+
+    def spend(name):
+        def method(self, budget):
+            shares[name] = budget
+            return [Finding(name, Status.SILENT, "")]
+
+        return method
+
+    for name in ("structure", "exact", "sample"):
+        monkeypatch.setattr(Case, name, spend(name))
+    judged(budget=100.0)
+    # each may take a part of what is left: nothing was spent here
+    assert shares["structure"] <= 50 < shares["exact"] <= 65 < shares["sample"] <= 100
+    judged(budget=100.0, methods=("structure",))
+    assert 65 < shares["structure"] <= 100
+
+
+def test_a_check_that_never_ends_is_stopped_and_the_others_are_heard(monkeypatch):
+    monkeypatch.setattr(Case, "exact", for_ever)
+    report = judged(budget=1.0, methods=("structure", "exact"))
+    assert report.verdict is Status.PROVED
+    assert [it.status for it in report.findings] == [Status.PROVED, Status.SILENT]
+    assert report.findings[1].reason == "The budget ended before it had an answer."
+    assert not report.failure
+
+
+def test_a_check_that_fails_leaves_the_proof_alone(monkeypatch):
+    def fail(self, budget):
+        raise LookupError("gone")
+
+    kept = []
+    monkeypatch.setattr(Case, "sample", fail)
+    report = judged(methods=("structure", "sample"), kept=kept.append)
+    assert report.verdict is Status.PROVED
+    assert report.failure.startswith("TARGET=adap_ucb failed in sample: LookupError: gone (")
+    assert [it.check for it in report.findings] == ["structure", "sample"]
+    assert [it.verdict for it in kept] == [Status.PROVED, Status.PROVED]
+
+
+def test_eliminations_of_many_arms_end_with_the_budget():
+    found = prove(load("dp_se", arms=24, horizon=10**7), 10**7, budget=0.5)
+    assert found.status is Status.SILENT
+    assert "budget ended" in found.reason
+
+
+def test_a_horizon_out_of_reach_ends_with_the_budget():
+    report = check(resolve("adap_ucb"), {}, exact_horizon=10**9, methods=("exact",), budget=1.0)
+    assert report.verdict is Status.SILENT
+    assert not report.failure
+
+
+def test_a_deadline_passes_through_code_that_catches_errors_and_gives_the_alarm_back():
+    def stubborn():
+        while True:
+            try:
+                time.sleep(10)
+            except Exception:
+                continue
+
+    before = signal.getsignal(signal.SIGALRM)
+    with deadline(time.monotonic() + 100):
+        with pytest.raises(Expired), deadline(time.monotonic() + 0.01):
+            stubborn()
+        assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 100
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGALRM) is before
