@@ -62,7 +62,11 @@ DEEP = "sys.setrecursionlimit(10**9)"
 GROW = "while True: x.append(bytearray(1 << 28))"
 STAY = ("while True:", "    try: time.sleep(9)", "    except BaseException: pass")
 DEAF = "signal.signal(signal.SIGALRM, signal.SIG_IGN)"
-BATCH = "if getattr(given[0], 'ndim', 1) > 1: os.kill(os.getpid(), 11)"
+SAMPLED = (
+    "frame = sys._getframe()",
+    "while frame := frame.f_back:",
+    "    if 'dpaudit.sample' in frame.f_globals['__name__']: os.kill(os.getpid(), 11)",
+)
 SHY = "class S: __repr__ = __hash__ = None"
 STRICT = "warnings.simplefilter('error')"
 FILES = [
