@@ -21,7 +21,13 @@ from typing import Any
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.deadline import Expired, deadline
 from dpaudit.details.parts import Details
-from dpaudit.errors import Contradiction, InvalidArgument, require_integer, require_positive
+from dpaudit.errors import (
+    BadDeclaration,
+    Contradiction,
+    InvalidArgument,
+    require_integer,
+    require_positive,
+)
 from dpaudit.target import Target, parameters, said
 from dpaudit.verdict import UNDECIDED, Finding, Status, combine, exit_code
 
@@ -72,17 +78,20 @@ class Report:
     """The rounds that a verdict of PROVED or HOLDS speaks of."""
     failure: str = ""
     """The first error that ended a check; its finding is silent."""
+    broken: bool = False
+    """Whether the declaration breaks its contract: no proof stands on what is no algorithm."""
 
     @property
     def exit_code(self) -> int:
         """0 iff what is proved or holds covers the claimed instance and horizon, 1 if refuted.
 
-        2 where nothing is concluded because a check failed.
+        2 where nothing is concluded because a check failed, or the declaration is broken.
         """
         if self.interrupted:
             return 130
         code = exit_code(self.verdict, self.covered, self.claim.horizon)
-        return FAILED if code == UNDECIDED and self.failure else code
+        failed = self.broken or (code == UNDECIDED and self.failure)
+        return FAILED if failed and code != 1 else code
 
     @property
     def partial(self) -> bool:
@@ -244,13 +253,21 @@ def check(
     begun(claim)
     chosen = [name for name in METHODS if name in methods]
     findings: list[Finding] = []
-    failure, interrupted = "", False
+    failure, broken, interrupted = "", "", False
     end = time.monotonic() + budget
 
     def report() -> Report:
         status, covered = verdict(findings, case)
         found = tuple(findings)
-        return Report(status, claim, found, interrupted, covered=covered, failure=failure)
+        return Report(
+            status,
+            claim,
+            found,
+            interrupted,
+            covered=covered,
+            failure=failure,
+            broken=bool(broken),
+        )
 
     for name in chosen:
         end += prepare(name)
@@ -264,6 +281,9 @@ def check(
             interrupted, found = True, getattr(stop, "findings", [])
         except Contradiction:
             raise
+        except BadDeclaration as error:
+            failure = broken = str(error)
+            found = [case.silent(name, f"The declaration is broken. {error}", start)]
         except Expired:
             found = [case.silent(name, "The budget ended before it had an answer.", start)]
         except BaseException as error:
@@ -273,7 +293,7 @@ def check(
         for finding in found:
             findings.append(finding)
             heard(finding)
-        if interrupted:
+        if interrupted or broken:
             break
         if kept is not None:
             kept(report())
