@@ -86,7 +86,8 @@ def assert_global_dp(
 
         raise UnknownName("requirement", str(require), REQUIREMENTS)
     found = _audit(algorithm, epsilon, require, **options)
-    if str(found.report.verdict) not in REQUIREMENTS[found.required]:
+    short = found.required == "proved" and found.report.partial
+    if short or str(found.report.verdict) not in REQUIREMENTS[found.required]:
         raise PrivacyViolation(f"required: {found.required}; found: {found.text}")
     return found.report
 

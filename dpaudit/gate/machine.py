@@ -57,7 +57,7 @@ def checked(found: Examined, options: Options, saved: str | None) -> Result:
     problems: tuple[Problem, ...] = ()
     if report.verdict is Status.REFUTED:
         problems = (Problem(Rule.REFUTED, meaning(report)),)
-    elif report.verdict is Status.SILENT:
+    elif report.verdict is Status.SILENT or report.partial:
         problems = (Problem(Rule.UNDECIDED, meaning(report)),)
     replay = message.replay_line(Judged(report), options, Path(saved) if saved else None)
     refuted = message.refutation_of(report)

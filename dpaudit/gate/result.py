@@ -11,7 +11,7 @@ from enum import Enum
 
 from dpaudit.check import Report
 from dpaudit.gate.places import Place
-from dpaudit.verdict import Status
+from dpaudit.verdict import UNDECIDED, Status
 
 
 class Rule(Enum):
@@ -114,14 +114,26 @@ class Result:
     seconds: float = 0.0
 
     @property
+    def undecided(self) -> bool:
+        """Whether a claim that could be proved is covered by nothing, as locked or not.
+
+        A black box can never be proved: an audit's silence is all that there is to lock.
+        """
+        if self.report is None or self.report.exit_code in (0, 1):
+            return False
+        return any(finding.check != "sample" for finding in self.report.findings)
+
+    @property
     def verdict(self) -> str:
         """The verdict now; `NOT JUDGED` where the target could not be judged."""
         return str(self.report.verdict) if self.report else "NOT JUDGED"
 
 
 def exit_code(results: Sequence[Result]) -> int:
-    """Return 1 if a claim is refuted, 4 if anything else is wrong, else 0."""
+    """Return 1 if a claim is refuted, 4 if anything else is wrong, 3 if one is open, else 0."""
     rules = {problem.rule for result in results for problem in result.problems}
     if Rule.REFUTED in rules:
         return 1
-    return 4 if rules else 0
+    if rules:
+        return 4
+    return UNDECIDED if any(result.undecided for result in results) else 0

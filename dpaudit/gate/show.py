@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 def show_result(out: Console, result: Result) -> None:
     """Print a claim, its problems, its counterexample and the line that replays it."""
-    mark = "[bold red]FAIL[/]" if result.problems else "[green]ok[/]  "
+    mark = "[yellow]open[/]" if result.undecided else "[green]ok[/]  "
+    mark = "[bold red]FAIL[/]" if result.problems else mark
     line = summary(result.report, result.claim) if result.report else result.claim
     out.print(f"{mark}  {escape(line)}", soft_wrap=True)
     for problem in result.problems:
@@ -37,6 +38,9 @@ def show_total(out: Console, results: Sequence[Result], fresh: Fresh | None) -> 
         out.print(f"\n{bad} of {len(results)} claims got weaker or are stale.")
     else:
         out.print(f"\n{len(results)} claim{'s' * (len(results) != 1)}, none weaker than locked.")
+    if left := sum(result.undecided and not result.problems for result in results):
+        verb = "is" if left == 1 else "are"
+        out.print(f"{left} {verb} open: nothing covers the claimed instance and horizon.")
     if fresh is not None:
         out.print(
             f"Fresh seed {fresh.seed}: error {fresh.error} for this run, {fresh.total} for the "

@@ -243,7 +243,7 @@ def searched(subject: Subject, options: Options, judged: Judged) -> Judged:
     """
     if not isinstance(subject, Declared) or "exact" not in options.methods:
         return judged
-    if judged.report.verdict in (Status.PROVED, Status.REFUTED):
+    if judged.report.exit_code in (0, 1) or judged.report.verdict is Status.REFUTED:
         return judged
     wide = replace(options, exact_horizon=None, methods=("exact",), budget=SEARCH_SECONDS)
     try:
