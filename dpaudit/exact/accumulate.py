@@ -22,7 +22,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact.arrange import Scales, arrange
 from dpaudit.exact.curve import Curve
 from dpaudit.exact.pairwise import Duel, duel
-from dpaudit.exact.region import Region, require_laplace, require_read_once
+from dpaudit.exact.region import Region, require_laplace, seats
 from dpaudit.exact.sheet import Array, Function, Points, Shape, Sheet
 
 # Finer panels, cells and tails change no log-likelihood of 24 random paths of dp_klucb, dp_imed (T
@@ -43,7 +43,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class Soften:
-    """A decision that alone reads a release of arm `axis`, on top of its register or without it."""
+    """A decision that alone reads a release of register `axis`, on top of it or in its place."""
 
     place: int
     winner: int
@@ -54,7 +54,7 @@ class Soften:
 
 @dataclass(frozen=True)
 class Add:
-    """A fresh release is added to the register of arm `axis`."""
+    """A fresh release is added to register `axis`."""
 
     axis: int
     release: int
@@ -62,7 +62,7 @@ class Add:
 
 @dataclass(frozen=True)
 class Replace:
-    """A fresh release takes the place of the register of arm `axis`."""
+    """A fresh release takes the place of register `axis`."""
 
     axis: int
     release: int
@@ -73,7 +73,7 @@ Step = Cut | Soften | Add | Replace
 
 @dataclass(frozen=True)
 class Program:
-    """The steps that integrate a region, and what its decisions compare."""
+    """The steps that integrate a region, and what its decisions compare, register by register."""
 
     scales: Array
     first: tuple[int, int]
@@ -90,18 +90,19 @@ def program_of(region: Region) -> Program:
         if len(decision.shown) != 2 or not hasattr(decision.request, "rule"):
             raise Unsupported("The accumulating engine needs choices between two arms.")
         last_read |= {index: place for group in decision.shown for index in group}
-    start = region.decisions[0].shown
+    order = seats(region)
+    shown = [(d.shown[i], d.shown[j]) for d, (i, j) in zip(region.decisions, order, strict=True)]
+    start = shown[0]
     if any(len(group) != 1 for group in start):
         raise Unsupported(
             "The accumulating engine needs one release per arm at the first decision."
         )
-    require_read_once(region)
-    carried = [start[0], start[1]]
+    carried = [*start]
     steps: list[Step] = []
-    for place, decision in enumerate(region.decisions):
-        winner = decision.request.arms.index(decision.outcome)
+    for place, (decision, seat) in enumerate(zip(region.decisions, order, strict=True)):
+        winner = seat.index(decision.request.arms.index(decision.outcome))
         soft: Step | None = None
-        for axis, group in enumerate(decision.shown):
+        for axis, group in enumerate(shown[place]):
             fresh = tuple(index for index in group if index not in carried[axis])
             rest = tuple(index for index in group if index in carried[axis])
             if not fresh and rest == carried[axis]:
@@ -124,8 +125,8 @@ def program_of(region: Region) -> Program:
         scales,
         (start[0][0], start[1][0]),
         tuple(steps),
-        tuple(duel(decision) for decision in region.decisions),
-        tuple(decision.shown for decision in region.decisions),
+        tuple(duel(d).seated(seat) for d, seat in zip(region.decisions, order, strict=True)),
+        tuple(shown),
     )
 
 

@@ -23,6 +23,7 @@ _WIDEST = 1.25  # of a cell or panel, in units of the smallest noise scale
 # it everything decays, so cells may grow with the distance; e^-34 is dropped.
 _TAIL = np.array([1.25, 2.5, 3.75, 5.0, 7.0, 9.0, 12.0, 15.0, 20.0, 26.0, 34.0])
 _MOST_PANELS = 1500
+_FINEST = 16  # times that the smallest scale may go into the largest
 _SAMPLES = np.cos(np.pi * np.arange(16, -1, -1) / 16)
 
 
@@ -33,9 +34,18 @@ class Scales:
     fine: float
     coarse: float
 
+    @property
+    def ratio(self) -> int:
+        """How often the smallest goes into the largest, rounded up."""
+        return int(np.ceil(min(self.coarse / self.fine, 1e9) - 1e-9))
+
 
 def arrange(shape: Shape, axis: int, scales: Scales) -> Sheet:
     """Return panels of fibres along an axis on which a function of this shape is smooth."""
+    if scales.ratio > _FINEST:
+        raise Unsupported(
+            f"The noise scales of a path that adds up releases differ by more than {_FINEST}:1."
+        )
     lines = np.array(sorted(shape.lines[axis]))
     turns = [x for curve in shape.curves for x in curve.knots(1 - axis)]
     ends = np.array(sorted(shape.with_lines(1 - axis, turns).lines[1 - axis]))
@@ -55,7 +65,7 @@ def arrange(shape: Shape, axis: int, scales: Scales) -> Sheet:
         for place in np.flatnonzero(pieces == 1):
             low, high = bounds[place]
             outside = max(ends[0] - high, low - ends[-1], 0.0)
-            edges = _edges(lines, rows[:, place], scales, _tail(scales, outside))
+            edges = _edges(lines, rows[:, place], scales, _split(_tail(scales, outside), scales))
             panels.append(Panel(float(low), float(high), edges, rows[:, place]))
         if len(panels) + int(pieces[pieces > 1].sum()) > _MOST_PANELS:
             raise Unsupported(
@@ -88,6 +98,13 @@ def _tail(scales: Scales, outside: float = 0.0) -> Array:
     fast, slow = _TAIL * scales.fine, _TAIL * scales.coarse
     both = np.concatenate([fast[fast < slow[0]], slow])
     return both[: np.searchsorted(both, _TAIL[-1] * scales.coarse - outside) + 1]
+
+
+def _split(tail: Array, scales: Scales) -> Array:
+    """Cut the cells of a tail so that noise of the smallest scale is resolved as the largest is."""
+    starts = np.append(0.0, tail[:-1])
+    parts = np.arange(1, scales.ratio + 1) / scales.ratio
+    return np.unique(starts[:, None] + (tail - starts)[:, None] * parts)
 
 
 def _intervals(ends: Array, scales: Scales) -> list[tuple[float, float]]:

@@ -71,10 +71,11 @@ def compared(rule: Build, first: int, centres: tuple[Fraction, Fraction] = ZERO)
     return pair if first == 0 else pair.flipped
 
 
-def compared_lines(rule: Build, centres: tuple[Fraction, Fraction]) -> Lines:
-    """Return a rule of affine scores as a comparison of registers counted from `centres`."""
+def compared_lines(rule: Build, first: int, centres: tuple[Fraction, Fraction]) -> Lines:
+    """Return a rule of affine scores as `compared` does."""
     found = rule(BALL)
-    (one, left), (two, right) = (_place(found.at(i), centres[i]) for i in (0, 1))
+    order = (first, 1 - first)
+    (one, left), (two, right) = (_place(found.at(i), centres[i]) for i in order)
     return Lines((one, two), (left, right))
 
 

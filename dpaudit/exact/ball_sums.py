@@ -31,7 +31,7 @@ from dpaudit.exact.ball_scores import Threshold
 from dpaudit.exact.ball_sheet import Axis, Sheet, laplace, product
 from dpaudit.exact.ball_threshold import Lines, Pair
 from dpaudit.exact.ball_weight import outward
-from dpaudit.exact.region import Decision, Region, require_read_once
+from dpaudit.exact.region import Decision, Region, seats
 
 _REACH = 30  # noise scales
 Group = tuple[int, ...]
@@ -50,9 +50,11 @@ def likelihood(region: Region, sums: Mapping[Rows, Fraction], cells: int) -> Int
     """
     rates = _rates(region)
     centres = [sums[episode.rows] / episode.divisor for episode in region.episodes]
+    order = seats(region)
+    seated = list(zip(region.decisions, order, strict=True))
     with ctx.workprec(256):
-        scores = [_compared(decision, centres) for decision in region.decisions]
-    wins = [d.request.arms.index(d.outcome) for d in region.decisions]
+        scores = [_compared(decision, seat, centres) for decision, seat in seated]
+    wins = [seat.index(d.request.arms.index(d.outcome)) for d, seat in seated]
     if any(
         s.always is not None and s.always != (w == 0) for s, w in zip(scores, wins, strict=True)
     ):
@@ -61,11 +63,10 @@ def likelihood(region: Region, sums: Mapping[Rows, Fraction], cells: int) -> Int
         _axis(min(rates), cells, [mark for pair in scores for mark in pair.marks(True)]),
         _axis(min(rates), cells, [mark for pair in scores for mark in pair.marks(False)]),
     )
-    shown = [decision.shown for decision in region.decisions]
+    shown = [(decision.shown[one], decision.shown[two]) for decision, (one, two) in seated]
     if any(len(group) != 1 for group in shown[0]):
         raise Unsupported("The first decision does not read one release of each arm.")
     (one,), (two,) = shown[0]
-    require_read_once(region)
     sheet = product(axes, laplace(axes[0], rates[one]), laplace(axes[1], rates[two]))
     for place, (before, after) in enumerate(zip(shown[:-1], shown[1:], strict=True)):
         pair: Pair | Lines | None = scores[place]
@@ -93,14 +94,17 @@ def _rates(region: Region) -> list[Fraction]:
     return found
 
 
-def _compared(decision: Decision, centres: Sequence[Fraction]) -> Pair | Lines:
+def _compared(
+    decision: Decision, seat: tuple[int, int], centres: Sequence[Fraction]
+) -> Pair | Lines:
+    """Return a decision as a comparison of the two registers, in their order."""
     if not isinstance(decision.request, Choose) or len(decision.shown) != 2:
         raise Unsupported("Registers that add up releases are certified for choices of two arms.")
     rule = decision.request.rule
     a, b = (sum((centres[i] for i in group), Fraction(0)) for group in decision.shown)
     if type(rule(BALL)) is Affine:
-        return compared_lines(rule, (a, b))
-    return compared(rule, 0, (a, b))
+        return compared_lines(rule, seat[0], (a, b))
+    return compared(rule, seat[0], (a, b))
 
 
 def _fresh(before: Group, after: Group) -> tuple[int | None, bool]:

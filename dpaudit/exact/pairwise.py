@@ -34,6 +34,10 @@ class Duel:
         own = self.scores[winner]
         return own.inverse(v) if self.ties == winner else own.inverse_upper(v)
 
+    def seated(self, seat: tuple[int, int]) -> Duel:
+        """Return the same comparison with the positions in this order."""
+        return Duel((self.scores[seat[0]], self.scores[seat[1]]), seat.index(self.ties))
+
     def kinks(self, position: int) -> list[float]:
         """Return where the score at a position is not smooth."""
         return kinks(self.scores[position])

@@ -144,6 +144,28 @@ def require_read_once(region: Region) -> None:
             raise Unsupported("A release comes back after a decision without it, or on both arms.")
 
 
+def seats(region: Region) -> list[tuple[int, int]]:
+    """Return for every choice of a two-arm region the positions of the first and second register.
+
+    A register is known by the releases that it holds. The place of its arm in a decision says
+    nothing: decisions may name their arms in any order, and their rules and ties follow it.
+    """
+    require_read_once(region)
+    register: dict[int, int] = {}
+    found = []
+    for decision in region.decisions:
+        if len(decision.shown) != 2:
+            raise Unsupported("Two registers do not describe a decision between other than two.")
+        held = [{register[i] for i in group if i in register} for group in decision.shown]
+        seat = (1, 0) if 1 in held[0] or 0 in held[1] else (0, 1)
+        for number, position in enumerate(seat):
+            if not held[position] <= {number}:
+                raise Unsupported("A decision adds up releases of two registers.")
+            register |= dict.fromkeys(decision.shown[position], number)
+        found.append(seat)
+    return found
+
+
 def require_laplace(region: Region, engine: str) -> Array:
     """Return the scales of the noise; raise unless every release has Laplace noise."""
     from dpaudit.core.noise import Laplace
