@@ -14,6 +14,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from dpaudit.errors import InvalidArgument
+
 
 class Arithmetic(Protocol):
     """The few functions that index formulas need; each works on scalars and on arrays."""
@@ -99,9 +101,14 @@ class BallArithmetic:
 
 def exact(value: Any) -> Fraction:
     """Return the rational that a parameter stands for: 0.1 is one tenth."""
-    if isinstance(value, float):
+    if isinstance(value, float | np.floating):
         return Fraction(repr(float(value)))
-    return Fraction(value) if isinstance(value, Fraction) else Fraction(int(value))
+    if isinstance(value, Fraction):
+        return Fraction(value)
+    whole = int(value)
+    if whole != value:
+        raise InvalidArgument("parameter", value, "must be an int, a float or a Fraction.")
+    return Fraction(whole)
 
 
 def ball(value: Any) -> Any:

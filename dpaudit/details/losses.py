@@ -12,7 +12,7 @@ from dpaudit.exact import WorstLoss, likelihood, worst_loss
 from dpaudit.exact import conditions as checks
 from dpaudit.exact.likelihood import COMPILING, Engine, log_likelihood
 from dpaudit.exact.pairs import steps
-from dpaudit.exact.paths import all_paths
+from dpaudit.exact.paths import all_paths, require_shown
 from dpaudit.exact.region import region_of
 from dpaudit.exact.witness import loss_between
 from dpaudit.horizons import sizes, upper_bound
@@ -105,6 +105,7 @@ def _every_pair(algorithm: Algorithm, horizon: int, deadline: float) -> tuple[fl
     """Return the largest loss of every position, or None if the deadline comes first."""
     best = [0.0] * horizon
     for path in all_paths(algorithm, horizon):
+        require_shown(algorithm, path)
         region = region_of(path)
         found = checks.check(region)
         if not found.hold:

@@ -33,8 +33,10 @@ from dpaudit.exact import (
 )
 from dpaudit.exact.ball_chain import Chain, chain_of
 from dpaudit.exact.ball_exponential import Imprecise
+from dpaudit.exact.clock import Clock, OutOfTime
 from dpaudit.exact.conditions import require_extremal
-from dpaudit.exact.paths import Decided, Path, all_paths
+from dpaudit.exact.known import require_alike
+from dpaudit.exact.paths import Decided, Path, all_paths, require_shown
 from dpaudit.exact.region import Region, region_of
 from dpaudit.verdict import Enclosure
 
@@ -43,6 +45,7 @@ TARGET_BITS = 80
 GRID_WIDTH = 1e-8
 # cells of a sheet, and the widths of a log-likelihood that end its refinement or make it useless
 SHEETS = (120, 400, 800)
+_GRACE = 1.0  # seconds beyond a budget in which paths may still be listed
 SHEET_WIDTH, SHEET_LIMIT = 1e-3, 1e-2
 
 
@@ -71,6 +74,7 @@ def path_log_likelihood(path: Path, sums: Mapping[Rows, Fraction]) -> arb:
     refined until the ball is 1e-8 wide or the grid is at its finest. Registers that add up releases
     are enclosed on sheets, refined until the ball is 1e-3 wide or the sheet is at its finest.
     """
+    require_alike(path, set())
     if any(isinstance(event, Decided) and isinstance(event.request, Keep) for event in path.events):
         epochs = ball_elimination.epochs_of(path)
         probability = tighten(lambda: ball_elimination.likelihood(epochs, sums))
@@ -168,16 +172,34 @@ def worst_loss(
     if streams not in COVERS:
         raise InvalidArgument("streams", streams, "must be real or binary.")
     require_integer("horizon", horizon, algorithm.arms)
-    began = time.monotonic()
-    first = next(all_paths(algorithm, horizon))
-    if noiseless.applies(region_of(first)):
-        return _noiseless(algorithm, horizon, streams, began)
-    paths = list(all_paths(algorithm, horizon))
-    deadline = None if budget_seconds is None else began + budget_seconds
-    if any(noiseless.applies(region_of(path)) for path in paths):
-        raise Unsupported(
-            "Without noise the loss is 0 or infinite: look for two streams that differ."
-        )
+    began, clock = time.monotonic(), Clock.of(budget_seconds)
+    try:
+        return _worst_loss(algorithm, horizon, streams, clock, began, width)
+    except OutOfTime:
+        raise Unsupported("The budget ended before the first pair was certified.") from None
+
+
+def _worst_loss(
+    algorithm: Algorithm, horizon: int, streams: Streams, clock: Clock, began: float, width: float
+) -> WorstLoss:
+    # a search that is listed in time states a lower end, however little budget is left for it
+    listing = Clock(None if clock.deadline is None else clock.deadline + _GRACE)
+    paths: list[Path] = []
+    alike: set[int] = set()
+    for path in all_paths(algorithm, horizon, listing):
+        listing()
+        if noiseless.applies(region_of(path)):
+            if not paths:
+                return _noiseless(algorithm, horizon, streams, clock, began)
+            raise Unsupported(
+                "Without noise the loss is 0 or infinite: look for two streams that differ."
+            )
+        require_alike(path, alike)
+        paths.append(path)
+    deadline = clock.deadline
+    if not ball_direct.eliminates(paths):
+        for path in paths:
+            require_shown(algorithm, path, listing)
     if ball_direct.applies(paths):
         direct = ball_direct.search(paths, streams == "binary", deadline)
         return WorstLoss(
@@ -192,9 +214,11 @@ def worst_loss(
             direct.complete,
             time.monotonic() - began,
         )
+    chains = []
     for path in paths:
+        listing()
         require_extremal(path)
-    chains = [chain_of(path) for path in paths]
+        chains.append(chain_of(path))
     decided = next((chain.stages[0].rule(BALL) for chain in chains if chain.stages), None)
     if decided is None:
         raise Unsupported("No release enters a decision within the horizon.")
@@ -218,9 +242,11 @@ def worst_loss(
     )
 
 
-def _noiseless(algorithm: Algorithm, horizon: int, streams: Streams, began: float) -> WorstLoss:
+def _noiseless(
+    algorithm: Algorithm, horizon: int, streams: Streams, clock: Clock, began: float
+) -> WorstLoss:
     """One reward that changes the actions makes the loss infinite; finding none proves nothing."""
-    found = noiseless.differing(algorithm, horizon)
+    found = noiseless.differing(algorithm, horizon, clock)
     if found is None:
         raise Unsupported("No single reward on an all-0 or all-1 stream changes the actions.")
     total = Fraction(found.background * len(found.release.rows))

@@ -88,11 +88,12 @@ def _place(arm: Any, centre: Fraction) -> tuple[Interval, Interval]:
 
 
 def _bound(arm: Any) -> Bound:
-    if not arm.level > 0:
+    level = ball(arm.level)
+    if not level > 0:
         raise Unsupported("A level is not certainly positive.")
     if isinstance(arm, KLBound):
-        return Entropy(outward(arm.level))
-    return _private(arm.level, ball(arm.epsilon))
+        return Entropy(outward(level))
+    return _private(level, ball(arm.epsilon))
 
 
 def _private(level: arb, epsilon: arb) -> Private:
@@ -111,7 +112,7 @@ def _order(rule: Build, found: Any, bounds: list[Bound]) -> Order:
         ]
     if isinstance(found, PrivateKLBound) and np.ndim(found.epsilon):
         raise Unsupported("The arms' private bounds have an epsilon each.")
-    return compare(found.at(0).level, found.at(1).level, lambda: same(rule, "level"))
+    return compare(ball(found.at(0).level), ball(found.at(1).level), lambda: same(rule, "level"))
 
 
 def _imed(rule: Build, found: Imed) -> tuple[list[Bound], Order, int]:

@@ -45,6 +45,11 @@ def _eliminates(path: Path) -> bool:
     return any(isinstance(e, Decided) and isinstance(e.request, Keep) for e in path.events)
 
 
+def eliminates(paths: Sequence[Path]) -> bool:
+    """Do these paths eliminate arms? Then those that show as the same actions are grouped."""
+    return any(map(_eliminates, paths))
+
+
 def applies(paths: Sequence[Path]) -> bool:
     """Do these paths eliminate arms, or choose among more than two?"""
     return any(_eliminates(path) or widest(path) > 2 for path in paths)
@@ -52,7 +57,7 @@ def applies(paths: Sequence[Path]) -> bool:
 
 def search(paths: Sequence[Path], binary: bool, deadline: float | None) -> Direct:
     """Enclose the largest loss over all groups of paths that show as the same actions."""
-    jobs = _eliminations(paths) if any(map(_eliminates, paths)) else _orders(paths)
+    jobs = _eliminations(paths) if eliminates(paths) else _orders(paths)
     candidates: list[tuple[Step, Path]] = []
     complete = True
     for path, steps in jobs:

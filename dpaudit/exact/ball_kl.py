@@ -18,7 +18,7 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from dpaudit.core import divergence
-from dpaudit.core.arithmetic import BALL
+from dpaudit.core.arithmetic import BALL, ball
 from dpaudit.core.scores import KLBound
 from dpaudit.errors import Unsupported
 from dpaudit.exact.ball_chain import Chain, Drop, Stage
@@ -103,9 +103,11 @@ def duel(chain: Chain, stage: Stage) -> Duel:
 
 def _bounds(rule: KLBound, stage: Stage) -> tuple[Bounds, tuple[arb, ...]]:
     held, fresh = rule.at(stage.held), rule.at(1 - stage.held)
-    order = compare(held.level, fresh.level, lambda: same(stage.rule, "level"))
-    numbers = (held.level, held.shift, fresh.level, fresh.shift)
-    one, two = (Bound(outward(b.level), outward(b.shift)) for b in (held, fresh))
+    order = compare(ball(held.level), ball(fresh.level), lambda: same(stage.rule, "level"))
+    numbers = tuple(ball(x) for b in (held, fresh) for x in (b.level, b.shift))
+    if not (numbers[0] > 0 and numbers[2] > 0):
+        raise Unsupported("A level is not certainly positive.")
+    one, two = (Bound(outward(numbers[i]), outward(numbers[i + 1])) for i in (0, 2))
     return Bounds(one, two, order, stage.held == 0), numbers
 
 

@@ -23,7 +23,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact import conditions
 from dpaudit.exact.likelihood import estimate
 from dpaudit.exact.pairs import Step, Streams
-from dpaudit.exact.paths import Path, path_through
+from dpaudit.exact.paths import Path, path_through, require_shown
 from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.step_witness import witness_of_step
 from dpaudit.exact.worst_result import WorstLoss
@@ -139,7 +139,11 @@ class _Climb:
         return self._stop(decisions) < self.horizon
 
     def _extended(self, decisions: tuple[int, ...], wanted: set[tuple[int, int]]) -> list[_Step]:
-        region = region_of(path_through(self.algorithm, self._stop(decisions), decisions))
+        path = path_through(self.algorithm, self._stop(decisions), decisions)
+        require_shown(self.algorithm, path)
+        region = region_of(path)
+        if len(region.decisions) < len(decisions):
+            raise Unsupported("A decision follows another without a play between them.")
         self.visited += 1
         check = conditions.check(region)
         if not check.hold:

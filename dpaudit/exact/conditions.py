@@ -9,13 +9,12 @@ declaration never sees a reward. The others are checked here, and the first that
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from dpaudit.core.algorithm import Keep
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.scores import Affine, Imed, Score
 from dpaudit.errors import Unsupported
-from dpaudit.exact.paths import Decided, Path, Played
+from dpaudit.exact.paths import Path
 from dpaudit.exact.region import Decision, Region, region_of
 
 
@@ -45,25 +44,10 @@ def require_single_use(path: Path) -> None:
 
 
 def require_extremal(path: Path) -> None:
-    """Raise `Unsupported` unless the extremal-streams corollary covers this path's actions."""
-    failure = check(region_of(path)).reason or _hidden(path)
+    """Raise `Unsupported` unless the extremal-streams corollary covers this path's likelihood."""
+    failure = check(region_of(path)).reason
     if failure:
         raise Unsupported(f"Extremal streams do not apply. {failure}")
-
-
-def _hidden(path: Path) -> str:
-    """A decision that does not show makes one action sequence of several paths."""
-    waiting: Any = None
-    for event in path.events:
-        if isinstance(event, Decided):
-            if waiting is not None or isinstance(event.request, Keep):
-                return "A decision does not show in the actions."
-            waiting = event.outcome
-        elif isinstance(event, Played) and waiting is not None:
-            if event.rows.arm != waiting:
-                return "A decision does not show in the actions."
-            waiting = None
-    return ""
 
 
 def _releases(region: Region) -> str:

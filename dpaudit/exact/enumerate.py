@@ -7,7 +7,6 @@ these sums alone; everything else is brute force over streams, positions and gri
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -17,11 +16,13 @@ import numpy as np
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import noiseless
+from dpaudit.exact.clock import ENDLESS, Clock, OutOfTime
 from dpaudit.exact.likelihood import COMPILING, exact_sum, log_likelihoods
 from dpaudit.exact.paths import Path, all_paths
 from dpaudit.exact.region import Region, region_of
 
 _MOST_STREAMS = 200_000
+_AT_ONCE = 64  # vectors of sums between two looks at the clock
 
 
 @dataclass(frozen=True)
@@ -49,24 +50,28 @@ def worst_pair(
         most = int(math.log(_MOST_STREAMS) / math.log(len(grid)))
         rule = f"must be at most {most}: {len(grid)}^T streams have to be enumerated."
         raise InvalidArgument("horizon", horizon, rule)
-    began = time.perf_counter()
+    clock = Clock.of(budget)
     streams = np.array(list(product(grid, repeat=horizon)), dtype=float)
-    paths = list(all_paths(algorithm, horizon))
     by_actions: dict[bytes, list[Path]] = {}
-    for path in paths:
-        by_actions.setdefault(path.actions.tobytes(), []).append(path)
+    paths = 0
+    try:
+        for path in all_paths(algorithm, horizon, clock):
+            by_actions.setdefault(path.actions.tobytes(), []).append(path)
+            paths += 1
+    except OutOfTime:  # sums over some of their paths say nothing of the actions
+        return Enumerated(0.0, None, (0.0, 0.0), 0, False, ())
     best: tuple[float, int, int, Path] | None = None
     logs = (0.0, 0.0)
     table: list[tuple[float, float]] = []
     complete = True
     hurried = budget is not None and budget < COMPILING
     for group in by_actions.values():
-        if budget is not None and time.perf_counter() - began > budget:
+        try:
+            tables = [log_table(region_of(path), streams, hurried, clock) for path in group]
+        except OutOfTime:
             complete = False
             break
-        values = np.logaddexp.reduce(
-            [log_table(region_of(path), streams, hurried) for path in group]
-        )
+        values = np.logaddexp.reduce(tables)
         cube = values.reshape((len(grid),) * horizon)
         for axis in range(horizon):
             lines = np.moveaxis(cube, axis, 0)
@@ -88,11 +93,14 @@ def worst_pair(
     if best is not None and best[1] != best[2]:
         actions = tuple(int(arm) for arm in best[3].actions)
         pair = (tuple(streams[best[1]].tolist()), tuple(streams[best[2]].tolist()), actions)
-    return Enumerated(best[0] if best else 0.0, pair, logs, len(paths), complete, tuple(table))
+    return Enumerated(best[0] if best else 0.0, pair, logs, paths, complete, tuple(table))
 
 
-def log_table(region: Region, streams: np.ndarray, hurried: bool = False) -> np.ndarray:
+def log_table(
+    region: Region, streams: np.ndarray, hurried: bool = False, clock: Clock = ENDLESS
+) -> np.ndarray:
     """Return the log-likelihood of a region on every stream (rows)."""
+    clock()
     if not region.decisions:
         return np.zeros(len(streams))
     if noiseless.applies(region):
@@ -107,5 +115,9 @@ def log_table(region: Region, streams: np.ndarray, hurried: bool = False) -> np.
         axis=1,
     )
     distinct, inverse = np.unique(np.round(sums, 12), axis=0, return_inverse=True)
-    values = log_likelihoods(region, region.means(distinct), hurried)
-    return values[np.ravel(inverse)]
+    parts = []
+    for first in range(0, len(distinct), _AT_ONCE):
+        clock()
+        some = distinct[first : first + _AT_ONCE]
+        parts.append(log_likelihoods(region, region.means(some), hurried))
+    return np.concatenate(parts)[np.ravel(inverse)]

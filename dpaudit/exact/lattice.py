@@ -18,6 +18,7 @@ from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import Affine
 from dpaudit.core.walk import Place, begin
 from dpaudit.errors import Unsupported
+from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.known import require_known
 from dpaudit.exact.pairwise import Duel, duel_of
 
@@ -50,14 +51,14 @@ class Vertex:
         return 1 - self.held
 
 
-def lattice(algorithm: Algorithm, horizon: int) -> list[Vertex]:
+def lattice(algorithm: Algorithm, horizon: int, clock: Clock = ENDLESS) -> list[Vertex]:
     """Return the vertices by level; none if the horizon ends before any decision."""
     if algorithm.arms != 2:
         raise Unsupported("The graph of public states is built for two arms.")
     found: dict[Any, Vertex] = {}
     ordered: list[Vertex] = []
     laws: list[Law | None] = [None, None]
-    opening = _advance(begin(algorithm), horizon)
+    opening = _advance(begin(algorithm), horizon, None, clock)
     if opening is None:
         return []
     place, request, releases = opening
@@ -72,7 +73,7 @@ def lattice(algorithm: Algorithm, horizon: int) -> list[Vertex]:
         vertex, place = pending.pop()
         ordered.append(vertex)
         for winner in (0, 1):
-            moved = _advance(place.after(winner), horizon)
+            moved = _advance(place.after(winner), horizon, winner, clock)
             if moved is None:
                 continue
             place_after, request, releases = moved
@@ -106,13 +107,23 @@ def _key(place: Place) -> Any:
         raise Unsupported(f"The graph of public states is not built: {distrust}.") from None
 
 
-def _advance(place: Place, horizon: int) -> tuple[Place, Choose, list[Law]] | None:
-    """Follow plays and releases to the next decision; None if the horizon comes first."""
+def _advance(
+    place: Place, horizon: int, due: int | None, clock: Clock
+) -> tuple[Place, Choose, list[Law]] | None:
+    """Follow plays and releases to the next decision; None if the horizon comes first.
+
+    The first play must be of the arm that is `due`, the winner: then the actions tell every
+    decision, and paths that differ show as different actions.
+    """
     releases: list[Law] = []
     played: set[Rows] = set()
     while True:
+        clock()
         request = place.request
         if isinstance(request, Play):
+            if due not in (None, request.arm):
+                raise Unsupported("A decision does not show in the actions.")
+            due = None
             if place.time + request.rounds >= horizon:
                 return None
             rows = place.rows(horizon)

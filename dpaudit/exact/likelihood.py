@@ -12,17 +12,18 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Keep, Release
-from dpaudit.core.arithmetic import exact
+from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Release
+from dpaudit.core.arithmetic import FLOAT, exact
+from dpaudit.core.scores import RULES
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import accumulate, chain, epochs, fast, noiseless, plane, rounding
+from dpaudit.exact.own_score import OWN_ERROR
 from dpaudit.exact.paths import Path, paths_of
 from dpaudit.exact.region import Region, region_of, require_rewards
 
@@ -149,14 +150,15 @@ def exact_sum(stream: NDArray[np.float64], steps: Sequence[range]) -> Fraction:
 def _once(region: Region, means: NDArray[np.float64]) -> tuple[float, float]:
     """Return what `estimate` does; a single path need not wait for code to be compiled."""
     if _chained(region) and len(region.decisions) <= _FEW:
-        return chain.log_likelihood(chain.chain_of(region), means), MEASURED_ERROR
+        return chain.log_likelihood(chain.chain_of(region), means), measured_error(region)
     return estimate(region, means)
 
 
 def estimate(region: Region, means: NDArray[np.float64]) -> tuple[float, float]:
     """Return a floating-point log-likelihood and its error, larger where three arms cancel."""
     if _three_arms(region):
-        return plane.estimate(region, means)
+        value, error = plane.estimate(region, means)
+        return value, max(error, measured_error(region))
     return log_likelihood(region, means), measured_error(region)
 
 
@@ -169,8 +171,8 @@ def log_likelihood(region: Region, means: NDArray[np.float64]) -> float:
     if _three_arms(region):
         return plane.log_likelihood(region, means)
     if _sums(region):
-        return accumulate.log_likelihood(_program(region), means)
-    return float(_two_arms(region)(means)[0])
+        return accumulate.log_likelihood(region.prepared(accumulate.program_of), means)
+    return float(region.prepared(_two_arms)(means)[0])
 
 
 def log_likelihoods(
@@ -185,15 +187,23 @@ def log_likelihoods(
     if _chained(region) and hurried:
         return np.array([_once(region, row)[0] for row in rows])
     if _chained(region):
-        return _two_arms(region)(rows)
+        return region.prepared(_two_arms)(rows)
     return np.array([log_likelihood(region, row) for row in rows])
 
 
 def measured_error(region: Region) -> float:
     """Return the error of a floating-point log-likelihood, as measured for the engine it takes."""
+    if region.prepared(_own_scores):
+        return OWN_ERROR
     if _three_arms(region):
         return plane.PLANE_ERROR
     return accumulate.SUMS_ERROR if _sums(region) else MEASURED_ERROR
+
+
+def _own_scores(region: Region) -> bool:
+    """Return whether some decision uses a rule that is not shipped."""
+    choices = (d.request for d in region.decisions if isinstance(d.request, Choose))
+    return any(type(choice.rule(FLOAT)) not in RULES for choice in choices)
 
 
 def _chained(region: Region) -> bool:
@@ -215,7 +225,6 @@ def _sums(region: Region) -> bool:
     return any(len(group) > 1 for decision in region.decisions for group in decision.shown)
 
 
-@lru_cache(maxsize=1024)
 def _two_arms(region: Region) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
     """Return the engine of a two-arm region: compiled, or general where scores are not."""
     links = chain.chain_of(region)
@@ -237,11 +246,6 @@ def _two_arms(region: Region) -> Callable[[NDArray[np.float64]], NDArray[np.floa
             return general(means)
 
     return compiled
-
-
-@lru_cache(maxsize=1024)
-def _program(region: Region) -> accumulate.Program:
-    return accumulate.program_of(region)
 
 
 def require_engine(engine: str) -> None:

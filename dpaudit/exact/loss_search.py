@@ -18,6 +18,7 @@ from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import conditions as checks
 from dpaudit.exact import noiseless
 from dpaudit.exact.best_steps import KEPT, Candidate
+from dpaudit.exact.clock import Clock, OutOfTime
 from dpaudit.exact.enumerate import worst_pair
 from dpaudit.exact.lattice import Vertex, count_paths, lattice
 from dpaudit.exact.likelihood import (
@@ -30,7 +31,7 @@ from dpaudit.exact.likelihood import (
 )
 from dpaudit.exact.meeting import Meeting, explored
 from dpaudit.exact.pairs import Step, Streams, polish, steps
-from dpaudit.exact.paths import Decided, Path, all_paths, path_through
+from dpaudit.exact.paths import Decided, Path, all_paths, path_through, require_shown
 from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.step_witness import make_witness, witness_of_step
 from dpaudit.exact.worst_result import EXTREMAL, WorstLoss, everything
@@ -39,10 +40,6 @@ from dpaudit.verdict import Enclosure, Witness
 _PROBE = 32  # the horizon whose worst step is followed before a longer one is searched
 _FILLER = (0,) * 128
 _TIE, _CLOSE = 1e-10, 1e-9
-
-
-class OutOfTime(Exception):
-    """The budget ended a search."""
 
 
 class LossSearch:
@@ -58,8 +55,8 @@ class LossSearch:
         margin: float,
     ) -> None:
         self.algorithm, self.horizon, self.streams = algorithm, horizon, streams
-        self.floor, self.budget, self.margin = floor, budget, margin
-        self.began = time.perf_counter()
+        self.floor, self.margin = floor, margin
+        self.began, self.clock = time.perf_counter(), Clock.of(budget)
         self.paths = 0
         self.proved = True
         self.complete = True
@@ -73,7 +70,7 @@ class LossSearch:
     def run(self) -> WorstLoss:
         """Search until everything is covered or the budget ends."""
         try:
-            vertices = lattice(self.algorithm, self.horizon)
+            vertices = lattice(self.algorithm, self.horizon, self.clock)
             self.paths = count_paths(vertices)
             self._by_meeting(vertices)
         except OutOfTime:
@@ -98,7 +95,7 @@ class LossSearch:
             above: list[Candidate] = []
             try:
                 search = Meeting(
-                    vertices, background, self.streams, math.log(self.floor), bar, self._clock
+                    vertices, background, self.streams, math.log(self.floor), bar, self.clock
                 )
                 self.proved &= search.steps.suffice(max(law.length for law in laws))
                 for found, likely in explored(search):
@@ -114,13 +111,10 @@ class LossSearch:
             best = self.best[0].loss if self.best else 0.0
             self.crowded |= len(candidates) > KEPT and candidates[KEPT].loss > best + _CLOSE
 
-    def _clock(self) -> None:
-        if self._late():
-            raise OutOfTime
-
     def _probe(self) -> None:
         """Follow the worst step of a short horizon: some way to go on loses no less."""
-        short = LossSearch(self.algorithm, _PROBE, self.streams, self.budget, self.floor, -math.inf)
+        left = self.clock.left
+        short = LossSearch(self.algorithm, _PROBE, self.streams, left, self.floor, -math.inf)
         short.run()
         if short.best is None:
             return
@@ -128,8 +122,11 @@ class LossSearch:
         rows = region.episodes[step.episode].rows
         decisions = [event.outcome for event in path.events if isinstance(event, Decided)]
         while True:
-            self.best = self._followed(decisions, rows, step)
-            if len(self.best[2].decisions) == len(decisions):
+            self.clock()
+            found = self._followed(decisions, rows, step)
+            if len(found[2].decisions) == len(decisions):
+                require_shown(self.algorithm, found[1])
+                self.best = found
                 return
             ways = [self._followed([*decisions, way], rows, step) for way in (0, 1)]
             decisions.append(int(ways[1][0].loss > ways[0][0].loss))
@@ -149,6 +146,7 @@ class LossSearch:
     def _polish(self, candidate: Candidate) -> Step:
         """Evaluate a step on its own path, improve it locally, and keep it if it is the worst."""
         path = path_through(self.algorithm, self.horizon, candidate.decisions)
+        require_shown(self.algorithm, path)
         region = region_of(path)
         found = checks.check(region)
         if not found.hold:
@@ -170,31 +168,27 @@ class LossSearch:
         return step
 
     def _by_path(self) -> WorstLoss:
-        paths = all_paths(self.algorithm, self.horizon)
-        shown: set[bytes] = set()
-        for path in paths:
-            if self._late():
-                self.complete = False
-                break
-            region = region_of(path)
-            actions = path.actions.tobytes()
-            found = checks.check(region)
-            if actions in shown:
-                found = checks.Conditions(False, "Several decision paths show as the same actions.")
-            if not found.hold:
-                return self._enumerate(region, found.reason)
-            shown.add(actions)
-            self.paths += 1
-            self._visit(path, region, found)
+        try:
+            for path in all_paths(self.algorithm, self.horizon, self.clock):
+                region = region_of(path)
+                try:
+                    require_shown(self.algorithm, path, self.clock)
+                    found = checks.check(region)
+                except Unsupported as hidden:
+                    found = checks.Conditions(False, str(hidden))
+                if not found.hold:
+                    return self._enumerate(region, found.reason)
+                self.paths += 1
+                self._visit(path, region, found)
+        except OutOfTime:
+            self.complete = False
         return self._extremal()
-
-    def _late(self) -> bool:
-        return self.budget is not None and time.perf_counter() - self.began > self.budget
 
     def _visit(self, path: Path, region: Region, found: checks.Conditions) -> None:
         errors = [measured_error(region)]
 
         def log_value(region: Region, means: NDArray[np.float64]) -> float:
+            self.clock()
             value, error = estimate(region, means)
             errors.append(error)
             return value
@@ -235,11 +229,8 @@ class LossSearch:
 
     def _enumerate(self, region: Region, reason: str) -> WorstLoss:
         grid = (0.0, 1.0) if self.streams == "binary" else (0.0, 0.5, 1.0)
-        budget = None
-        if self.budget is not None:
-            budget = max(0.0, self.budget - (time.perf_counter() - self.began))
         try:
-            found = worst_pair(self.algorithm, self.horizon, grid, budget=budget)
+            found = worst_pair(self.algorithm, self.horizon, grid, budget=self.clock.left)
         except InvalidArgument as error:
             raise Unsupported(f"{reason} Enumeration instead is out of reach: {error}") from None
         self.paths, self.complete = found.paths, found.complete

@@ -17,7 +17,9 @@ from dpaudit.core.algorithm import Accumulate, Algorithm, Play, Release
 from dpaudit.core.noise import NoNoise
 from dpaudit.core.walk import begin
 from dpaudit.errors import Unsupported
+from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.exact_order import winner
+from dpaudit.exact.known import require_known
 from dpaudit.exact.paths import Decided, Event, Path, Played
 from dpaudit.exact.region import Region
 
@@ -47,15 +49,15 @@ class Differing:
     background: int
 
 
-def differing(algorithm: Algorithm, horizon: int) -> Differing | None:
+def differing(algorithm: Algorithm, horizon: int, clock: Clock = ENDLESS) -> Differing | None:
     """Look for a single reward that matters, with all the others at 0 or all at 1."""
     for background in (0, 1):
         plain = [Fraction(background)] * horizon
-        path = follow(algorithm, plain)
+        path = follow(algorithm, plain, clock)
         for position in range(horizon):
             stream = list(plain)
             stream[position] = Fraction(1 - background)
-            if not np.array_equal(follow(algorithm, stream).actions, path.actions):
+            if not np.array_equal(follow(algorithm, stream, clock).actions, path.actions):
                 holds = (
                     event
                     for event in path.events
@@ -66,13 +68,14 @@ def differing(algorithm: Algorithm, horizon: int) -> Differing | None:
     return None
 
 
-def follow(algorithm: Algorithm, stream: Sequence[Fraction]) -> Path:
+def follow(algorithm: Algorithm, stream: Sequence[Fraction], clock: Clock = ENDLESS) -> Path:
     """Return the path that a noiseless algorithm takes on a stream; raise where it adds noise."""
     registers: dict[Hashable, Fraction] = {}
     pulls: dict[int, list[Fraction]] = {arm: [] for arm in range(algorithm.arms)}
     events: list[Event] = []
     place = begin(algorithm)
     while True:
+        clock()
         request = place.request
         answer: Any = None
         if isinstance(request, Play):
@@ -83,6 +86,7 @@ def follow(algorithm: Algorithm, stream: Sequence[Fraction]) -> Path:
             if stop == len(stream):
                 return Path(tuple(events), stop)
         elif isinstance(request, Release | Accumulate):
+            require_known(request)
             if not isinstance(request.noise, NoNoise):
                 raise Unsupported("A stream leads to a release with noise.")
             rows = request.rows
@@ -91,6 +95,7 @@ def follow(algorithm: Algorithm, stream: Sequence[Fraction]) -> Path:
             registers[request.register] = (kept or Fraction(0)) + total / Fraction(request.divisor)
             events.append(request)
         else:
+            require_known(request)
             values = [sum((registers[name] for name in g), Fraction(0)) for g in request.registers]
             answer = winner(request, values)
             events.append(Decided(request, answer))

@@ -18,6 +18,7 @@ import numpy as np
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.scores import Affine, Imed, KLBound, PrivateKLBound, Score
 from dpaudit.errors import Unsupported
+from dpaudit.exact.own_score import Checked, scores_of
 from dpaudit.exact.region import Decision
 
 
@@ -88,7 +89,8 @@ def duel_of(rule: Any) -> Duel:
     if isinstance(rule, Imed):
         return _imed_duel(rule)
     if isinstance(rule, Score):
-        return Duel((rule.at(0), rule.at(1)), ties=0)
+        one, two = scores_of(rule, 2)
+        return Duel((one, two), ties=0)
     raise Unsupported(f"The exact engine has no regions for the rule {type(rule).__name__}.")
 
 
@@ -111,8 +113,7 @@ def _imed_duel(rule: Imed) -> Duel:
 def kinks(score: Score) -> list[float]:
     """Return the register values at which a score is not smooth: clip points and changes of form.
 
-    A score of another class may list its own in a `kinks()` method; one without is taken as smooth,
-    and the error estimate of the integrals is what notices if it is not.
+    A score of another class may list its own in a `kinks()` method; one without is taken as smooth.
     """
     if isinstance(score, Affine):
         return []
@@ -121,8 +122,7 @@ def kinks(score: Score) -> list[float]:
         if isinstance(score, PrivateKLBound):
             means += _private_changes(float(score.level), float(score.epsilon))
         return [(m - float(score.shift)) / float(score.scale) for m in means]
-    own = getattr(score, "kinks", None)
-    return [float(x) for x in own()] if own is not None else []
+    return score.kinks() if isinstance(score, Checked) else []
 
 
 def _private_changes(level: float, epsilon: float) -> list[float]:

@@ -8,8 +8,11 @@ cut off by the horizon).
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -25,7 +28,8 @@ from dpaudit.core.algorithm import (
     Rows,
 )
 from dpaudit.core.walk import Place, begin, outcomes
-from dpaudit.errors import InvalidArgument
+from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.exact.clock import ENDLESS, Clock
 
 _PIECE = 1 << 16
 
@@ -63,22 +67,33 @@ class Path:
         arms = np.array([play.rows.arm for play in plays], dtype=np.int64)
         return np.repeat(arms, [len(play.rows) for play in plays])
 
+    @cached_property
+    def _plays(self) -> dict[int, tuple[list[int], list[Played]]]:
+        """Every arm's plays in order, behind the numbers of the first rows after them."""
+        found: dict[int, tuple[list[int], list[Played]]] = {}
+        for event in self.events:
+            if isinstance(event, Played):
+                stops, plays = found.setdefault(event.rows.arm, ([], []))
+                stops.append(event.rows.stop)
+                plays.append(event)
+        return found
+
     def steps(self, rows: Rows) -> list[range]:
         """Return the steps of the stream (from 0) that an arm's rows occupy, as ranges."""
         found = []
-        for event in self.events:
-            if isinstance(event, Played) and event.rows.arm == rows.arm:
-                first = max(rows.first, event.rows.first)
-                stop = min(rows.stop, event.rows.stop)
-                if first < stop:
-                    shift = event.start - event.rows.first
-                    found.append(range(first + shift, stop + shift))
+        stops, plays = self._plays.get(rows.arm, ([], []))
+        for play in islice(plays, bisect_right(stops, rows.first), None):
+            first, stop = max(rows.first, play.rows.first), min(rows.stop, play.rows.stop)
+            if first >= stop:
+                break
+            shift = play.start - play.rows.first
+            found.append(range(first + shift, stop + shift))
         return found
 
 
-def all_paths(algorithm: Algorithm, horizon: int) -> Iterator[Path]:
+def all_paths(algorithm: Algorithm, horizon: int, clock: Clock = ENDLESS) -> Iterator[Path]:
     """Yield every decision path of `horizon` rounds, depth first."""
-    yield from _walk(algorithm, horizon, None)
+    yield from _walk(algorithm, horizon, None, clock)
 
 
 def paths_of(algorithm: Algorithm, actions: Sequence[int] | NDArray[Any]) -> list[Path]:
@@ -86,16 +101,36 @@ def paths_of(algorithm: Algorithm, actions: Sequence[int] | NDArray[Any]) -> lis
     sequence = np.asarray(actions)
     if sequence.ndim != 1 or len(sequence) < 1:
         raise InvalidArgument("actions", list(sequence.shape), "must be a row of arms.")
-    found = list(_walk(algorithm, len(sequence), sequence))
+    found = list(_walk(algorithm, len(sequence), sequence, ENDLESS))
     if not found and not (sequence.min() >= 0 and sequence.max() < algorithm.arms):
         raise InvalidArgument("actions", "(values)", f"must lie in 0..{algorithm.arms - 1}.")
     return found
 
 
+def require_shown(algorithm: Algorithm, path: Path, clock: Clock = ENDLESS) -> None:
+    """Raise `Unsupported` unless the likelihood of a path is that of its actions.
+
+    A decision whose answer the actions do not tell makes one action sequence of several paths: what
+    one of them loses, another may gain. Every search that looks at paths asks this of those whose
+    loss it states.
+    """
+    shown = _walk(algorithm, path.horizon, path.actions, clock)
+    if next(islice(shown, 1, None), None) is not None:
+        raise Unsupported("A decision does not show in the actions.")
+
+
 def path_through(algorithm: Algorithm, horizon: int, decisions: Sequence[int]) -> Path:
     """Return the path on which the choices come out as given, in order."""
     left = iter(decisions)
-    return path_along(algorithm, horizon, lambda place: next(left))
+
+    def decide(place: Place) -> Any:
+        answer = next(left)
+        request = place.request
+        if not isinstance(request, Choose) or answer not in request.arms:
+            raise Unsupported(f"A decision has no outcome {answer}.")
+        return answer
+
+    return path_along(algorithm, horizon, decide)
 
 
 def path_along(algorithm: Algorithm, horizon: int, decide: Callable[[Place], Any]) -> Path:
@@ -118,13 +153,16 @@ def path_along(algorithm: Algorithm, horizon: int, decide: Callable[[Place], Any
         place = place.after(answer)
 
 
-def _walk(algorithm: Algorithm, horizon: int, actions: NDArray[Any] | None) -> Iterator[Path]:
+def _walk(
+    algorithm: Algorithm, horizon: int, actions: NDArray[Any] | None, clock: Clock
+) -> Iterator[Path]:
     """Depth-first over the decisions, without recursion: paths may be millions of events long."""
     # `trail` is a linked list (event, earlier), so that siblings share their prefix.
     pending: list[tuple[Place, Any]] = [(begin(algorithm), None)]
     while pending:
         place, trail = pending.pop()
         while True:
+            clock()
             request = place.request
             if isinstance(request, Play):
                 rows, time = place.rows(horizon), place.time

@@ -34,6 +34,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact.axis import ORDER, Tails, make_axis, resolve, split
 from dpaudit.exact.chain import log_survival
 from dpaudit.exact.curves import Above, Contest, Curve, Moved, Tie, Turned
+from dpaudit.exact.own_score import scores_of
 from dpaudit.exact.region import Region, require_laplace, require_read_once
 from dpaudit.exact.strips import Lines, Message, Side, pruned
 
@@ -60,7 +61,7 @@ def contests_of(region: Region) -> tuple[Contest, ...]:
         if not isinstance(rule, Score):
             raise Unsupported(f"The plane engine has no regions for {type(rule).__name__}.")
         shown = tuple(group[0] for group in decision.shown)
-        scores = tuple(rule.at(position) for position in range(3))
+        scores = scores_of(rule, 3)
         winner = decision.arms.index(decision.outcome)
         found.append(Contest(shown, scores, winner))  # type: ignore[arg-type]
     return tuple(found)

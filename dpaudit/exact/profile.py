@@ -21,7 +21,7 @@ from dpaudit.exact import conditions as checks
 from dpaudit.exact.law import law
 from dpaudit.exact.likelihood import Engine, log_likelihood
 from dpaudit.exact.pairs import Streams, steps
-from dpaudit.exact.paths import all_paths
+from dpaudit.exact.paths import all_paths, require_shown
 from dpaudit.exact.region import region_of
 
 Array = NDArray[np.float64]
@@ -116,6 +116,7 @@ def loss_by_position(
     """
     best: dict[tuple[int, int, int], EpisodeLoss] = {}
     for path in all_paths(algorithm, horizon):
+        require_shown(algorithm, path)
         region = region_of(path)
         found = checks.check(region)
         if not found.hold:

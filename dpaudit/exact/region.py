@@ -7,11 +7,11 @@ likelihood is the probability that all the decisions come out as they did.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from dpaudit.exact.known import require_known
 from dpaudit.exact.paths import Decided, Path
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,20 @@ class Region:
 
     episodes: tuple[Episode, ...]
     decisions: tuple[Decision, ...]
+
+    @cached_property
+    def _prepared(self) -> dict[Any, Any]:
+        return {}
+
+    def prepared(self, build: Callable[[Region], T]) -> T:
+        """Return build(self), kept with this very region.
+
+        Regions are not told apart by equality: rules of foreign code may say that they are equal.
+        """
+        if build not in self._prepared:
+            self._prepared[build] = build(self)
+        found: T = self._prepared[build]
+        return found
 
     @cached_property
     def divisors(self) -> Array:

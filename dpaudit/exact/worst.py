@@ -16,6 +16,7 @@ from typing import Any
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import InvalidArgument, Unsupported, require_integer
 from dpaudit.exact.climb import climbed_loss
+from dpaudit.exact.clock import Clock, OutOfTime
 from dpaudit.exact.likelihood import MEASURED_ERROR, Engine, require_engine
 from dpaudit.exact.loss_search import LossSearch
 from dpaudit.exact.pairs import Step, Streams
@@ -26,6 +27,7 @@ from dpaudit.exact.witness import remeasured
 from dpaudit.exact.worst_result import DEFAULT_FLOOR, EXTREMAL, WorstLoss, everything
 
 DEFAULT_MARGIN = 1e-12
+LONGEST = 10_000_000  # rounds of a witness that still fits into memory
 _WALKED = 100  # paths of three or more arms that are walked one by one; beyond, a climb
 
 
@@ -49,20 +51,31 @@ def worst_loss(
     require_integer("horizon", horizon, 1)
     if streams not in ("real", "binary"):
         raise InvalidArgument("streams", streams, "must be real or binary.")
-    if algorithm.arms > 2 and any(islice(all_paths(algorithm, horizon), _WALKED, None)):
-        climbed = climbed_loss(algorithm, horizon, streams, budget, floor or DEFAULT_FLOOR)
+    if horizon > LONGEST:
+        raise InvalidArgument("horizon", horizon, f"must be at most {LONGEST:,}: pairs are listed.")
+    clock = Clock.of(budget)
+    least = DEFAULT_FLOOR if floor is None else floor
+    if algorithm.arms > 2 and _many(algorithm, horizon, clock):
+        climbed = climbed_loss(algorithm, horizon, streams, clock.left, least)
         if climbed is not None:
             return climbed
     if engine == "ball":
-        found = _certified(algorithm, horizon, streams, budget, floor)
+        found = _certified(algorithm, horizon, streams, clock.left, least)
         if found is not None:
             return found
-    least = DEFAULT_FLOOR if floor is None else floor
-    return LossSearch(algorithm, horizon, streams, budget, least, margin).run()
+    return LossSearch(algorithm, horizon, streams, clock.left, least, margin).run()
+
+
+def _many(algorithm: Algorithm, horizon: int, clock: Clock) -> bool:
+    """Return whether there are more paths than are walked one by one, or than time to count."""
+    try:
+        return any(islice(all_paths(algorithm, horizon, clock), _WALKED, None))
+    except OutOfTime:
+        return True
 
 
 def _certified(
-    algorithm: Algorithm, horizon: int, streams: Streams, budget: float | None, floor: float | None
+    algorithm: Algorithm, horizon: int, streams: Streams, budget: float | None, floor: float
 ) -> WorstLoss | None:
     """Ask the certified engine; None where it does not cover the algorithm."""
     from dpaudit.exact import ball
@@ -87,7 +100,7 @@ def _certified(
         paths=found.paths,
         horizon=horizon,
         complete=found.complete,
-        floor=DEFAULT_FLOOR if floor is None else floor,
+        floor=floor,
         loss_above_floor=None,
         seconds=found.seconds,
     )

@@ -1,0 +1,240 @@
+"""Atoms of one's own prove themselves at every answer, or are refused by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpaudit.core.algorithm import Algorithm, Release
+from dpaudit.core.algorithms.adap_ucb import AdapUCB
+from dpaudit.core.noise import Noise
+from dpaudit.core.scores import Affine, KLBound, Score
+from dpaudit.errors import Unsupported
+from dpaudit.exact import ball as certified
+from dpaudit.exact import likelihood, worst_loss
+
+
+@dataclass(frozen=True)
+class Tilted(Score):
+    """2 x + shift: an affine score under another name."""
+
+    shift: Any
+
+    def value(self, x: Any) -> Any:
+        return 2 * x + self.shift
+
+    def inverse(self, v: Any) -> Any:
+        return (v - self.shift) / 2
+
+    def inverse_upper(self, v: Any) -> Any:
+        return self.inverse(v)
+
+
+@dataclass(frozen=True)
+class Clipped(Tilted):
+    """The mean clipped to [0, 1], plus shift: plateaus on both sides."""
+
+    def value(self, x: Any) -> Any:
+        return np.clip(x, 0, 1) + self.shift
+
+    def inverse(self, v: Any) -> Any:
+        x = np.asarray(v - self.shift, dtype=float)
+        return np.where(x <= 0, -np.inf, np.where(x > 1, np.inf, x))
+
+    def inverse_upper(self, v: Any) -> Any:
+        x = np.asarray(v - self.shift, dtype=float)
+        return np.where(x < 0, -np.inf, np.where(x >= 1, np.inf, x))
+
+    def kinks(self) -> list[float]:
+        return [0.0, 1.0]
+
+
+class WrongInverse(Tilted):
+    def inverse(self, v: Any) -> Any:
+        return (v - self.shift) / 2 + 0.01
+
+
+class WrongUpper(Clipped):
+    def inverse_upper(self, v: Any) -> Any:
+        return np.clip(self.inverse(v), 0, 1)
+
+
+class Falling(Tilted):
+    def value(self, x: Any) -> Any:
+        return 2 * x + self.shift - 0.2 * (np.abs(x - 0.5) < 0.1)
+
+
+class Jumping(Tilted):
+    """Jumps by 1 at 0.3; the inverses are right."""
+
+    def value(self, x: Any) -> Any:
+        return x + self.shift + (np.asarray(x) >= 0.3)
+
+    def inverse(self, v: Any) -> Any:
+        w = np.asarray(v - self.shift, dtype=float)
+        return np.where(w <= 0.3, w, np.where(w <= 1.3, 0.3, w - 1))
+
+
+class Blank(Tilted):
+    def value(self, x: Any) -> Any:
+        return np.where(np.asarray(x) > 2, np.nan, 2 * x + self.shift)
+
+
+class Drawn(Tilted):
+    def value(self, x: Any) -> Any:
+        return 2 * x + self.shift + np.random.default_rng().random()
+
+
+class Joint(Tilted):
+    def value(self, x: Any) -> Any:
+        return 2 * x + self.shift + (np.max(x) if np.ndim(x) > 1 else 0.0)
+
+
+class Raising(Tilted):
+    def inverse_upper(self, v: Any) -> Any:
+        raise ZeroDivisionError("no upper end")
+
+
+class LastWins(Tilted):
+    def winner(self, x: Any, rng: Any) -> Any:
+        return 1 - np.argmax(self.value(x)[..., ::-1], axis=-1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Custom(AdapUCB):
+    """adap_ucb with another score."""
+
+    score: Any = None
+
+    def rule(self, pulls: Any, time: Any, m: Any) -> Any:
+        return self.score(super().rule(pulls, time, m).shift)
+
+
+ACTIONS, STREAM = (0, 1, 0, 1, 1, 1), (1.0, 0.0, 0.5, 1.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doubled(AdapUCB):
+    def rule(self, pulls: Any, time: Any, m: Any) -> Any:
+        return Affine(super().rule(pulls, time, m).shift, 2)
+
+
+@pytest.mark.parametrize("actions", [ACTIONS, (0, 1, 1, 0, 0, 0)])
+def test_a_right_score_of_ones_own_is_answered(actions: tuple[int, ...]) -> None:
+    own = likelihood(Custom(arms=2, score=Tilted), actions, STREAM)
+    same = likelihood(Doubled(arms=2), actions, STREAM)
+    assert not own.certified
+    assert own.log_lower <= same.log_lower and same.log_upper <= own.log_upper
+    assert own.log_upper - own.log_lower < 1e-5
+
+
+def test_plateaus_of_ones_own_add_up_to_one() -> None:
+    algorithm = Custom(arms=2, score=Clipped)
+    parts = [
+        likelihood(algorithm, (0, 1, arm, other), STREAM[:4]) for arm in (0, 1) for other in (0, 1)
+    ]
+    assert sum(part.lower for part in parts) <= 1 <= sum(part.upper for part in parts)
+
+
+@pytest.mark.parametrize(
+    "score",
+    [WrongInverse, WrongUpper, Falling, Jumping, Blank, Drawn, Joint, Raising, LastWins],
+)
+@pytest.mark.parametrize("arms", [2, 3])
+def test_a_wrong_score_is_refused_by_name(score: type[Score], arms: int) -> None:
+    algorithm = Custom(arms=arms, score=score)
+    actions = (*range(arms), 0, 1, 0)
+    for engine in ("ball", "float"):
+        with pytest.raises(Unsupported, match=score.__name__):
+            likelihood(algorithm, actions, [0.5] * len(actions), engine=engine)
+        with pytest.raises(Unsupported, match=score.__name__):
+            worst_loss(algorithm, arms + 2, engine=engine)
+
+
+class Spiky(Noise):
+    log_concave = True
+    full_support = True
+
+    def sample(self, rng: Any) -> float:
+        return 0.0
+
+    def charge(self, sensitivity: Fraction) -> Fraction:
+        return sensitivity
+
+    def log_density(self, x: Any) -> Any:
+        return -np.abs(x)
+
+    def cdf(self, x: Any) -> Any:
+        return 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpikyUCB(AdapUCB):
+    def release(self, rows: Any) -> Any:
+        right = super().release(rows)
+        return Release(right.register, rows, Spiky(), right.divisor)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Odd(AdapUCB):
+    """adap_ucb with a rule that is made by a function of the arithmetic."""
+
+    made: Any = None
+
+    def rule(self, pulls: Any, time: Any, m: Any) -> Any:
+        return self.made(m)
+
+
+@pytest.mark.parametrize(
+    "algorithm, reason",
+    [
+        (SpikyUCB(arms=2), "Spiky noise"),
+        (Odd(arms=2, made=lambda m: Affine(np.array([0.1, 0.2, 0.3]))), "shape"),
+        (Odd(arms=2, made=lambda m: Affine(np.array([[0.1, 0.2]]))), "shape"),
+        (Odd(arms=2, made=lambda m: Affine(np.array([0.1, None]))), "real numbers"),
+        (Odd(arms=2, made=lambda m: Affine(np.array([0.1, 1j]))), "real numbers"),
+        (Odd(arms=2, made=lambda m: Affine("0.1")), "real numbers"),
+        (Odd(arms=2, made=lambda m: Affine(np.array([0.1, np.nan]))), "not a number"),
+        (Odd(arms=2, made=lambda m: Affine(np.array([0.1, np.inf]))), "too large"),
+        (Odd(arms=2, made=lambda m: KLBound(10**400)), "too large"),
+        (Odd(arms=2, made=lambda m: 1 / 0), "ZeroDivisionError"),
+        (Odd(arms=2, made=lambda m: 7), "not a Rule"),
+    ],
+)
+def test_odd_atoms_are_refused_in_one_line(algorithm: Algorithm, reason: str) -> None:
+    for engine in ("ball", "float"):
+        with pytest.raises(Unsupported, match=reason) as one:
+            likelihood(algorithm, ACTIONS, STREAM, engine=engine)
+        with pytest.raises(Unsupported, match=reason):
+            worst_loss(algorithm, 4, engine=engine)
+        assert "\n" not in str(one.value)
+
+
+def test_a_rule_that_differs_between_doubles_and_balls_is_not_certified() -> None:
+    def made(m: Any) -> Any:
+        return Affine(m.number(np.array([0.0, 0.5 if hasattr(m, "_functions") else 0.0])))
+
+    assert not likelihood(Odd(arms=2, made=made), ACTIONS, STREAM).certified
+    with pytest.raises(Unsupported, match=r"in doubles and .* in balls"):
+        certified.worst_loss(Odd(arms=2, made=made), 4)
+
+
+def test_single_precision_is_no_whole_number() -> None:
+    """The ball of a NumPy float of single precision was that of its whole part."""
+    levels = np.array([0.75, 0.25], dtype=np.float32)
+    ball = likelihood(Odd(arms=2, made=lambda m: Affine(levels)), ACTIONS, STREAM)
+    same = likelihood(Odd(arms=2, made=lambda m: Affine(m.number(levels))), ACTIONS, STREAM)
+    assert ball == same
+    assert ball.certified
+
+
+def test_a_kl_bound_with_its_default_shift_is_certified() -> None:
+    algorithm = Odd(arms=2, made=lambda m: KLBound(m.number(np.array([0.7, 0.4]))))
+    ball = likelihood(algorithm, ACTIONS, STREAM)
+    float_ = likelihood(algorithm, ACTIONS, STREAM, engine="float")
+    assert ball.certified
+    assert ball.log_lower <= float_.log_upper and float_.log_lower <= ball.log_upper
