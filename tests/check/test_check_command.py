@@ -14,6 +14,7 @@ from dpaudit.errors import Contradiction
 from dpaudit.hunt import against_the_odds, hunt
 from dpaudit.verdict import Finding, Status, combine
 
+CERTAIN = ("--method", "structure,exact")
 RIGHT = '''"""A private algorithm of one's own."""
 from dataclasses import dataclass
 from dpaudit.core.episodes import DoublingEpisodes
@@ -194,7 +195,7 @@ def test_own_file_wrong(capsys, here):
     "name", ["halved_ucb", "halved_klucb", "all_ucb", "all_klucb", "redrawn_ucb", "redrawn_klucb"]
 )
 def test_known_wrong_variants_are_refuted_and_replayed(capsys, here, name):
-    words = (f"variants.py:{name}", "--horizon", "1000", "--budget", "120")
+    words = (f"variants.py:{name}", "--horizon", "1000", "--budget", "120", *CERTAIN)
     code, data = report(capsys, *words, "--witness", "w.json")
     assert (code, data["verdict"]) == (1, "REFUTED")
     structure, exact = data["findings"][:2]
