@@ -5,7 +5,8 @@ these import (followed through the text of the imports, also those inside functi
 the standard library and installed packages, wherever it lies; the parts of `dpaudit.core` among
 them are summed up in one digest. Installed packages are recorded by version. Line endings do not
 count; comments do. What a file reads as data, and modules imported by computed names, are not
-followed. Locks, logs of audits and certificates all use these digests.
+followed; a lock adds what the process of its target had loaded in the end (`covering`). Locks, logs
+of audits and certificates all use these digests.
 """
 
 from __future__ import annotations
