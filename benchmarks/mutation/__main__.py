@@ -1,0 +1,145 @@
+"""Mutation testing of the trusted base: does some test notice when a proof is made easier?
+
+    pip install '.[test]' coverage
+    python benchmarks/mutation --map                # once: which test runs which line
+    python benchmarks/mutation                      # every hand-written mutant and 200 by syntax
+    python benchmarks/mutation --module structure --sample 0        # 0: all of them
+    python benchmarks/mutation --again                              # survivors only, after mending
+
+The modules come from docs/trusted-base.md. Mutants are changes by syntax (`operators`) and a
+hand-written list of optimistic ones (`optimistic`): each would let a check conclude more. A mutant
+is killed by a test that fails or takes far longer than usual; the tests are those that run the
+changed line (`cover`), the quickest first, up to a cap of seconds. Results are appended to a file
+and not computed again. Tests that compare the text of the source do not count.
+
+Why no tool from the package index: mutmut rewrites every function into a switch between variants,
+and the structure check recognises functions by identity; cosmic-ray changes the package in place
+and runs one command for all mutants, minutes each here; mutatest is no longer maintained.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from hashlib import sha256
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import Any
+
+from cover import Map, measure
+from equivalent import EQUIVALENT
+from operators import Mutant, mutants
+from optimistic import STALE, optimistic
+from trial import Bench
+
+ROOT = Path(__file__).resolve().parents[2]
+TESTS = ("structure", "check", "gate", "exact", "core", "sample", "claims", "commands", "fuzz")
+TEXTUAL = {"test_structure_quotes.py", "test_gate_docs.py"}
+
+
+def trusted() -> list[str]:
+    """Return the modules that docs/trusted-base.md lists."""
+    page = (ROOT / "docs" / "trusted-base.md").read_text()
+    return re.findall(r"^\| `(dpaudit/[\w/]+\.py)` \|", page, re.MULTILINE)
+
+
+def all_mutants(module: str) -> list[Mutant]:
+    """Return every mutant of a module, hand-written ones first."""
+    source = (ROOT / module).read_text()
+    return [*optimistic(module, source), *mutants(module, source)]
+
+
+def chosen(modules: list[str], sample: int, seed: int) -> list[Mutant]:
+    """Return all hand-written mutants and a sample by syntax, as many of every module."""
+    found = {module: all_mutants(module) for module in modules}
+    written = [it for each in found.values() for it in each if it.why.startswith("optimistic")]
+    drawn = [
+        sorted(
+            (it for it in each if not it.why.startswith("optimistic")),
+            key=lambda it: sha256(f"{seed} {it.key}".encode()).digest(),
+        )
+        for each in found.values()
+    ]
+    turns = [it for it in chain.from_iterable(zip_longest(*drawn)) if it is not None]
+    return written + (turns[:sample] if sample else turns)
+
+
+def report(mutants: list[Mutant], results: dict[str, dict[str, Any]]) -> None:
+    """Print a table by module, then every survivor, equivalent and time-out."""
+    rows: dict[str, Counter[str]] = defaultdict(Counter)
+    for it in mutants:
+        if (found := results.get(it.key)) and found["status"] != "invalid":
+            equivalent = found["status"] == "survived" and it.key in EQUIVALENT
+            rows[it.module]["equivalent" if equivalent else found["status"]] += 1
+    print("\n| module | mutants | killed | of these timed out | equivalent | survived |")
+    print("|---|---|---|---|---|---|")
+    whole = sum(rows.values(), Counter())
+    for name, row in [*sorted(rows.items()), ("together", whole)]:
+        killed = row["killed"] + row["timeout"]
+        cells = [row.total(), killed, row["timeout"], row["equivalent"], row["survived"]]
+        print(f"| {name} | {' | '.join(map(str, cells))} |")
+    if whole.total():
+        killed = whole["killed"] + whole["timeout"]
+        print(f"\n{killed / (whole.total() - whole['equivalent']):.1%} of what is not equivalent.")
+        seconds = sorted(results[it.key]["seconds"] for it in mutants if it.key in results)
+        print(f"Median {seconds[len(seconds) // 2]:.1f} s per mutant, {sum(seconds):.0f} s in all.")
+    if STALE:
+        print("\n## Hand-written mutants whose text is gone\n")
+        print("\n".join(STALE))
+    for status, title in (("survived", "Survivors"), ("timeout", "Timed out")):
+        named = [it for it in mutants if results.get(it.key, {}).get("status") == status]
+        print(f"\n## {title}\n" * bool(named))
+        for it in named:
+            note = f"  equivalent: {EQUIVALENT[it.key]}" if it.key in EQUIVALENT else ""
+            print(f"{it.module}:{it.lines.start} {it.function} ({it.why})")
+            print(f"- {it.before}\n+ {it.after}\n{note}".rstrip())
+
+
+def main() -> None:
+    """Measure if asked to; otherwise try what has no result yet and print the report."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--sample", type=int, default=200, help="mutants by syntax; 0 for all")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--module", action="append", help="part of a module's path")
+    parser.add_argument("--match", default="", help="part of a mutant's key")
+    parser.add_argument("--cap", type=float, default=60.0, help="seconds of tests per mutant")
+    parser.add_argument("--again", action="store_true", help="try survivors again")
+    parser.add_argument("--report", action="store_true", help="only print what is known")
+    parser.add_argument(
+        "--map", nargs="*", type=Path, help="measure test files (all if none is named) and end"
+    )
+    work = Path(tempfile.gettempdir()) / "dpaudit-mutation"
+    parser.add_argument("--work", type=Path, default=work, help="map, copy and results")
+    given = parser.parse_args()
+    given.work.mkdir(parents=True, exist_ok=True)
+    if given.map is not None:
+        asked = [it.resolve() for it in given.map]
+        every = (it for name in TESTS for it in sorted((ROOT / "tests" / name).rglob("test_*.py")))
+        measure(ROOT, given.work / "map", [it for it in asked or every if it.name not in TEXTUAL])
+        return
+    modules = [it for it in trusted() if not given.module or any(m in it for m in given.module)]
+    wanted = [it for it in chosen(modules, given.sample, given.seed) if given.match in it.key]
+    path = given.work / "results.jsonl"
+    known = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    results = {it["key"]: it for it in known}
+    if not given.report:
+        bench = Bench(ROOT, given.work, Map.read(given.work / "map"), given.cap)
+        for number, it in enumerate(wanted):
+            before = results.get(it.key, {}).get("status")
+            if before and not (given.again and before == "survived" and it.key not in EQUIVALENT):
+                continue
+            found = {"key": it.key, "why": it.why, **vars(bench.run(it))}
+            results[it.key] = found
+            with path.open("a") as file:
+                file.write(json.dumps(found) + "\n")
+            told = f"{number + 1}/{len(wanted)} {found['status']} {found['seconds']} s {it.key}"
+            print(told, file=sys.stderr, flush=True)
+    report(wanted, results)
+
+
+if __name__ == "__main__":
+    main()
