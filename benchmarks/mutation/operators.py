@@ -230,7 +230,8 @@ def _is_not(node: ast.AST) -> bool:
 def _is_collection(node: ast.Tuple | ast.Set, parent: ast.AST | None) -> bool:
     """Tell whether a display lists alternatives: types, names or functions to compare with."""
     plain = all(isinstance(it, ast.Name | ast.Attribute) or _is_words(it) for it in node.elts)
-    listed = isinstance(parent, ast.Compare | ast.Call | ast.Assign)
+    named = isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name)
+    listed = named or isinstance(parent, ast.Compare | ast.Call)
     return (
         plain
         and listed

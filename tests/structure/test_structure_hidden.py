@@ -264,6 +264,18 @@ def test_parameters_that_change_during_the_walk_are_distrusted():
     assert finding.epsilon_upper == math.inf
 
 
+def test_a_release_that_depends_on_the_call_before_is_distrusted():
+    """In the order of the chain every late release looks right; real runs interleave the arms."""
+    last = [Rows(0, 0, 0)]
+
+    def after_its_own(rows: Rows, right: Release) -> Release:
+        before, last[0] = last[0], rows
+        own = (before.arm, before.stop) == (rows.arm, rows.first)
+        return right if own or rows.stop < 1024 else weaker(right)
+
+    assert prove(many(after_its_own), 2000).status is Status.SILENT
+
+
 def rewinding(rule: Any) -> Any:
     """A rule whose instance brings a winner of its own, which rewinds the noise."""
 
