@@ -119,7 +119,8 @@ def main() -> None:
     if given.map is not None:
         asked = [it.resolve() for it in given.map]
         every = (it for name in TESTS for it in sorted((ROOT / "tests" / name).rglob("test_*.py")))
-        measure(ROOT, given.work / "map", [it for it in asked or every if it.name not in TEXTUAL])
+        files = [it for it in asked or every if it.name not in TEXTUAL]
+        measure(ROOT, given.work / "map", files, again=bool(asked))
         return
     modules = [it for it in trusted() if not given.module or any(m in it for m in given.module)]
     wanted = [it for it in chosen(modules, given.sample, given.seed) if given.match in it.key]

@@ -69,13 +69,13 @@ class Map:
         return found or set().union(*functions.values())
 
 
-def measure(root: Path, folder: Path, files: list[Path]) -> None:
-    """Measure test files, one process each, unless a part of the map is as new as they are."""
+def measure(root: Path, folder: Path, files: list[Path], again: bool) -> None:
+    """Measure test files, one process each; what has been measured only if it is wanted again."""
     folder.mkdir(parents=True, exist_ok=True)
     for file in files:
         name = str(file.relative_to(root)).replace("/", "-").removesuffix(".py")
         part = folder / f"{name}-{digest(file)}.json"
-        if part.exists():
+        if part.exists() and not again:
             continue
         for old in folder.glob(f"{name}-*.json"):
             old.unlink()

@@ -41,7 +41,7 @@ OPPOSITE |= {new: old for old, new in OPPOSITE.items()}
 DROPPED = {"reversed", "nextafter", "abs"}  # calls whose first argument can stand for them
 INEXACT = {"exact", "Fraction"}  # and whose argument a double can
 CLOCK = {"deadline", "monotonic", "budget", "seconds", "left", "patient", "OutOfBudget"}
-SPOKEN = {"__str__", "__repr__", "show", "_reason", "_why", "tree"}
+SPOKEN = {"__str__", "__repr__", "show", "said", "shortened", "_reason", "_why", "tree"}
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,8 @@ def _changes(node: ast.AST, parent: ast.AST | None, function: str) -> Iterator[C
             continue
         if isinstance(node, ast.Raise | ast.JoinedStr | ast.Import | ast.ImportFrom):
             continue
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "breach":
+            continue
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST):
                 yield from _changes(child, node, function)
@@ -175,6 +177,8 @@ def _here(node: ast.AST, parent: ast.AST | None) -> Iterator[tuple[ast.AST, str,
             yield from _calls(node, called, args)
         case ast.Raise():
             yield node, "pass", "dropped raise"
+        case ast.Expr(value=ast.Call()) if not _reads_clock(node):
+            yield node, "pass", "dropped call"
         case ast.If(test=test, body=body) if isinstance(
             body[-1], ast.Return | ast.Continue | ast.Break
         ) and not _reads_clock(test):

@@ -12,7 +12,6 @@ so the likelihood is monotone in it and the largest loss is at rewards 0 and 1.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -95,7 +94,7 @@ def test_certified_losses_contain_the_formula(s, t, streams):
 
 
 def status(algorithm: Algorithm, epsilon: float, horizon: int = 3) -> Status:
-    [finding] = judge(lambda size: replace(algorithm), epsilon, [horizon], 5.0)
+    [finding] = judge(lambda size: algorithm, algorithm, epsilon, [horizon], 5.0)
     return finding.status
 
 

@@ -14,7 +14,7 @@ import pytest
 from dpaudit.core.algorithm import Algorithm, Choose, Keep, Play, Release, Rows, Step
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.arithmetic import exact
-from dpaudit.core.episodes import Deciding
+from dpaudit.core.episodes import Playing
 from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import Affine
 from dpaudit.structure import bound, prove
@@ -219,14 +219,14 @@ def test_the_last_release_that_fits_is_charged():
 
 
 def test_another_start_is_another_chain():
-    """Counts that begin at 3 reach episodes that the frame's own start does not know."""
+    """Counts that begin at 2 reach episodes that the frame's own start does not know."""
     late = many(
-        lambda rows, right: weaker(right) if rows.first == 3 * 255 else right,
-        start=lambda self: Deciding((3, 0, 0)),
+        lambda rows, right: weaker(right) if rows.first == 510 else right,
+        start=lambda self: Playing((2, 0, 0), 0),
     )
     finding = prove(late, 2000)
     assert finding.status is Status.SILENT
-    assert "reward 766 of arm 0 is charged 1.99609375" in finding.reason.lower()
+    assert "reward 511 of arm 0 is charged 1.99609375" in finding.reason.lower()
 
 
 def test_another_choice_is_no_frame():
@@ -299,7 +299,7 @@ def test_a_winner_of_the_instances_own_is_distrusted(arms):
 
 @dataclass(frozen=True, kw_only=True)
 class Joined(Algorithm):
-    """Two ways to one state: on one of them the first reward has been released once more."""
+    """Two ways to one state: on one of them the first reward of arm 0 is released once more."""
 
     dear: int
 
@@ -324,7 +324,7 @@ class Joined(Algorithm):
             case "again":
                 return Step(half, lambda _: "join")
             case "once":
-                return Step(Release(2, Rows(0, 0, 0), Laplace(2)), lambda _: "join")
+                return Step(other, lambda _: "join")
             case "join":
                 return Step(half, lambda _: "end")
         return Step(Play(0, 1), lambda _: "end")
