@@ -62,12 +62,6 @@ OPTIMISTIC: list[tuple[str, str, str, str]] = [
         "trust a step that derives from the known one",
     ),
     (
-        "dpaudit/core/walk.py",
-        "idle = 0\n        elif",
-        "idle = -10\n        elif",
-        "count idle requests from below",
-    ),
-    (
         "dpaudit/structure/chain.py",
         "return max(horizon - arms, 1 if arm + 1 < horizon else 0)",
         "return max(horizon - arms - 1, 1 if arm + 1 < horizon else 0)",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dpaudit.check import Claim, Report
+from dpaudit.check import Case, Claim, Report, verdict
 from dpaudit.errors import Contradiction
 from dpaudit.verdict import Enclosure, Finding, Status, combine, exit_code
 
@@ -105,3 +105,11 @@ def test_partial_is_neither_green_nor_silent():
         assert Report(status, claim, (), covered=10).exit_code == 0
         assert Report(status, claim, (), covered=10, interrupted=True).exit_code == 130
     assert not Report(SILENT, claim, (), covered=9).partial
+
+
+def test_another_instance_does_not_speak_for_the_claimed_one():
+    case = Case(None, {}, reported().claim, None, None, 0)  # type: ignore[arg-type]
+    other = Finding("exact", HOLDS, "", horizon=10, instance=5)
+    assert verdict([other], case) == (SILENT, 0)
+    assert verdict([other, found(HOLDS, 4)], case) == (HOLDS, 4)
+    assert verdict([found(HOLDS, 10)], case) == (HOLDS, 10)

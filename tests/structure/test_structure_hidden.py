@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from enum import Enum, IntEnum
+from enum import Enum, IntEnum, IntFlag
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from dpaudit.core.arithmetic import exact
 from dpaudit.core.episodes import Playing
 from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import Affine
+from dpaudit.errors import BadDeclaration
 from dpaudit.structure import bound, prove
 from dpaudit.verdict import Status
 
@@ -59,7 +60,7 @@ def forked(marks: Any) -> Algorithm:
 
 def fingerprint(mark: Any) -> Any:
     parts = tuple(map(fingerprint, mark)) if isinstance(mark, tuple | frozenset) else repr(mark)
-    return type(mark), parts, getattr(mark, "__dict__", None)
+    return type(mark).__name__, parts, getattr(mark, "__dict__", None)
 
 
 class Hiding(tuple):
@@ -86,6 +87,35 @@ class Colour(Enum):
 
 class Number(IntEnum):
     ONE = 1
+
+
+class Bits(IntFlag):
+    """Most combinations of bits have no name."""
+
+    A = 1
+
+
+class Alike(type):
+    """A metaclass whose classes all claim to be one."""
+
+    def __eq__(cls, other: object) -> bool:
+        return isinstance(other, Alike)
+
+    def __hash__(cls) -> int:
+        return 0
+
+
+class Twin(tuple, metaclass=Alike):
+    __slots__ = ()
+
+
+class Sister(tuple, metaclass=Alike):
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Filled(tuple):
+    """A frozen dataclass whose content is no field of it."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +169,8 @@ THIRD = Fraction(1, 3)
         lambda: (Wrapped(1), Wrapped(2)),
         lambda: (Colour.RED, Colour.BLUE),
         lambda: (1, Number.ONE),
+        lambda: (Bits(2), Bits(4)),
+        lambda: (Bits(2), 2),
         lambda: (frozenset({1}), frozenset({True})),
         lambda: (frozenset({1}), frozenset({2})),
         lambda: (frozenset({1}), (1,)),
@@ -178,6 +210,8 @@ def test_plain_marks_are_trusted(marks):
         lambda: (extended(1), extended(2)),
         lambda: (Open(1), Open(2)),
         lambda: ((Hiding(1),), (Hiding(2),)),
+        lambda: (Twin(), Sister()),
+        lambda: (tuple.__new__(Filled, (1,)), tuple.__new__(Filled, (2,))),
         lambda: (frozenset({Open(1)}), frozenset({Open(2)})),
     ],
 )
@@ -295,6 +329,32 @@ def test_a_winner_of_the_instances_own_is_distrusted(arms):
     finding = prove(many(rule=rule, arms=arms), 2000)
     assert finding.status is Status.SILENT
     assert "winner" in finding.reason
+
+
+class Shifty(Step):
+    """A step that shows another request to whoever looks again."""
+
+    @property
+    def request(self) -> Any:  # type: ignore[override]
+        looks = vars(self)["looks"]
+        looks.append(None)
+        right = vars(self)["right"]
+        return weaker(right) if len(looks) > 50 and isinstance(right, Release) else right
+
+
+def test_a_step_of_another_class_is_not_trusted():
+    def step(self: Any, state: Any) -> Step:
+        right = AdapUCB.step(self, state)
+        made = object.__new__(Shifty)
+        vars(made).update(right=right.request, looks=[], then=right.then)
+        return made
+
+    try:
+        finding = prove(many(step=step, arms=2), 100)
+    except BadDeclaration as error:
+        assert "Shifty" in str(error)
+    else:
+        assert finding.status is Status.SILENT
 
 
 @dataclass(frozen=True, kw_only=True)
