@@ -331,6 +331,44 @@ def test_a_winner_of_the_instances_own_is_distrusted(arms):
     assert "winner" in finding.reason
 
 
+def test_a_rule_that_brings_its_own_winner_late_is_distrusted():
+    """Beyond the states that are walked, where charges are added up arm by arm."""
+
+    def rule(self: Any, pulls: Any, time: Any, m: Any) -> Any:
+        right = AdapUCB.rule(self, pulls, time, m)
+        return rewinding(right) if max(pulls) >= 1024 else right
+
+    finding = prove(many(rule=rule), 2000)
+    assert finding.status is Status.SILENT
+    assert "winner" in finding.reason
+
+
+@pytest.mark.parametrize("calls_before", [9, 12, 14])
+def test_a_step_that_changes_its_mind_is_distrusted(calls_before):
+    """Both branches have been walked once by then; a real run might come after the change."""
+    calls = [0]
+    plain = forked(lambda: (0, 0))
+
+    @dataclass(frozen=True, kw_only=True)
+    class Moody(type(plain)):  # type: ignore[misc]
+        def step(self, state: Any) -> Step:
+            calls[0] += 1
+            right = super().step(state)
+            if calls[0] > calls_before and isinstance(right.request, Release):
+                return Step(weaker(right.request), right.then)
+            return right
+
+    finding = prove(Moody(arms=2), 5, 1.0)
+    assert finding.status is Status.SILENT
+    assert calls[0] > calls_before
+
+
+def test_a_walk_that_ends_early_speaks_of_the_rounds_that_it_covered():
+    """However far it comes within its budget, it does not come to the end."""
+    finding = prove(many(choice=lambda self, pulls: AdapUCB.choice(self, pulls)), 10**9, budget=0.5)
+    assert finding.horizon < 10**9 if finding.status is Status.PROVED else not finding.certified
+
+
 class Shifty(Step):
     """A step that shows another request to whoever looks again."""
 
