@@ -372,13 +372,13 @@ OPTIMISTIC: list[tuple[str, str, str, str]] = [
     ),
     # gate
     (
-        "dpaudit/gate/sources.py",
+        "dpaudit/sources.py",
         '            yield from (f"{module}.{alias.name}" for alias in node.names if module)\n',
         "",
         "stop following `from package import module`",
     ),
     (
-        "dpaudit/gate/sources.py",
+        "dpaudit/sources.py",
         'base = _base(path, node.level) if node.level else ""',
         'base = ""',
         "stop following relative imports",

@@ -39,6 +39,7 @@ PRELOADED = (
     "rich.console",
     "statsmodels.stats.proportion",
 )
+COMPILING = 90.0  # seconds: a mutant may reach compiled code that is not cached
 ASLEEP = 20.0  # times the processor time allowed; only what waits for ever takes that long
 FIRST_SECONDS = 6.0  # of tests in the first fork: most mutants die there
 WARM = """
@@ -153,7 +154,7 @@ class Bench:
 
         The limit is on processor time, so that a busy machine makes no mutant look killed.
         """
-        allowed = math.ceil(20 + 4 * sum(self.map.seconds[test] for test in tests))
+        allowed = math.ceil(COMPILING + 4 * sum(self.map.seconds[test] for test in tests))
         said = self.work / "failed"
         said.unlink(missing_ok=True)
         shutil.rmtree(self.copy / ".hypothesis", ignore_errors=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,8 +32,11 @@ def show(arm: int, number: int, scale: Any = 1, register: Any = None) -> Release
     return Release(arm if register is None else register, rows, Laplace(scale))
 
 
-def scripted(*requests: Request | str) -> Algorithm:
-    """An algorithm that makes these requests in order, and then plays arm 0 for ever."""
+def scripted(*requests: Request | str | Callable[[int], Request]) -> Algorithm:
+    """An algorithm that makes these requests in order, and then plays arm 0 for ever.
+
+    A function is asked for the request, given the arm that was chosen last.
+    """
 
     @dataclass(frozen=True, kw_only=True)
     class Scripted(Algorithm):
@@ -47,6 +50,8 @@ def scripted(*requests: Request | str) -> Algorithm:
             request = requests[place] if place < len(requests) else Play(0, 1)
             if request == CHOSEN:
                 request = Play(chosen, 1)
+            elif callable(request):
+                request = request(chosen)
             if isinstance(request, Choose):
                 return Step(request, lambda arm: (place + 1, arm))
             return Step(request, lambda _: (min(place + 1, len(requests)), chosen))

@@ -136,6 +136,13 @@ NOT_EXTREMAL = {
         ),
         4,
     ),
+    "a reward in two releases where arm 1 was chosen": (
+        scripted(
+            Play(0, 2), Play(1, 1), show(0, 0), show(1, 0), choose(0, 1), CHOSEN,
+            lambda chosen: show(0, 0 if chosen else 1), choose(0, 1), CHOSEN,
+        ),
+        5,
+    ),
 }  # fmt: skip
 
 
@@ -156,4 +163,28 @@ def test_where_the_theorem_fails_nothing_is_claimed_for_all_streams(name, engine
 @pytest.mark.parametrize("name", NOT_EXTREMAL)
 def test_where_the_theorem_fails_nothing_holds(name):
     algorithm, horizon = NOT_EXTREMAL[name]
+    assert status(algorithm, 100.0, horizon) is Status.SILENT
+
+
+HIDDEN = {
+    "a play that no decision moves": (scripted(*BOTH, choose(0, 1), Play(0, 1)), 3),
+    "a decision that another one hides": (
+        scripted(
+            Play(0, 2), Play(1, 1), show(0, 0), show(1, 0), choose(0, 1),
+            show(0, 1), choose(0, 1), CHOSEN,
+        ),
+        4,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_paths_that_show_as_the_same_actions_are_not_certified_one_by_one(name):
+    """The loss of a path is no loss of its actions where several paths show as these."""
+    algorithm, horizon = HIDDEN[name]
+    try:
+        found = worst_loss(algorithm, horizon, budget=5.0)
+    except Unsupported:
+        return
+    assert not found.loss.certified
     assert status(algorithm, 100.0, horizon) is Status.SILENT
