@@ -214,12 +214,6 @@ OPTIMISTIC: list[tuple[str, str, str, str]] = [
     ),
     (
         "dpaudit/exact/conditions.py",
-        "if waiting is not None or isinstance(event.request, Keep):",
-        "if isinstance(event.request, Keep):",
-        "let two decisions show as one action",
-    ),
-    (
-        "dpaudit/exact/conditions.py",
         "if not episode.noise.full_support:",
         "if False:",
         "let a path be impossible on some streams",
@@ -280,15 +274,27 @@ OPTIMISTIC: list[tuple[str, str, str, str]] = [
     ),
     (
         "dpaudit/exact/ball.py",
-        "    for path in paths:\n        require_extremal(path)\n",
+        "        require_extremal(path)\n",
         "",
         "use extremal streams without their conditions",
     ),
     (
         "dpaudit/exact/ball.py",
-        "    for path in paths:\n        require_extremal(path)\n",
-        "    require_extremal(first)\n",
+        "        require_extremal(path)\n",
+        "        require_extremal(paths[0])\n",
         "check the conditions on the first path alone",
+    ),
+    (
+        "dpaudit/exact/ball.py",
+        "            require_shown(algorithm, path, listing)\n",
+        "            pass\n",
+        "certify a path for actions that several paths show",
+    ),
+    (
+        "dpaudit/exact/ball.py",
+        "        require_alike(path, alike)\n",
+        "",
+        "overlook a rule that is another one in balls",
     ),
     # verdicts
     (
@@ -397,9 +403,15 @@ OPTIMISTIC: list[tuple[str, str, str, str]] = [
     ),
     (
         "dpaudit/gate/update.py",
-        '        changes += [f"the {name} check is dropped" for name in dropped]\n',
+        "            changes += lowered(entry.options, new.options)\n",
         "",
-        "drop a check without a reason",
+        "change what the evidence depends on without a reason",
+    ),
+    (
+        "dpaudit/gate/update.py",
+        "refuted = work(before).report.verdict is Status.REFUTED",
+        "pass",
+        "let other options hide a refutation",
     ),
     (
         "dpaudit/gate/lock.py",
