@@ -142,7 +142,12 @@ def test_ctrl_c_keeps_what_was_found_and_ends_the_process(here):
     words = [sys.executable, "-m", "dpaudit", "check", "m.py:Mine", "--budget", "900"]
     place = str(Path(dpaudit.__file__).parents[1])
     with subprocess.Popen(
-        words, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": place}
+        words,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": place},
+        # a shell that runs the tests in the background has its children ignore Ctrl-C
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as running:
         assert "claims epsilon = 1" in running.stdout.readline()
         running.send_signal(signal.SIGINT)

@@ -46,6 +46,7 @@ PLANE_ERROR = 1e-9
 _WORTHLESS = 1e-2
 _ROUNDING = 1e-15  # of magnitudes; at least three times what balls showed, epsilon up to 32
 _REACH = 42.0
+_FAR = 1e6
 
 
 def contests_of(region: Region) -> tuple[Contest, ...]:
@@ -62,6 +63,8 @@ def contests_of(region: Region) -> tuple[Contest, ...]:
             raise Unsupported(f"The plane engine has no regions for {type(rule).__name__}.")
         shown = tuple(group[0] for group in decision.shown)
         scores = scores_of(rule, 3)
+        if any(score.value(-_FAR) == score.value(_FAR) for score in scores):
+            raise Unsupported("The plane engine needs scores that depend on their register.")
         winner = decision.arms.index(decision.outcome)
         found.append(Contest(shown, scores, winner))  # type: ignore[arg-type]
     return tuple(found)

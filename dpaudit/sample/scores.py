@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.core.algorithm import Algorithm, Choose
+from dpaudit.core.algorithm import Accumulate, Algorithm, Choose
 from dpaudit.core.perstep import PerStep
 from dpaudit.core.walk import Place
 from dpaudit.errors import Unsupported
@@ -39,7 +39,10 @@ def path_of_plays(
             raise Unsupported("exact scores need choices between registers.")
         return int(arms[int(np.searchsorted(starts, place.time, side="right")) - 1])
 
-    return path_along(algorithm, horizon, chosen)
+    path = path_along(algorithm, horizon, chosen)
+    if any(isinstance(event, Accumulate) for event in path.events):
+        raise Unsupported("exact scores need registers that hold a single release.")
+    return path
 
 
 def episode_means(region: Region, stream: Stream) -> NDArray[np.float64]:

@@ -247,7 +247,7 @@ def test_contradictions_are_bugs_of_dpaudit(capsys, here, monkeypatch):
     with pytest.raises(Contradiction, match="a bug in dpaudit"):
         combine([proved, refuted], 1000)
     monkeypatch.setattr("dpaudit.structure.prove", lambda *_: proved)
-    code, _, err = command(capsys, "check", "variants.py:halved_ucb")
+    code, _, err = command(capsys, "check", "mutants/noise_halved")
     assert code == 2
     assert "a bug in dpaudit" in err
     assert err.count("\n") == 1

@@ -35,7 +35,9 @@ REFUTED = Result(
     1.23456,
 )
 VANISHED = Result("gone", "gone", None, (Problem(Rule.VANISHED, "no file gone.py."),))
-FINE = Result("fine", "fine", replace(REPORT, verdict=Status.PROVED), seconds=1234.5)
+FINE = Result(
+    "fine", "fine", replace(REPORT, verdict=Status.PROVED, covered=CLAIM.horizon), seconds=1234.5
+)
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 problems = st.builds(Problem, st.sampled_from(list(Rule)), texts)
 results = st.builds(
