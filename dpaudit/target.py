@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
+from weakref import WeakSet
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.algorithms import build, find
@@ -32,6 +33,7 @@ NONE: Mapping[str, Any] = MappingProxyType({})
 MUTANTS = "mutants/"
 OWN = __name__.partition(".")[0]
 LONGEST_LINE = 300
+LOADED: WeakSet[ModuleType] = WeakSet()  # the modules that stand for files
 
 
 @dataclass(frozen=True)
@@ -187,8 +189,7 @@ def _file(text: str, place: str, beside: Path | None) -> Path:
 def load_file(path: Path, text: str) -> ModuleType:
     """Run a file as a module of its own name, which finds the modules beside it."""
     folder = str(path.parent.resolve())
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+    sys.path[:] = [folder, *(place for place in sys.path if place != folder)]
     for name, other in _displaced(path.resolve()):
         rule = (
             f"needs the {name} beside it, but another is loaded here ({other}); "
@@ -209,8 +210,9 @@ def load_file(path: Path, text: str) -> ModuleType:
         sys.modules.pop(name, None)
         raise InvalidArgument("TARGET", text, f"cannot be imported: {said(error)}") from None
     finally:
-        if known is not None and _file_of(known) != path.resolve():
-            sys.modules[name] = known
+        if known is not None and known not in LOADED:
+            sys.modules[name] = known  # not ours to replace
+    LOADED.add(module)
     return module
 
 

@@ -78,6 +78,9 @@ def test_a_lock_and_a_gate_judge_each_file_with_its_own_modules(two, capsys):
 
 
 def test_two_files_in_one_run_of_the_tests(two):
+    # neither the working directory nor the order of the path takes the place of a file's own folder
+    (two / "common.py").write_text("raise RuntimeError('the wrong one')")
+    sys.path[:] = [str(two), *sys.path, str(two / "right")]
     assert_global_dp("right/m.py:Mine", method="structure", horizon=50)
     with pytest.raises(PrivacyViolation, match="charged 10"):
         assert_global_dp("wrong/m.py:Mine", method="structure", horizon=50)
