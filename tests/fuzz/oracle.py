@@ -1,0 +1,162 @@
+"""Likelihoods of action sequences from the definition; no code is shared with the engines.
+
+A path's probability is an integral over the releases that its decisions read. One release is held;
+given it, the others fall apart into groups that no decision joins, each done likewise. Where a
+release lets the decisions go their way is found by asking the rule itself (`winner`, no inverse).
+The innermost integral is exact; the others are Gauss-Legendre panels in quantiles, cut where means
+clip and halved `rounds` times where that changes them: the error is what another round changes.
+"""
+
+import math
+from collections import namedtuple
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows
+from dpaudit.core.arithmetic import FLOAT
+from dpaudit.core.noise import Gaussian, NoNoise
+from dpaudit.core.scores import BetaDraw
+
+DEEPEST = 3  # integrals inside one another
+LOW = np.array([1e-13, 1e-9, 1e-6, 1e-4, 3e-3, 0.02, 0.06, 0.12, 0.2, 0.3, 0.4])
+SCAN = np.array([*LOW, 0.5, *(1 - LOW[::-1])])
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(4)
+
+
+class Declined(Exception):
+    """The oracle has no answer; the reason is a few words."""
+
+
+# releases: (steps, divisor, noise); decisions: (request, outcome, releases that each arm shows)
+Path = namedtuple("Path", "actions releases decisions")
+
+
+def all_paths(algorithm: Algorithm, horizon: int) -> list[Path]:
+    found: list[Path] = []
+
+    def walk(state: Any, played: tuple, releases: tuple, held: dict, decisions: tuple) -> None:
+        while True:
+            step = algorithm.step(state)
+            request, answer = step.request, None
+            if isinstance(request, Play):
+                first = played.count(request.arm)
+                played = (*played, *(request.arm,) * request.rounds)
+                if len(played) >= horizon:
+                    return found.append(Path(played[:horizon], releases, decisions))
+                answer = Rows(request.arm, first, first + request.rounds)
+            elif isinstance(request, Release | Accumulate):
+                rows, name = request.rows, request.register
+                steps = [t for t, arm in enumerate(played) if arm == rows.arm][: rows.stop]
+                kept = held.get(name, ()) if isinstance(request, Accumulate) else ()
+                held = {**held, name: (*kept, len(releases))}
+                new = (tuple(steps[rows.first :]), float(request.divisor), request.noise)
+                releases = (*releases, new)
+            else:
+                shown = [[i for name in group for i in held[name]] for group in request.registers]
+                sizes = range(1, len(request.arms) + 1) if isinstance(request, Keep) else ()
+                some = [kept for size in sizes for kept in combinations(request.arms, size)]
+                for o in some or request.arms:
+                    walk(step.then(o), played, releases, held, (*decisions, (request, o, shown)))
+                return None
+            state = step.then(answer)
+
+    walk(algorithm.start(), (), (), {}, ())
+    return found
+
+
+def goes(request: Choose | Keep, outcome: Any, x: Any) -> Any:
+    if isinstance(request, Keep):
+        near = x >= x.max(axis=-1, keepdims=True) - float(request.width(FLOAT))
+        return (near == np.isin(request.arms, outcome)).all(axis=-1)
+    return np.asarray(request.rule(FLOAT).winner(x, None)) == request.arms.index(outcome)
+
+
+class Integral:
+    def __init__(self, path: Path, stream: Any, rounds: int = 0) -> None:
+        self.noises, self.rounds = [noise for _, _, noise in path.releases], rounds
+        self.centres = [math.fsum(stream[t] for t in at) / over for at, over, _ in path.releases]
+        self.decisions = [(*d, {i for group in d[2] for i in group}) for d in path.decisions]
+        rules = [d[0].rule(FLOAT) for d in path.decisions if isinstance(d[0], Choose)]
+        if any(isinstance(it, BetaDraw | Gaussian) for it in (*rules, *self.noises)):
+            raise Declined("Gaussian noise or a rule that draws")
+        self.kinks = [0.0, 1.0]
+        for rule in rules:
+            shift, scale = (np.ravel(getattr(rule, n, v)) for n, v in (("shift", 0), ("scale", 1)))
+            self.kinks += [*(-shift / scale), *((1 - shift) / scale)]
+        everything = frozenset().union(*(read for *_, read in self.decisions))
+        self.value = float(self.chance(everything, (), np.zeros((1, 0)))[0])
+
+    def groups(self, rest: frozenset[int]) -> list[frozenset[int]]:
+        parts = [frozenset({i}) for i in rest]
+        for *_, read in self.decisions:
+            joined = [part for part in parts if part & read]
+            parts = [part for part in parts if not part & read] + [frozenset().union(*joined)]
+        return [part for part in parts if part]
+
+    def chance(self, rest: frozenset[int], held: tuple[int, ...], x: Any) -> Any:
+        parts = [self.group(part, held, x) for part in self.groups(rest)]
+        return np.prod([np.ones(len(x)), *parts], axis=0)
+
+    def group(self, part: frozenset[int], held: tuple[int, ...], x: Any) -> Any:
+        i = min(sorted(part), key=lambda i: max(map(len, self.groups(part - {i})), default=0))
+        order, left, noise, centre = (*held, i), part - {i}, self.noises[i], self.centres[i]
+        if left and sum(not isinstance(self.noises[j], NoNoise) for j in order) >= DEEPEST:
+            raise Declined("many releases that hang together")
+        now = [d for d in self.decisions if d[3] & part == {i} and not d[3] - set(order)]
+        counts = [np.array([[g.count(j) for j in order] for g in d[2]], dtype=float) for d in now]
+
+        def fits(value: Any, rows: Any) -> Any:
+            fine = np.ones(value.shape, dtype=bool)
+            for (request, outcome, *_), count in zip(now, counts, strict=True):
+                past = (x[rows] @ count[:, :-1].T)[(slice(None), *(None,) * (value.ndim - 1))]
+                fine &= goes(request, outcome, past + value[..., None] * count[:, -1])
+            return fine
+
+        if isinstance(noise, NoNoise):
+            value = np.full(len(x), centre)
+            return fits(value, slice(None)) * self.chance(left, order, np.column_stack((x, value)))
+        scale = float(noise.scale)
+
+        def quantile(u: Any) -> Any:
+            tail = np.log(2 * np.clip(np.minimum(u, 1 - u), 1e-17, 1))
+            return centre + scale * np.where(u < 0.5, tail, -tail)
+
+        def panels(owner: Any, low: Any, high: Any) -> Any:
+            u = low[:, None] + (high - low)[:, None] * (NODES + 1) / 2
+            rows = np.column_stack((np.repeat(x[owner], len(NODES), 0), quantile(u.ravel())))
+            return (high - low) / 2 * (self.chance(left, order, rows).reshape(u.shape) @ WEIGHTS)
+
+        owner, low, high = intervals(lambda u, rows: fits(quantile(u), rows), len(x))
+        if not left:
+            return np.bincount(owner, high - low, len(x))
+        kinks = (np.array(self.kinks) - centre) / scale
+        tails = np.exp(-np.abs(kinks)) / 2
+        cuts = np.unique([0, 1, *SCAN[1:-1:2], *np.where(kinks < 0, tails, 1 - tails)])
+        low, high = np.maximum(low[:, None], cuts[:-1]), np.minimum(high[:, None], cuts[1:])
+        owner, low, high = (v[low < high] for v in (owner[:, None] + 0 * (low > 0), low, high))
+        found, whole = np.zeros(len(x)), panels(owner, low, high)
+        for _ in range(self.rounds):
+            middle = (low + high) / 2
+            halves = panels(owner, low, middle), panels(owner, middle, high)
+            again = np.abs(sum(halves) - whole) > 1e-7
+            found += np.bincount(owner, np.where(again, 0.0, sum(halves)), len(x))
+            low, high = np.append(low[again], middle[again]), np.append(middle[again], high[again])
+            owner, whole = np.tile(owner[again], 2), np.append(*(half[again] for half in halves))
+        return found + np.bincount(owner, whole, len(x))
+
+
+def intervals(fits: Any, rows: int) -> tuple[Any, Any, Any]:
+    inside = np.pad(fits(np.tile(SCAN, (rows, 1)), slice(None)), ((0, 0), (1, 1))).astype(int)
+    ends = []
+    for sign in (1, -1):
+        owner, place = np.nonzero(np.diff(inside, axis=1) == sign)
+        low, high = np.append(0.0, SCAN)[place], np.append(SCAN, 1.0)[place]
+        edge = (place > 0) & (place < len(SCAN))
+        for _ in range(26 if edge.any() else 0):
+            middle = (low + high) / 2
+            passed = fits(middle, owner) == (sign > 0)
+            low, high = np.where(passed, low, middle), np.where(passed, middle, high)
+        ends.append(np.where(edge, (low + high) / 2, (place > 0).astype(float)))
+    return owner, *ends
