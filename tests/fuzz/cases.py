@@ -28,6 +28,7 @@ class Case:
 
 
 SCALES = (1, 2, Fraction(1, 2), 0.7, Fraction(4, 3), 3.0)
+DIVISORS = (1, 2, Fraction(3, 2), Fraction(1, 2))
 SHIFTS = (0, 0.25, -0.5, 0.75, Fraction(1, 2))
 WINDOWS = (
     ("last", 1),
@@ -61,103 +62,134 @@ def indices(draw: Any, arms: int) -> Index:
     return Index(kind, shift, scale, level, draw(st.sampled_from((0, 0, 1, 0.5))))
 
 
+FEATURES = ("windows", "divisors", "adds", "shown", "hidden", "rules", "noise", "order", "names")
+
+
 @st.composite
-def noises(draw: Any) -> Any:
-    """Return a strategy of noises: mostly one Laplace law for a whole declaration."""
-    kind = draw(st.integers(0, 11))
-    one = draw(st.sampled_from(SCALES))
-    if kind < 5:
-        return st.just(("Laplace", one))
+def laws(draw: Any, wild: bool) -> Any:
+    """Return a strategy of noises: one Laplace law for a whole declaration, or many."""
+    if not wild and draw(st.booleans()):
+        return st.just(("Laplace", draw(st.sampled_from(SCALES))))
     several = st.sampled_from([("Laplace", scale) for scale in SCALES])
     gaussian = st.sampled_from((("Gaussian", 1.0), ("Gaussian", 0.5)))
-    return (
-        several,
-        several,
-        several,
-        several,
-        gaussian,
-        st.just(("NoNoise",)),
-        several | gaussian | st.just(("NoNoise",)),
-    )[kind - 5]
+    none = st.just(("NoNoise",))
+    if not wild:
+        return several
+    return draw(st.sampled_from((several, gaussian, none, none, several | gaussian | none)))
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Draws the parts of a script; only the features in `wild` are."""
+
+    draw: Any
+    wild: frozenset[str]
+    arms: int
+    names: tuple[Any, ...]
+    noise: Any
+    index: Index
+    adds: bool
+    spare: tuple[Any, ...]
+
+    @property
+    def everyone(self) -> tuple[int, ...]:
+        """All arms, in order."""
+        return tuple(range(self.arms))
+
+    def pull(self, arm: int | None) -> Pull:
+        """Return a play of mostly one round."""
+        return Pull(arm, rarely(self.draw, st.just(1), st.sampled_from((2, 3))))
+
+    def tell(self, register: Any = None, arm: int | None = None, rounds: int = 1) -> Tell:
+        """Return a release: of the mean of the last play, if tame."""
+        draw = self.draw
+        window: Any = ("last", rounds)
+        if "windows" in self.wild:
+            window = rarely(draw, st.just(window), st.sampled_from(WINDOWS), 2)
+        divisor = draw(st.sampled_from(DIVISORS)) if "divisors" in self.wild else rounds
+        add = rarely(draw, st.just(self.adds), st.booleans()) if "adds" in self.wild else self.adds
+        return Tell(register, arm, window, draw(self.noise), divisor, add)
+
+    def shown(self) -> tuple[Any, ...]:
+        """Return what the arms show: their own registers, if tame."""
+        names, spare = self.names, self.spare
+        own = tuple((name,) for name in names)
+        if "shown" not in self.wild:
+            return own
+        wild = [own[::-1], tuple((n, names[0])[: 1 + (n != names[0])] for n in names), own]
+        if spare:
+            wild += [tuple((s,) for s in spare)]
+            wild += [tuple(zip(names, spare, strict=True))] * 3
+        return self.draw(st.sampled_from(wild))
+
+    def order(self) -> Any:
+        """Return among whom, in which order."""
+        some = st.permutations(self.everyone).map(tuple)
+        duel = st.permutations(self.everyone).map(lambda p: tuple(p[:2]))
+        words = st.sampled_from(("fewest", "most", "recent"))
+        chance = 1 if "order" in self.wild else 4
+        return rarely(self.draw, st.just(self.everyone), words | some | duel, chance)
+
+    def pick(self) -> Pick:
+        """Return a choice by the declaration's rule, if tame."""
+        index = self.index
+        if "rules" in self.wild:
+            index = rarely(self.draw, st.just(index), indices(self.arms), 3)
+        return Pick(self.order(), self.shown(), index)
+
+    def turn(self) -> list[Any]:
+        """Return choose, play what was chosen, release, if tame; else a decision may be hidden."""
+        draw = self.draw
+        way = draw(st.integers(0, 7)) if "hidden" in self.wild else 0
+        fixed = draw(st.sampled_from(self.everyone)) if way else 0
+        played = self.pull(None if way < 4 else fixed)
+        told = self.tell(None, None, played.rounds)
+        match way:
+            case 2:  # which decision counted shows only later, or never
+                return [self.pick(), Pull(fixed), self.pick(), played, told]
+            case 3 | 7:
+                width = draw(st.sampled_from((0, 0.5, 1)))
+                return [Trim(self.order(), self.shown(), width), played, told]
+            case 5:
+                return [self.pick(), played, told, Pull(None), self.tell()]
+            case 6:
+                again = self.tell(self.names[fixed], fixed)
+                return [played, told, again, self.pick(), Pull(None)]
+        return [self.pick(), played, told]
 
 
 @st.composite
 def scripts(draw: Any) -> tuple[Algorithm, int]:
-    """Return a script and its horizon."""
+    """Return a script and its horizon: tame, wild in one feature, or in all of them."""
+    every = frozenset(FEATURES)
+    one = [frozenset({feature}) for feature in FEATURES]
+    wild = draw(st.sampled_from([frozenset(), frozenset(), *one, *one, every, every, every]))
     arms = draw(st.sampled_from((2, 2, 2, 2, 3, 3, 4)))
     everyone = tuple(range(arms))
-    noise = draw(noises())
-    names = rarely(
+    names = everyone
+    if "names" in wild:
+        strange = (everyone[::-1], tuple("dcba"[:arms]), tuple((a, "x") for a in everyone))
+        names = draw(st.sampled_from(strange))
+    two = "shown" in wild and draw(st.booleans())
+    make = Maker(
         draw,
-        st.just(everyone),
-        st.sampled_from((everyone[::-1], tuple("dcba"[:arms]), tuple((a, "x") for a in everyone))),
+        wild,
+        arms,
+        names,
+        draw(laws("noise" in wild)),
+        draw(indices(arms)),
+        rarely(draw, st.just(False), st.just(True), 3),
+        tuple(("spare", a) for a in everyone) if two else (),
     )
-    tame = draw(st.booleans())
-    index = draw(indices(arms))
-    adds = draw(st.booleans()) if not tame else False
-    divisors = st.sampled_from((1, 2, Fraction(3, 2), Fraction(1, 2)))
-
-    def tell(register: Any = None, arm: int | None = None, rounds: int = 1) -> Tell:
-        window = (
-            ("last", rounds)
-            if tame
-            else rarely(draw, st.just(("last", rounds)), st.sampled_from(WINDOWS), 3)
-        )
-        divisor = rounds if tame else draw(divisors)
-        add = adds if tame else rarely(draw, st.just(adds), st.booleans())
-        return Tell(register, arm, window, draw(noise), divisor, add)
-
-    def pull(arm: int | None) -> Pull:
-        return Pull(arm, rarely(draw, st.just(1), st.sampled_from((2, 3))))
-
-    spare = tuple(("spare", a) for a in everyone) if not tame and draw(st.booleans()) else None
     opening: list[Any] = []
     for arm in draw(st.permutations(everyone)):
-        first = pull(arm)
-        opening += [first, tell(None, arm, first.rounds)]
-        if spare is not None:
-            opening.append(tell(spare[arm], arm, first.rounds))
-
-    def shown() -> tuple[Any, ...]:
-        own = tuple((name,) for name in names)
-        if tame:
-            return own
-        wild = [own[::-1], tuple((name, names[0])[: 1 + (name != names[0])] for name in names), own]
-        if spare is not None:
-            wild += [tuple((spare[a],) for a in everyone)]
-            wild += [tuple((names[a], spare[a]) for a in everyone)] * 3
-        return draw(st.sampled_from(wild))
-
-    def order() -> Any:
-        some = st.permutations(everyone).map(tuple)
-        duel = st.permutations(everyone).map(lambda p: tuple(p[:2]))
-        words = st.sampled_from(("fewest", "most", "recent"))
-        return rarely(draw, st.just(everyone), some | duel | words, 3)
-
-    def pick() -> Pick:
-        own = index if tame else rarely(draw, st.just(index), indices(arms), 6)
-        return Pick(order(), shown(), own)
-
-    def turn() -> list[Any]:
-        way = 0 if tame else draw(st.integers(0, 9))
-        fixed = draw(st.sampled_from(everyone)) if way > 4 else 0
-        played = pull(None if way < 7 else fixed)
-        told = tell(None, None, played.rounds)
-        if way < 5:
-            return [pick(), played, told]
-        if way == 5:  # which decision counted shows only later, or never
-            return [pick(), Pull(fixed), pick(), played, told]
-        if way == 6:
-            return [Trim(order(), shown(), draw(st.sampled_from((0, 0.5, 1)))), played, told]
-        if way == 7:
-            return [pick(), played, told]
-        if way == 8:
-            return [pick(), played, told, Pull(None), tell()]
-        return [played, told, tell(names[fixed], fixed), pick(), Pull(None)]
-
-    body = [part for _ in range(draw(st.integers(1, 2))) for part in turn()]
-    told = not tame and draw(st.integers(0, 5)) == 0
-    ending = tuple(turn()) if told else ()
+        first = make.pull(arm)
+        opening += [first, make.tell(None, arm, first.rounds)]
+        if make.spare:
+            opening.append(make.tell(make.spare[arm], arm, first.rounds))
+    body = [part for _ in range(draw(st.integers(1, 2))) for part in make.turn()]
+    told = draw(st.integers(0, 9)) == 0
+    ending = tuple(make.turn()) if told else ()
     states = draw(st.sampled_from(("tuple", "named", "record", "set", "flag", "enum")))
     program = Program(tuple(opening), tuple(body), names, states, ending)
     begun = sum(part.rounds for part in opening if isinstance(part, Pull))
@@ -171,7 +203,7 @@ def scripts(draw: Any) -> tuple[Algorithm, int]:
 def frames(draw: Any) -> tuple[Algorithm, int]:
     """Return an algorithm of episodes and its horizon."""
     arms = draw(st.sampled_from((2, 2, 2, 3)))
-    noise = draw(draw(noises()))
+    noise = draw(draw(laws(draw(st.integers(0, 3)) == 0)))
     shows = rarely(draw, st.just("own"), st.sampled_from(("crossed", "both")), 5)
     algorithm = Framed(
         arms=arms,

@@ -1,0 +1,97 @@
+"""Seeded runs of a declaration, all at once, against the likelihoods: for the long campaign alone.
+
+Runs that stand in one public state advance together. A count of `RUNS` runs with likelihood p is
+off by more than z = 7 deviations (and 1 / RUNS) with probability below 1e-11, by Bernstein's bound;
+a campaign of a million counts raises a false alarm with probability below 1e-5.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from cases import Case
+
+from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows
+from dpaudit.core.arithmetic import FLOAT
+from dpaudit.core.noise import Gaussian, NoNoise
+from dpaudit.exact import likelihood
+
+RUNS = 200_000
+MOST = 8  # action sequences of one case
+
+
+def frequencies(algorithm: Algorithm, stream: Any, runs: int, rng: Any) -> Counter[tuple[int, ...]]:
+    """Return how often every action sequence came up."""
+    found: Counter[tuple[int, ...]] = Counter()
+
+    def walk(state: Any, played: tuple[int, ...], registers: dict[Any, Any], size: int) -> None:
+        while True:
+            step = algorithm.step(state)
+            request, answer = step.request, None
+            if isinstance(request, Play):
+                first = played.count(request.arm)
+                played = (*played, *(request.arm,) * request.rounds)
+                if len(played) >= len(stream):
+                    found[played[: len(stream)]] += size
+                    return
+                answer = Rows(request.arm, first, first + request.rounds)
+            elif isinstance(request, Release | Accumulate):
+                rows, noise = request.rows, request.noise
+                steps = [t for t, arm in enumerate(played) if arm == rows.arm]
+                total = math.fsum(stream[t] for t in steps[rows.first : rows.stop])
+                value = total / float(request.divisor) + _drawn(noise, size, rng)
+                if isinstance(request, Accumulate):
+                    value = value + registers.get(request.register, 0.0)
+                registers = {**registers, request.register: value}
+            else:
+                x = np.stack([sum(registers[n] for n in group) for group in request.registers], -1)
+                if isinstance(request, Keep):
+                    near = x >= x.max(axis=-1, keepdims=True) - float(request.width(FLOAT))
+                    chosen = near @ (1 << np.arange(len(request.arms)))
+                else:
+                    chosen = np.asarray(request.rule(FLOAT).winner(x, rng))
+                for code in np.unique(chosen).tolist():
+                    here = chosen == code
+                    some = {name: value[here] for name, value in registers.items()}
+                    walk(step.then(_answer(request, code)), played, some, int(here.sum()))
+                return
+            state = step.then(answer)
+
+    walk(algorithm.start(), (), {}, runs)
+    return found
+
+
+def _drawn(noise: Any, size: int, rng: Any) -> Any:
+    if isinstance(noise, NoNoise):
+        return np.zeros(size)
+    if isinstance(noise, Gaussian):
+        return rng.normal(0.0, noise.deviation, size)
+    return rng.laplace(0.0, float(noise.scale), size)
+
+
+def _answer(request: Choose | Keep, code: int) -> Any:
+    if isinstance(request, Choose):
+        return request.arms[code]
+    return tuple(arm for bit, arm in enumerate(request.arms) if code >> bit & 1)
+
+
+def check_frequencies(case: Case, tally: Any, seed: int) -> None:
+    """Compare the likelihoods of the most frequent action sequences with their frequencies."""
+    rng = np.random.default_rng(seed)
+    with np.errstate(all="ignore"):
+        counted = frequencies(case.algorithm, case.stream, RUNS, rng)
+        for actions, count in counted.most_common(MOST):
+            try:
+                found = likelihood(case.algorithm, actions, case.stream, "float")
+            except Exception:
+                continue  # a refusal, or what the examination has written down
+            share = count / RUNS
+            spread = 7 * math.sqrt(share * (1 - share) / RUNS) + 60 / RUNS
+            tally.counts["compared with runs"] += 1
+            if not found.lower - spread <= share <= found.upper + spread:
+                text = f"{actions} on {case.stream}: [{found.lower:.6g}, {found.upper:.6g}]"
+                what = f"{text}, frequency {share:.6g} +- {spread:.2g}"
+                tally.disagreements.append(("likelihood float against runs", what, case))
