@@ -139,7 +139,12 @@ def _followed(path: Path, start: Path | None) -> bool:
         return path.is_relative_to(CORE)
     if start is not None and path.is_relative_to(_top(start)):
         return True
-    return not _installed(path) and not any(path.is_relative_to(place) for place in STANDARD)
+    return not is_installed(path)
+
+
+def is_installed(path: Path) -> bool:
+    """Tell whether a file belongs to Python or to an installed package."""
+    return _installed(path) or any(path.is_relative_to(place) for place in STANDARD)
 
 
 def _installed(path: Path) -> bool:

@@ -64,6 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "of the runs: for leaks spread over many rounds (tables)",
     )
     parser.add_argument("--jobs", type=int, default=1, help="workers (1)")
+    parser.add_argument(
+        "--isolate", action="store_true", help="run every block in a fresh process (slower)"
+    )
     parser.add_argument("--backend", default="processes", help="processes, threads or dask")
     parser.add_argument(
         "--scheduler", metavar="ADDRESS", help="dask scheduler; none: local cluster"
@@ -107,7 +110,13 @@ def execute(arguments: argparse.Namespace) -> int:
     require_writable(arguments.json)
     if arguments.budget is not None:
         require_positive("budget", arguments.budget)
-    workers = Workers(arguments.jobs, arguments.backend, arguments.scheduler, arguments.max_memory)
+    workers = Workers(
+        arguments.jobs,
+        arguments.backend,
+        arguments.scheduler,
+        arguments.max_memory,
+        arguments.isolate,
+    )
     if arguments.replay:
         lines, refuted = replayed(arguments)
         print("\n".join(lines))
@@ -161,4 +170,5 @@ def _one_run(arguments: argparse.Namespace) -> int:
             f"  {found.correct} of {found.guesses} guesses right ({found.canaries} canaries); "
             f"p-value {found.p_value:.3g}; epsilon >= {found.lower:.4f} at error {found.error:g}"
         )
+        print(f"  independence: {found.independence}")
     return int(found.refuted)

@@ -23,7 +23,6 @@ from dpaudit.errors import (
     require_integer,
     require_positive,
 )
-from dpaudit.sources import file_of
 from dpaudit.target import Target, parameters
 from dpaudit.verdict import Finding, Status
 
@@ -175,7 +174,7 @@ class Foreign:
     def judge(self, options: Options) -> Judged:
         """Audit seeded runs; a budget that does not suffice for them concludes less."""
         from dpaudit.sample.audit import audit
-        from dpaudit.sample.boxes import PolicyBox, accepted, read_source
+        from dpaudit.sample.boxes import FileBuilder, PolicyBox, accepted
         from dpaudit.sample.plan import AuditPlan
         from dpaudit.sample.streams import candidates
 
@@ -191,10 +190,10 @@ class Foreign:
             return self.source(**{name: (values | {"rng": rng})[name] for name in names})
 
         start = time.monotonic()
-        file = file_of(self.text, self.source)
-        text = read_source(str(file)) if file else ""
+        file, _, name = self.text.rpartition(":")
+        named = FileBuilder(file, name, arms, horizon, epsilon) if file.endswith(".py") else None
         limit = min(RUN_SECONDS, options.budget)
-        box = PolicyBox(self.text, build, arms, horizon, limit, text)
+        box = PolicyBox(self.text, build, arms, horizon, limit, self.source, named)
         pairs = tuple(candidates(arms, horizon, [options.seed, 2]))[: max(1, runs // 16)]
         plan = AuditPlan(box, epsilon, BOX_ERROR, runs, options.seed, pairs)
         found = audit(plan, deadline=start + options.budget)

@@ -11,24 +11,35 @@
    half of it for the last. So with probability at least 1 - error a true claim is not refuted and
    the printed lower bound is below the truth.
 
-Blocks are counted in a fixed order and the decision to stop is taken between blocks.
+Blocks are counted in a fixed order and the decision to stop is taken between blocks. Whether runs
+are independent is checked on the way (`independence`); evidence that is not shown to come from
+independent runs refutes nothing.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.perstep import PerStep
 from dpaudit.sample.boxes import DeclaredBox
 from dpaudit.sample.budget import ErrorBudget
-from dpaudit.sample.codec import candidate_data, candidate_of
+from dpaudit.sample.codec import (
+    candidate_data,
+    candidate_of,
+    judgement_data,
+    judgement_of,
+)
 from dpaudit.sample.events import Candidate
+from dpaudit.sample.guard import TimeUp, judged, time_limit
 from dpaudit.sample.hypothesis import Hypothesis
+from dpaudit.sample.independence import PATIENCE, Independence
+from dpaudit.sample.judgement import judge
 from dpaudit.sample.log import BlockLog
-from dpaudit.sample.plan import SHORTLIST, AuditPlan, in_lockstep, judge, train
+from dpaudit.sample.plan import SHORTLIST, AuditPlan, in_lockstep, train
 from dpaudit.sample.report import Report, conclude
 from dpaudit.sample.steer import steered
 from dpaudit.sample.streams import candidates
@@ -76,33 +87,59 @@ def audit(
 
     `heard(runs, lower, evidence)` is called after every block with the state so far (evidence in
     powers of ten against 1 / its error share). A `deadline` (of `time.monotonic`) ends the audit
-    early, at a block; what is concluded then is as valid, but depends on the machine's speed.
+    early; a block that is not done by then does not count. What is concluded is as valid, but
+    depends on the machine's speed. Whatever the judged code does is a `DpauditError`.
     """
     workers, log = workers or Workers(), log or BlockLog.nowhere()
     budget, acts = ErrorBudget(plan.error), plan.acts()
     # gross violations need little error: most of it is kept for the long part
     shares = budget.split(ACTS[-len(acts) :], WEIGHTS[-len(acts) :])
-    course = Course(workers, log, heard, deadline)
-    with workers.open() as run:
-        for act, share in zip(acts, shares, strict=True):
-            course.perform(act, share, run)
-            if course.over:
-                break
-    return conclude(plan, course.hypotheses, budget, course.runs)
+    independence = Independence(plan.box, plan.seed, deadline)
+    course = Course(workers, log, heard, deadline, independence)
+    name = independence.name
+    try:
+        with _ended_at(deadline, name), judged(name):
+            independence.begin(plan.pairs[0])
+            with workers.open() as run:
+                for act, share in zip(acts, shares, strict=True):
+                    course.perform(act, share, run)
+                    if course.over:
+                        break
+    except TimeUp:
+        if not course.late:
+            raise
+    finally:
+        independence.close()
+    return conclude(plan, course, budget)
+
+
+def _ended_at(deadline: float | None, name: str) -> AbstractContextManager[None]:
+    """Raise `TimeUp` in a block that does not look at the clock, a moment after the deadline."""
+    if deadline is None:
+        return nullcontext()
+    return time_limit(max(deadline - time.monotonic(), 0.0) + PATIENCE, name)
 
 
 class Course:
     """How far an audit has come, over its parts."""
 
     def __init__(
-        self, workers: Workers, log: BlockLog, heard: Heard, deadline: float | None
+        self,
+        workers: Workers,
+        log: BlockLog,
+        heard: Heard,
+        deadline: float | None,
+        independence: Independence,
     ) -> None:
         self.workers = workers
         self.log = log
         self.heard = heard
         self.deadline = deadline
+        self.independence = independence
         self.hypotheses: list[Hypothesis] = []
         self.runs = 0
+        self.doubt = "its runs were not made again"
+        """Why a refutation cannot be trusted to rest on independent runs, if it cannot."""
 
     @property
     def late(self) -> bool:
@@ -129,6 +166,12 @@ class Course:
             self._tell(2 * rounds)
             if self.over:
                 break
+        guilty = dict.fromkeys(h.index for h in found if h.refuted)
+        if guilty:
+            doubts = [self.independence.confirm(act.pairs[index], act.act) for index in guilty]
+            self.doubt = next((doubt for doubt in doubts if doubt), "")
+        else:
+            self.independence.part(act.act)
 
     def _tell(self, runs: int) -> None:
         self.runs += runs
@@ -188,9 +231,13 @@ class Course:
         )
         results = iter(run(missing))
         for name, key, rounds in order:
-            if name not in self.log.done:
-                self.log.record(name, next(results))
-            yield key[2], rounds, self.log.done[name]
+            if name in self.log.done:
+                found_again = judgement_of(self.log.done[name], len(events[key[2]]), rounds)
+            else:
+                found_again = next(results)
+                self.log.record(name, judgement_data(found_again))
+            self.independence.keep(act.pairs[key[2]], key, rounds, found_again)
+            yield key[2], rounds, found_again.counts
 
 
 def _hypotheses(
@@ -218,13 +265,15 @@ def short_audit(
     Its error is 1e-6: a check that is run every day must not cry wolf once a year. Of an algorithm
     that decides at every step only the first steps are run: they are post-processing of the whole
     run, so a violation in them is one of the whole. Steering may take a third of the time.
+    Whatever the algorithm's own code does is a `DpauditError`.
     """
     start = time.monotonic()
     steps = min(horizon, SHORT_STEPS) if isinstance(algorithm, PerStep) else horizon
     box = DeclaredBox(algorithm, steps)
     runs = LOCKSTEP_RUNS if in_lockstep(box) else SHORT_RUNS
     deadline = start + budget / 3
-    aimed = steered(algorithm, steps, [seed, 5], runs // 5, SHORT_STEERED, deadline=deadline)
+    with _ended_at(start + budget, box.name), judged(box.name):
+        aimed = steered(algorithm, steps, [seed, 5], runs // 5, SHORT_STEERED, deadline=deadline)
     pairs = (*aimed, *candidates(algorithm.arms, steps, [seed, 2])[:SHORT_PAIRS])
     plan = AuditPlan(box, epsilon, 1e-6, runs, seed, pairs, favoured=len(aimed))
     report = audit(plan, deadline=start + budget)

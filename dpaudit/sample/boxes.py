@@ -9,21 +9,28 @@ from __future__ import annotations
 import hashlib
 import inspect
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.mutant import Mutant
-from dpaudit.errors import DpauditError, InvalidArgument, UnknownName, require_integer
+from dpaudit.errors import InvalidArgument, UnknownName, require_integer
 from dpaudit.sample.adapters import drive
-from dpaudit.sample.guard import GlobalRandomness, PolicyError, no_global_randomness, time_limit
+from dpaudit.sample.guard import (
+    GlobalRandomness,
+    judged,
+    no_global_randomness,
+    time_limit,
+)
 from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Stream
+from dpaudit.sources import file_of, sources_of
 from dpaudit.target import load_file
 
 MOST_ARMS = 2**15 - 1  # as runs store them
@@ -66,11 +73,17 @@ class DeclaredBox:
         """The number of arms."""
         return self.algorithm.arms
 
-    def identity(self) -> dict[str, Any]:
-        """Return the class, the parameters and the horizon."""
+    @property
+    def name(self) -> str:
+        """What names the class."""
         kind = type(self.algorithm)
+        return f"{self.file or kind.__module__}:{kind.__qualname__}"
+
+    def identity(self) -> dict[str, Any]:
+        """Return the class, what it rests on, the parameters and the horizon."""
         return {
-            "declared": f"{kind.__module__}.{kind.__qualname__}",
+            "declared": self.name,
+            **_rests_on(self.name, self.algorithm),
             "parameters": {key: str(value) for key, value in asdict(self.algorithm).items()},
             "horizon": self.horizon,
         }
@@ -86,6 +99,12 @@ class DeclaredBox:
         return run_many(self.algorithm, stream, runs, np.random.default_rng(seed))
 
 
+def _rests_on(text: str, source: Any) -> dict[str, Any]:
+    file = file_of(text, source)
+    found = sources_of(text, source, file.parent if file else Path.cwd())
+    return {"sources": found.files, "packages": found.packages}
+
+
 def _require_few_arms(arms: int) -> None:
     if arms > MOST_ARMS:
         raise InvalidArgument("arms", arms, f"must be at most {MOST_ARMS}.")
@@ -99,14 +118,19 @@ def _arrived(file: str, algorithm: bytes, horizon: int) -> DeclaredBox:
 
 @dataclass(frozen=True)
 class PolicyBox:
-    """Foreign code: `build(rng)` returns a fresh policy (see `adapters`) for every run."""
+    """Foreign code: `build(rng)` returns a fresh policy (see `adapters`) for every run.
+
+    `target` is the object that is judged, `elsewhere` how another process builds it, where `build`
+    itself does not find it there.
+    """
 
     name: str
     build: Callable[[np.random.Generator], Any]
     arms: int
     horizon: int
     limit: float = 60.0
-    source: str = ""
+    target: Any = None
+    elsewhere: FileBuilder | None = None
 
     def __post_init__(self) -> None:
         require_integer("arms", self.arms, 2)
@@ -114,10 +138,12 @@ class PolicyBox:
         require_integer("horizon", self.horizon, 2)
 
     def identity(self) -> dict[str, Any]:
-        """Return the name, a digest of the source, and the sizes."""
+        """Return the name, what it rests on, and the sizes."""
+        builder = self.build if isinstance(self.build, FileBuilder) else self.elsewhere
+        text = f"{builder.path}:{builder.name}" if builder else self.name
         return {
             "policy": self.name,
-            "source": hashlib.sha256(self.source.encode()).hexdigest(),
+            **_rests_on(text, self.target),
             "arms": self.arms,
             "horizon": self.horizon,
         }
@@ -125,25 +151,35 @@ class PolicyBox:
     def run(self, stream: Stream, runs: int, seed: Seed) -> Runs:
         """Return runs one by one, each with a generator of its own."""
         rewards = stream.array()
-        actions = np.zeros((runs, len(rewards)), dtype=np.int16)
-        for index, child in enumerate(seed.spawn(runs)):
-            try:
-                actions[index] = self.run_once(rewards, np.random.default_rng(child))
-            except GlobalRandomness:
-                # imports inside the first run may draw once; a policy that draws does so again
-                actions[index] = self.run_once(rewards, np.random.default_rng(child))
-        return Runs.of_actions(actions)
+        return Runs.of_actions(self.run_each([(rewards, child) for child in seed.spawn(runs)]))
+
+    def run_each(self, work: Sequence[tuple[Any, Seed]]) -> NDArray[np.int16]:
+        """Return the actions of runs (rewards, seed) that are made in this order."""
+        actions = np.zeros((len(work), self.horizon), dtype=np.int16)
+        with no_global_randomness(self.name) as unmoved:
+            for row, (rewards, seed) in zip(actions, work, strict=True):
+                for attempt in (0, 1):
+                    row[:] = self._play(rewards, np.random.default_rng(seed))
+                    try:
+                        unmoved()
+                        break
+                    except GlobalRandomness:
+                        # imports inside the first run may draw once; a policy that draws does so
+                        # again
+                        if attempt:
+                            raise
+        return actions
 
     def run_once(self, rewards: Any, rng: Any, chosen: Callable[[], None] = lambda: None) -> Any:
         """Return the actions of one run, or raise a `PolicyError` that names what went wrong."""
-        try:
-            with no_global_randomness(self.name), time_limit(self.limit, self.name):
-                return drive(self.build(rng), rewards, self.arms, rng, self.name, chosen)
-        except (DpauditError, KeyboardInterrupt, MemoryError):
-            raise
-        except (Exception, SystemExit) as error:
-            line = " ".join(str(error).split())
-            raise PolicyError(f"{self.name} raised {type(error).__name__}: {line}") from None
+        with no_global_randomness(self.name) as unmoved:
+            actions = self._play(rewards, rng, chosen)
+            unmoved()
+            return actions
+
+    def _play(self, rewards: Any, rng: Any, chosen: Callable[[], None] = lambda: None) -> Any:
+        with time_limit(self.limit, self.name), judged(self.name):
+            return drive(self.build(rng), rewards, self.arms, rng, self.name, chosen)
 
 
 @dataclass(frozen=True)
@@ -166,12 +202,20 @@ class FileBuilder:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
-    def __call__(self, rng: np.random.Generator) -> Any:
-        """Return a fresh policy."""
+    def is_below(self, folder: Path) -> bool:
+        """Tell whether the file lies in a folder."""
+        return Path(self.path).resolve().is_relative_to(folder)
+
+    def load(self) -> None:
+        """Import the file, once."""
         if "target" not in self.cached:
             target = load_object(self.path, self.name)
             self.cached["target"] = target
             self.cached["accepted"] = accepted(target)
+
+    def __call__(self, rng: np.random.Generator) -> Any:
+        """Return a fresh policy."""
+        self.load()
         target, names = self.cached["target"], self.cached["accepted"]
         if names is None:
             return target
@@ -245,7 +289,7 @@ def file_box(target: str, arms: int, horizon: int, epsilon: float, limit: float)
         raise InvalidArgument("target", target, "must be an algorithm's name or file.py:object.")
     builder = FileBuilder(str(Path(path)), name, arms, horizon, epsilon)
     accepted(load_object(builder.path, name))
-    return PolicyBox(target, builder, arms, horizon, limit, read_source(path))
+    return PolicyBox(target, builder, arms, horizon, limit)
 
 
 def mutant_box(

@@ -6,6 +6,7 @@ from typing import Any
 
 from dpaudit.errors import DpauditError, InvalidArgument, require_integer
 from dpaudit.sample.events import AtLeast, AtMost, Candidate, Event, OneOf
+from dpaudit.sample.judgement import Judgement
 from dpaudit.sample.learned import LearnedScore
 from dpaudit.sample.runs import History, PullCounts, Pulls
 from dpaudit.sample.streams import Pair, Stream
@@ -88,6 +89,24 @@ def event_of(data: dict[str, Any]) -> Event:
         raise InvalidArgument("event", "(data)", "is not an event.") from None
 
 
+def judgement_data(found: Judgement) -> dict[str, Any]:
+    """Return what a log keeps of a block of fresh runs."""
+    return {"counts": found.counts, "marks": [list(mark) for mark in found.marks]}
+
+
+def judgement_of(data: Any, events: int, rounds: int) -> Judgement:
+    """Return a block of fresh runs from plain data."""
+    try:
+        counts = [[int(hits), int(others)] for hits, others in data["counts"]]
+        marks = [(int(number), str(one), str(other)) for number, one, other in data["marks"]]
+    except (KeyError, TypeError, ValueError):
+        raise InvalidArgument("block", "(data)", "is not a block of an audit.") from None
+    possible = all(0 <= hits <= rounds for both in counts for hits in both)
+    if not possible or len(counts) != events or any(not 0 <= it[0] < rounds for it in marks):
+        raise InvalidArgument("block", "(data)", "holds counts that its audit cannot give.")
+    return Judgement(counts, marks)
+
+
 def candidate_data(candidate: Candidate) -> dict[str, Any]:
     """Return a candidate as plain data."""
     return {
@@ -102,4 +121,13 @@ def candidate_data(candidate: Candidate) -> dict[str, Any]:
 
 def candidate_of(data: dict[str, Any]) -> Candidate:
     """Return a candidate from plain data."""
-    return Candidate(**{**data, "event": event_of(data["event"])})
+    try:
+        swapped, hits, others, rounds = (
+            int(data[name]) for name in ("swapped", "hits", "hits_other", "rounds")
+        )
+        event, promise = event_of(data["event"]), float(data["promise"])
+        return Candidate(event, swapped, hits, others, rounds, promise)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, DpauditError):
+            raise
+        raise InvalidArgument("event", "(data)", "is not an event.") from None

@@ -22,7 +22,7 @@ from dpaudit.errors import Unsupported, require_integer
 from dpaudit.sample.budget import ErrorBudget
 from dpaudit.sample.events import Event
 from dpaudit.sample.lockstep import run_episodes
-from dpaudit.sample.plan import seed_of
+from dpaudit.sample.rounds import seed_of
 from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Pair
 

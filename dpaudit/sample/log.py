@@ -47,27 +47,28 @@ class BlockLog:
     def resume(cls, path: str, audit: dict[str, Any]) -> BlockLog:
         """Continue the log of the same audit."""
         try:
+            if Path(path).exists() and not Path(path).is_file():
+                raise InvalidArgument("resume", path, "is not a regular file.")
             file = Path(path).open("r+b")  # noqa: SIM115  kept open for the audit
         except OSError as error:
             raise InvalidArgument("resume", path, f"cannot be read: {error.strerror}.") from None
         text = file.read()
         whole = text.rfind(b"\n") + 1
+        first = msgspec.json.encode(["audit", plain(audit)])
         try:
             lines = [parse(line) for line in text[:whole].splitlines()]
             records = [(str(name), value) for name, value in lines]
         except (ValueError, TypeError, RecursionError):
             raise InvalidArgument("resume", path, "is not a log of an audit.") from None
-        if not records:
+        if not records and first.startswith(text):
             # killed before its first line was complete: nothing is lost
             records = [("audit", plain(audit))]
-            text, whole = b"", 0
-        name, header = records[0]
+        name, header = records[0] if records else ("", None)
         if name != "audit" or not isinstance(header, dict):
             raise InvalidArgument("resume", path, "is not a log of an audit.")
         for key, value in plain(audit).items():
             if header.get(key) != value:
-                rule = f"is the log of another audit: its {key} is different."
-                raise InvalidArgument("resume", path, rule)
+                raise InvalidArgument("resume", path, _other(key, header.get(key), value))
         file.seek(whole)
         file.truncate()
         log = cls(dict(records[1:]), file)
@@ -90,3 +91,17 @@ class BlockLog:
         """Close the file."""
         if self._file is not None:
             self._file.close()
+
+
+def _other(key: str, before: Any, now: Any) -> str:
+    """Say how an audit differs from the one of a log; of a target's code, which file changed."""
+    if key == "target" and isinstance(before, dict):
+        for kind in ("sources", "packages"):
+            old, new = before.get(kind), now.get(kind)
+            if isinstance(old, dict) and isinstance(new, dict) and old != new:
+                names = sorted(it for it in old.keys() | new.keys() if old.get(it) != new.get(it))
+                what = f"{names[0]} has changed" + (
+                    f", and {len(names) - 1} more" * (len(names) > 1)
+                )
+                return f"is the log of other code: {what}. Start anew with --log."
+    return f"is the log of another audit: its {key} is different."

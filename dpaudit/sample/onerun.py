@@ -15,6 +15,7 @@ guesses only; the bound uses one fresh run.
 from __future__ import annotations
 
 import math
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,11 +25,14 @@ from numpy.typing import NDArray
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
 from dpaudit.sample.boxes import Box
 from dpaudit.sample.budget import ErrorBudget
+from dpaudit.sample.guard import judged
+from dpaudit.sample.independence import Independence, Kept
 from dpaudit.sample.lower import clopper_pearson
-from dpaudit.sample.plan import seed_of
+from dpaudit.sample.rounds import Place, mark_of, seed_of
 from dpaudit.sample.streams import Stream
 
 WINDOWS = (1, 2, 4, 8, 16)
+ALSO_AGAIN = 15  # training runs that are made again beside the fresh one
 Bits = NDArray[np.int64]
 
 
@@ -43,6 +47,7 @@ class OneRun:
     p_value: float
     lower: float
     error: float
+    independence: str
 
     @property
     def refuted(self) -> bool:
@@ -131,15 +136,22 @@ def one_run_audit(box: Box, epsilon: float, error: float, seed: int, training: i
     if box.horizon < 16:
         raise InvalidArgument("horizon", box.horizon, "must be at least 16 for a one-run audit.")
 
-    def run(number: int) -> tuple[Any, Any]:
+    independence = Independence(box, seed)
+
+    def run(number: int) -> tuple[Any, Any, Kept]:
         rng = np.random.default_rng(seed_of(seed, 6, number, 0))
         bits = rng.integers(0, 2, box.horizon)
         stream = Stream.of(bits.astype(float))
         runs = box.run(stream, 1, seed_of(seed, 6, number, 1))
-        return runs.actions(0), bits
+        name = f"training run {number}" if number else "the fresh run"
+        return runs.actions(0), bits, Kept(Place(stream, (6, number, 1), 1, 0, name), mark_of(runs))
 
-    guesser = learn([run(number) for number in range(1, training + 1)], error)
-    actions, bits = run(0)
+    with closing(independence), judged(independence.name):
+        trained = [run(number) for number in range(1, training + 1)]
+        guesser = learn([(actions, bits) for actions, bits, _ in trained], error)
+        actions, bits, fresh = run(0)
+        # the fresh run must owe nothing to those that taught the guesser
+        doubt = independence.shown([fresh, *(kept for _, _, kept in trained[:ALSO_AGAIN])])
     steps, guesses = guesser.guess(actions)
     correct = int((bits[steps] == guesses).sum())
     return OneRun(
@@ -147,7 +159,8 @@ def one_run_audit(box: Box, epsilon: float, error: float, seed: int, training: i
         len(steps),
         correct,
         epsilon,
-        p_value(correct, len(steps), epsilon),
-        lower_bound(correct, len(steps), error),
+        1.0 if doubt else p_value(correct, len(steps), epsilon),
+        0.0 if doubt else lower_bound(correct, len(steps), error),
         error,
+        independence.words,
     )

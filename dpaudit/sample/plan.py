@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from dpaudit import __version__
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.episodes import Episodes
@@ -25,9 +23,11 @@ from dpaudit.sample.conditional import SAMPLE, scorable
 from dpaudit.sample.events import Candidate, choose, statistics
 from dpaudit.sample.events import Plan as Aim
 from dpaudit.sample.learned import Classifier
+from dpaudit.sample.rounds import run_rounds
 from dpaudit.sample.runs import History, Runs
 from dpaudit.sample.scores import exact_prefixes, sequence_scores
 from dpaudit.sample.streams import Pair
+from dpaudit.sources import engine_digest
 
 TRAINING_SHARE = {"tables": 4, "learned": 2}  # one run in so many trains
 MOST_TRAINING = 25_000  # rounds; keeps the memory of training flat in the number of runs
@@ -87,6 +87,7 @@ class AuditPlan:
             "dpaudit": "log",
             "schema": SCHEMAS["log"],
             "version": __version__,
+            "engine": engine_digest()[:16],
             "target": self.box.identity(),
             "epsilon": self.epsilon,
             "delta": self.delta,
@@ -187,11 +188,6 @@ def looks(blocks: int) -> list[int]:
     return [*powers, blocks]
 
 
-def seed_of(seed: int, *key: int) -> np.random.SeedSequence:
-    """Return the seed of a block by its place in the audit."""
-    return np.random.SeedSequence(seed, spawn_key=key)
-
-
 def train(plan: AuditPlan, index: int, stage: int = 0) -> list[Candidate]:
     """Return the most promising events of one pair, from training runs."""
     pair, size, rounds = plan.pairs[index], plan.largest_block, plan.stages[stage][1]
@@ -200,10 +196,7 @@ def train(plan: AuditPlan, index: int, stage: int = 0) -> list[Candidate]:
     def draw(half: int) -> Iterator[tuple[Runs, Runs]]:
         for number, begun in enumerate(range(0, rounds, size)):
             count = min(size, rounds - begun)
-            yield (
-                plan.box.run(pair.stream, count, seed_of(plan.seed, *place, half, number, 0)),
-                plan.box.run(pair.neighbour, count, seed_of(plan.seed, *place, half, number, 1)),
-            )
+            yield run_rounds(plan.box, pair, count, plan.seed, (*place, half, number))
 
     tried = list(statistics(plan.box.arms, plan.box.horizon, pair.position))
     tried += [History(0, min(stop, plan.box.horizon)) for stop in plan.prefixes]
@@ -227,12 +220,3 @@ def _scored(plan: AuditPlan, algorithm: Algorithm, index: int, stage: int) -> li
         # a part of a sequence is also worth a table of its frequencies
         found += [*scored, *(score.history for score in scored)]
     return found
-
-
-def judge(
-    box: Box, pair: Pair, events: tuple[Any, ...], rounds: int, key: tuple[int, ...], seed: int
-) -> list[list[int]]:
-    """Return, for every event, its counts on one block of fresh runs on each stream."""
-    runs = box.run(pair.stream, rounds, seed_of(seed, *key, 0))
-    runs_neighbour = box.run(pair.neighbour, rounds, seed_of(seed, *key, 1))
-    return [[int(event(runs).sum()), int(event(runs_neighbour).sum())] for event in events]

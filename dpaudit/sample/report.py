@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from dpaudit.sample.budget import ErrorBudget
 from dpaudit.sample.codec import event_data, pair_data
 from dpaudit.sample.hypothesis import Hypothesis
+from dpaudit.sample.independence import Independence
 from dpaudit.sample.plan import AuditPlan
 from dpaudit.verdict import Course, Status
 
@@ -50,26 +51,39 @@ class Report:
     hypotheses: tuple[Judged, ...]
     budget: dict[str, Any]
     witness: dict[str, Any] | None
+    independence: str
 
 
-def conclude(
-    plan: AuditPlan, hypotheses: list[Hypothesis], budget: ErrorBudget, runs: int
-) -> Report:
+class Performed(Protocol):
+    """An audit that is over."""
+
+    hypotheses: list[Hypothesis]
+    runs: int
+    doubt: str
+    independence: Independence
+
+
+def conclude(plan: AuditPlan, done: Performed, budget: ErrorBudget) -> Report:
     """Return the report of what has been judged."""
+    hypotheses = done.hypotheses
     judged = tuple(_judged(hypothesis) for hypothesis in hypotheses)
-    guilty = [h for h in hypotheses if h.refuted]
+    found = [h for h in hypotheses if h.refuted]
+    guilty = [] if done.doubt else found
     lower = max((h.lower for h in hypotheses), default=0.0)
     status = Status.REFUTED if guilty else Status.SILENT
     claim = f"epsilon = {plan.epsilon:g}" + (f", delta = {plan.delta:g}" if plan.delta else "")
     if guilty:
         lower = max(lower, plan.epsilon)
         words = f"{claim} is violated (probability of a wrong refutation at most {plan.error:g})."
+    elif found:
+        lower = 0.0
+        words = f"evidence against {claim} was found, but its runs may not be independent: "
+        words += f"{done.doubt}."
     else:
         words = f"no violation of {claim} found, which is not a proof; epsilon >= {lower:.4g}."
-    identity = plan.box.identity()
     return Report(
         status,
-        str(identity.get("declared", identity.get("policy"))),
+        done.independence.name,
         words,
         plan.epsilon,
         plan.delta,
@@ -78,13 +92,14 @@ def conclude(
         plan.box.arms,
         plan.box.horizon,
         lower,
-        runs,
+        done.runs,
         plan.runs,
         sum(act.training_runs for act in plan.acts()),
         len(plan.pairs),
         judged,
         budget.tree(),
         _witness(guilty[0]) if guilty else None,
+        done.independence.words,
     )
 
 

@@ -14,8 +14,10 @@ from dpaudit.errors import DpauditError, InvalidArgument, require_integer, requi
 from dpaudit.sample.boxes import Box, DeclaredBox, PolicyBox, file_box, load_object, mutant_box
 from dpaudit.sample.codec import event_of, pair_of
 from dpaudit.sample.evidence import Evidence, Null
+from dpaudit.sample.independence import Independence
+from dpaudit.sample.judgement import judge
 from dpaudit.sample.lower import epsilon_lower
-from dpaudit.sample.plan import AuditPlan, in_lockstep, judge
+from dpaudit.sample.plan import AuditPlan, in_lockstep
 from dpaudit.sample.steer import steered
 from dpaudit.sample.streams import Pair, candidates
 from dpaudit.target import MUTANTS, Target, resolve
@@ -140,6 +142,11 @@ def read_json(name: str, path: str) -> Any:
     return documents.read(Path(path), name)
 
 
+def same_code(one: dict[str, Any], other: Any) -> bool:
+    """Tell whether two identities name the same code; packages may have other versions."""
+    return isinstance(other, dict) and one == {**other, "packages": one.get("packages")}
+
+
 def replayed(arguments: argparse.Namespace) -> tuple[list[str], bool]:
     """Judge the witness of a report on new runs; return what to print and whether it is refuted."""
     report = read_json("replay", arguments.replay)
@@ -160,17 +167,27 @@ def replayed(arguments: argparse.Namespace) -> tuple[list[str], bool]:
         rule = "holds a witness with parts missing or wrong."
         raise InvalidArgument("replay", arguments.replay, rule) from None
     box = box_of(arguments)
-    if box.identity() != target:
+    if not same_code(box.identity(), target):
         raise InvalidArgument("replay", arguments.replay, "is a witness against another target.")
     rounds = max(rounds, 100) if arguments.runs is None else arguments.runs // 2
     require_integer("runs", rounds, 1)
-    # the first element of the key keeps replays apart from every run of an audit
-    [[hits, hits_neighbour]] = judge(box, pair, (event,), rounds, (4,), arguments.seed)
+    independence = Independence(box, arguments.seed)
+    try:
+        # the first element of the key keeps replays apart from every run of an audit
+        found = judge(box, pair, (event,), rounds, (4,), arguments.seed)
+        independence.keep(pair, (4,), rounds, found)
+        doubt = independence.confirm(pair, 0)
+    finally:
+        independence.close()
+    [[hits, hits_neighbour]] = found.counts
     if swapped:
         hits, hits_neighbour = hits_neighbour, hits
     lower = epsilon_lower(hits, hits_neighbour, rounds, arguments.error, delta)
     evidence = Evidence(Null(arguments.epsilon, delta), (hits, hits_neighbour, rounds))
-    violated = lower > arguments.epsilon and evidence.bet() is not None
+    shown = lower > arguments.epsilon and evidence.bet() is not None
+    verdict = "not refuted by these runs alone; spend more with --runs"
+    if shown:
+        verdict = f"not refuted: {doubt}" if doubt else "REFUTED again"
     names = ("neighbour", "stream") if swapped else ("stream", "neighbour")
     lines = [
         f"pair   {pair.name}",
@@ -178,6 +195,7 @@ def replayed(arguments: argparse.Namespace) -> tuple[list[str], bool]:
         f"       {hits} of {rounds} runs on the {names[0]}",
         f"       {hits_neighbour} of {rounds} runs on the {names[1]}",
         f"epsilon >= {lower:.4g} at error {arguments.error:g}; claimed {arguments.epsilon:g}",
-        "REFUTED again" if violated else "not refuted by these runs alone; spend more with --runs",
+        f"independence: {independence.words}",
+        verdict,
     ]
-    return lines, violated
+    return lines, shown and not doubt

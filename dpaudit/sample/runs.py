@@ -54,6 +54,11 @@ class Runs:
         edges = np.minimum(np.append(starts, self.horizon), end)
         return np.repeat(arms.astype(np.int64), np.diff(edges))
 
+    def only(self, index: int) -> Runs:
+        """Return one of the runs."""
+        starts = self.starts if self.per_step else self.starts[index : index + 1]
+        return Runs(self.arms[index : index + 1], starts, self.horizon)
+
     def repeated(self, count: int) -> Runs:
         """Return one deterministic run as `count` equal ones."""
         shape = (count, self.arms.shape[1])

@@ -22,6 +22,7 @@ def _lines(report: Report) -> Iterator[str]:
         f"{report.pairs_tried} pairs tried"
     )
     yield f"  epsilon >= {report.lower:.4f} with probability at least {1 - report.error:.6g}"
+    yield f"  independence: {report.independence}"
     for judged in report.hypotheses:
         yield from _hypothesis(judged)
     yield from _budget(report)

@@ -1,7 +1,8 @@
 """Where blocks run: this process, threads, processes or a dask cluster, behind joblib.
 
 A block is a function call whose arguments carry its seed, so it gives the same result anywhere.
-Results come back in the order of the tasks, in waves; the caller may stop between any two.
+Results come back in the order of the tasks, in waves; the caller may stop between any two. Isolated
+blocks each have a fresh process, which ends with them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -22,6 +23,7 @@ from dpaudit.errors import (
     require_integer,
     require_positive,
 )
+from dpaudit.sample.fresh import Helper, ProcessEnded, packed
 
 BACKENDS = {"processes": "loky", "threads": "threading", "dask": "dask"}
 Task = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -39,12 +41,16 @@ class OutOfMemory(DpauditError):
 
 @dataclass(frozen=True)
 class Workers:
-    """How many workers, of which kind; `scheduler` is the address of a dask scheduler."""
+    """How many workers, of which kind; `scheduler` is the address of a dask scheduler.
+
+    `isolate` gives every block a process of its own.
+    """
 
     jobs: int = 1
     backend: str = "processes"
     scheduler: str | None = None
     max_memory: float | None = None
+    isolate: bool = False
 
     def __post_init__(self) -> None:
         require_integer("jobs", self.jobs, 1)
@@ -54,11 +60,20 @@ class Workers:
             raise UnknownName("backend", self.backend, BACKENDS)
         if self.scheduler is not None and self.backend != "dask":
             raise InvalidArgument("scheduler", self.scheduler, "needs --backend dask.")
+        if self.isolate and self.backend != "processes":
+            raise InvalidArgument("backend", self.backend, "has no processes for --isolate.")
 
     @contextmanager
     def open(self) -> Iterator[Callable[[Iterable[Task]], Iterator[Any]]]:
         """Yield `run(tasks)`, an iterator over the results in the order of the tasks."""
         with ExitStack() as stack:
+            if self.isolate:
+                helpers = [Helper(["dpaudit.sample.audit"]) for _ in range(self.jobs)]
+                threads = stack.enter_context(ThreadPoolExecutor(self.jobs))
+                for helper in helpers:
+                    stack.callback(helper.close)
+                yield lambda tasks: _isolated(tasks, helpers, threads)
+                return
             if self.jobs == 1 and self.backend != "dask":
                 yield lambda tasks: (function(*values) for function, values in tasks)
                 return
@@ -71,13 +86,8 @@ class Workers:
             def run(tasks: Iterable[Task]) -> Iterator[Any]:
                 waiting = iter(tasks)
                 while wave := list(islice(waiting, 4 * self.jobs)):
-                    try:
+                    with _survived():
                         done = Parallel()(delayed(function)(*values) for function, values in wave)
-                    except Exception as error:
-                        if not _is_death(error):
-                            raise
-                        reason = "killed, out of memory, or ended by the target itself"
-                        raise WorkerDied(f"a worker process died ({reason}).") from None
                     yield from done
 
             yield run
@@ -108,9 +118,33 @@ class Workers:
             )
 
 
+def _isolated(
+    tasks: Iterable[Task], helpers: list[Helper], threads: ThreadPoolExecutor
+) -> Iterator[Any]:
+    waiting = (packed(function, *values) for function, values in tasks)
+    while wave := list(islice(waiting, len(helpers))):
+        with _survived():
+            done = list(threads.map(lambda helper, call: helper.alone([call]), helpers, wave))
+        yield from (result for [result] in done)
+
+
+@contextmanager
+def _survived() -> Iterator[None]:
+    """Say in one line that a worker died."""
+    try:
+        yield
+    except Exception as error:
+        if not _is_death(error):
+            raise
+        reason = "killed, out of memory, or ended by the target itself"
+        raise WorkerDied(f"a worker process died ({reason}).") from None
+
+
 def _is_death(error: Exception) -> bool:
     """Return whether an error says that a worker of joblib or of dask is gone."""
-    return isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"
+    return (
+        isinstance(error, BrokenExecutor | ProcessEnded) or type(error).__name__ == "KilledWorker"
+    )
 
 
 class _Closing:

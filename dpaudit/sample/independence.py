@@ -1,0 +1,250 @@
+"""What the independence of runs rests on, and the check of it for code that is not dpaudit's own.
+
+Every count that an audit concludes from is one of independent runs. A declaration of dpaudit's own
+gives them by construction. Foreign code may keep something between runs (a counter, a cache, a draw
+for all of a process) or depend on more than its seed (a clock, `hash`, entropy of its own). So
+some runs are made again, each alone in a process that has run nothing before: before any evidence
+counts, at the end of every part, and of the very runs that a refutation rests on. A run that comes
+out the same there is a function of its stream and its seed, and seeds are independent; a target
+with a run that does not is refused. What cannot be made again refutes nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import sys
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.errors import DpauditError
+from dpaudit.sample.boxes import Box, DeclaredBox, FileBuilder, PolicyBox
+from dpaudit.sample.fresh import ALONE, Helper, Unsendable, made, packed
+from dpaudit.sample.guard import PolicyError, judged
+from dpaudit.sample.judgement import SHOWN, Judgement
+from dpaudit.sample.rounds import Place, mark_of, run_rounds, seed_of
+from dpaudit.sample.streams import Pair
+from dpaudit.sources import CORE, is_installed
+
+EARLY = 8  # rounds that are made again before evidence counts
+SPREAD = 64  # runs of every part
+DECISIVE = 512  # runs that a refutation rests on
+HALVES = 8  # halves of blocks, for a declaration in a file
+AT_ONCE = 32
+STARTING = 60.0  # seconds, for Python, dpaudit and the target's imports
+PATIENCE = 1.0  # seconds after the deadline
+OWN = __name__.partition(".")[0]
+
+
+class NotIndependent(PolicyError):
+    """A target that does not repeat itself."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A run of the audit that can be made again: its digest, and its actions if they are few."""
+
+    place: Place
+    mark: str
+    actions: NDArray[np.int64] | None = None
+
+
+def is_foreign(box: Box) -> bool:
+    """Tell whether a box runs code that is not dpaudit's own."""
+    if isinstance(box, DeclaredBox):
+        return type(box.algorithm).__module__.partition(".")[0] != OWN
+    if isinstance(box, PolicyBox):
+        build = box.build
+        return not (isinstance(build, FileBuilder) and build.is_below(CORE))
+    return False  # a box of the caller's own keeps the promise of `Box`
+
+
+@dataclass(frozen=True)
+class Again:
+    """A run that was made again: its digest and its first actions (none where they are many)."""
+
+    mark: str
+    actions: NDArray[np.int64]
+
+
+def again(sent: bytes, seed: int, place: Place) -> Again:
+    """Make a run of a box again, in a process that has run nothing before."""
+    box = made(sent)
+    if isinstance(box, DpauditError):
+        raise box
+    with judged(str(getattr(box, "name", type(box).__name__))):
+        runs = place.again(box, seed)
+    shown = runs.actions(0, SHOWN) if len(runs) == 1 else np.zeros(0, dtype=np.int64)
+    return Again(mark_of(runs), shown)
+
+
+def packages(sent: bytes, seed: int, place: Place) -> list[str]:
+    """Return the modules of Python and of installed packages that a run imports."""
+    before = set(sys.modules)
+    again(sent, seed, place)
+    files = {
+        name: getattr(module, "__file__", None)
+        for name, module in sys.modules.items()
+        if name not in before
+    }
+    return [name for name, file in files.items() if file and is_installed(Path(file))]
+
+
+def bring(names: list[str]) -> None:
+    """Import modules, so that children need not."""
+    for name in names:
+        with contextlib.suppress(Exception, SystemExit):
+            importlib.import_module(name)
+
+
+def _elsewhere(box: Box) -> Box:
+    """Return the box as another process finds it."""
+    if isinstance(box, PolicyBox) and box.elsewhere is not None:
+        return replace(box, build=box.elsewhere, target=None)
+    return box
+
+
+def _found(box: Box) -> Box:
+    """Import the target of a box that has arrived."""
+    if isinstance(box, PolicyBox) and isinstance(box.build, FileBuilder):
+        try:
+            box.build.load()
+        except DpauditError as error:
+            raise Unsendable(f"another process cannot load it: {error}") from None
+    return box
+
+
+class Independence:
+    """Keeps runs of an audit and makes some of them again; raises `NotIndependent`."""
+
+    def __init__(self, box: Box, seed: int, deadline: float | None = None) -> None:
+        self.box = box
+        self.name = str(getattr(box, "name", None) or box.identity().get("policy", "the box"))
+        self.seed = seed
+        self.deadline = deadline
+        self.kept: dict[Pair, list[Kept]] = {}
+        self.repeated = 0
+        self.unable = ""
+        self.helper = Helper([__name__])
+        self.foreign = is_foreign(box)
+        self.sent = b""
+        self.prepared = False
+        if self.foreign:
+            try:
+                # now: what travels by value must not carry the runs of this audit with it
+                self.sent = packed(_found, _elsewhere(box))
+            except Unsendable as error:
+                self.unable = str(error)
+
+    def begin(self, pair: Pair) -> None:
+        """Make a few runs and make them again, before any run counts."""
+        if not isinstance(self.box, PolicyBox):
+            return
+        key = (3,)
+        both = run_rounds(self.box, pair, EARLY, self.seed, key)
+        first = [
+            Kept(Place.of(pair, key, EARLY, n, s), mark_of(both[s].only(n)), both[s].actions(n))
+            for n in range(EARLY)
+            for s in (0, 1)
+        ]
+        self._repeat(first)
+
+    def keep(self, pair: Pair, key: tuple[int, ...], rounds: int, found: Judgement) -> None:
+        """Keep the marked runs of a block of fresh runs."""
+        if not self.sent:
+            return
+        for number, *marks in found.marks:
+            for side, mark in enumerate(marks):
+                place = Place.of(pair, key, rounds, number, side)
+                actions = found.shown.get((number, side))
+                self.kept.setdefault(pair, []).append(Kept(place, mark, actions))
+
+    def part(self, act: int) -> None:
+        """Make some of a part's runs again, from all of its blocks."""
+        if isinstance(self.box, PolicyBox):
+            kept = [it for some in self.kept.values() for it in some]
+            self._repeat(self._some(kept, SPREAD, act))
+        self.kept.clear()
+
+    def confirm(self, pair: Pair, act: int) -> str:
+        """Make the runs again that speak against the claim; return why that was not possible."""
+        most = DECISIVE if isinstance(self.box, PolicyBox) else HALVES
+        return self.shown(self._some(self.kept.get(pair, []), most, act))
+
+    def shown(self, kept: list[Kept]) -> str:
+        """Make runs of foreign code again; return why that was not possible, or nothing."""
+        if not self.foreign or self._repeat(kept) == len(kept) and not self.unable:
+            return ""
+        return self.unable or "the time was over before they could be made again"
+
+    def _some(self, kept: list[Kept], most: int, act: int) -> list[Kept]:
+        order = np.random.default_rng(seed_of(self.seed, 8, act)).permutation(len(kept))
+        return [kept[place] for place in order[:most]]
+
+    def _repeat(self, kept: list[Kept]) -> int:
+        """Make runs again until the time is over, and return how many were the same."""
+        done = 0
+        seconds = STARTING + AT_ONCE * float(getattr(self.box, "limit", STARTING))
+        while self.sent and done < len(kept) and not self._late:
+            wave = kept[done : done + AT_ONCE]
+            calls = [packed(again, self.sent, self.seed, it.place) for it in wave]
+            try:
+                if not self.prepared:
+                    first = packed(packages, self.sent, self.seed, wave[0].place)
+                    [names] = self.helper.alone([first], seconds)
+                    self.helper.here(packed(bring, names), seconds)
+                    self.prepared = True
+                made = self.helper.alone(calls, seconds)
+            except Unsendable as error:
+                self.unable, self.sent = str(error), b""
+                break
+            except PolicyError as error:
+                what = f"a run made again alone failed: {error}"
+                raise NotIndependent(f"{self.name} does not repeat itself: {what}") from None
+            for before, after in zip(wave, made, strict=True):
+                if before.mark != after.mark:
+                    raise NotIndependent(self._said(before, after))
+            done += len(wave)
+            self.repeated += len(wave)
+        return done
+
+    @property
+    def _late(self) -> bool:
+        return self.deadline is not None and time.monotonic() > self.deadline + PATIENCE
+
+    def _said(self, before: Kept, after: Again) -> str:
+        what = "came out differently"
+        if before.actions is not None and len(after.actions):
+            steps = np.flatnonzero(before.actions[: len(after.actions)] != after.actions)
+            if len(steps):
+                step = int(steps[0])
+                was, now = int(before.actions[step]), int(after.actions[step])
+                what = f"played arm {was} at step {step + 1}, and arm {now} when made again alone"
+        return (
+            f"{self.name} does not repeat itself: {before.place.name} {what}. Its runs are not "
+            "independent; let it draw from `rng` alone and keep nothing between runs."
+        )
+
+    @property
+    def words(self) -> str:
+        """What the independence of the runs rests on."""
+        if isinstance(self.box, PolicyBox):
+            order = "stream and neighbour ran in random order, run by run"
+        elif isinstance(self.box, DeclaredBox):
+            order = "a declaration keeps nothing between runs, and every block has its own seed"
+        else:
+            return "the box promises runs that depend on their seeds alone"
+        if self.unable:
+            return f"{order}; no run was made again: {self.unable}"
+        if not self.repeated:
+            return order
+        where = "alone in a process that had run nothing" if ALONE else "in another process"
+        return f"{order}; {self.repeated} runs, made again {where}, came out the same"
+
+    def close(self) -> None:
+        """End the second process."""
+        self.helper.close()
