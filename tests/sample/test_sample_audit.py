@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 
 import msgspec
@@ -10,11 +11,14 @@ import numpy as np
 import pytest
 
 from dpaudit.core.algorithms import load
+from dpaudit.core.algorithms.adap_ucb import AdapUCB
+from dpaudit.core.scores import Affine
 from dpaudit.errors import DpauditError, InvalidArgument
 from dpaudit.output import plain
 from dpaudit.sample.audit import audit, short_audit, shortlist
 from dpaudit.sample.boxes import DeclaredBox
 from dpaudit.sample.events import AtLeast, Candidate
+from dpaudit.sample.guard import PolicyError
 from dpaudit.sample.log import BlockLog
 from dpaudit.sample.plan import AuditPlan, looks
 from dpaudit.sample.runs import Pulls, Runs
@@ -258,3 +262,62 @@ def test_favoured_pairs_are_always_on_the_shortlist():
     chosen = shortlist(plan, screened)
     assert chosen[:3] == [0, 1, 9]
     assert len(chosen) == len(set(chosen)) == 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Broken(AdapUCB):
+    """A declaration whose rule does what it is told, once the first pulls are made."""
+
+    what: str = "raise"
+
+    def rule(self, pulls, time, m):
+        if self.what == "raise":
+            raise KeyError("no rule")
+        if self.what == "exit":
+            sys.exit(0)
+        if self.what == "spin":
+            while True:
+                pass
+        return {"none": None, "text": "rule", "nan": Affine(float("nan") * pulls)}[self.what]
+
+
+@pytest.mark.parametrize("what", ["raise", "exit", "none", "text", "spin"])
+def test_whatever_a_declaration_does_is_an_error_of_one_line(what):
+    broken = Broken(arms=2, epsilon=1.0, what=what)
+    with pytest.raises(DpauditError) as caught:
+        short_audit(broken, 1.0, 100, 0, 0.2)
+    assert "Broken" in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_declaration_that_plays_by_nan_concludes_nothing():
+    found = short_audit(Broken(arms=2, epsilon=1.0, what="nan"), 1.0, 100, 0, 20.0)
+    assert found.status is Status.SILENT
+
+
+@dataclass(frozen=True)
+class Slow(RandomisedResponse):
+    """Blocks that take longer than anybody waits."""
+
+    def run(self, stream, runs, seed):
+        while True:
+            pass
+
+
+def test_a_deadline_ends_a_block_that_does_not_end():
+    plan = AuditPlan(Slow(0.3), 1.0, 0.1, 1000, 0, PAIRS)
+    report = audit(plan, deadline=time.monotonic() + 0.1)
+    assert report.status is Status.SILENT and report.runs == 0 and report.lower == 0.0
+
+
+@dataclass(frozen=True)
+class Raises(RandomisedResponse):
+    """A box of the caller's own that fails."""
+
+    def run(self, stream, runs, seed):
+        raise SystemExit(0)
+
+
+def test_what_a_box_raises_is_named():
+    plan = AuditPlan(Raises(0.3), 1.0, 0.1, 1000, 0, PAIRS)
+    with pytest.raises(PolicyError, match="randomised response raised SystemExit: 0"):
+        audit(plan)

@@ -2,6 +2,7 @@
 
 import contextlib
 import random
+import signal
 import textwrap
 import time
 from pathlib import Path
@@ -108,6 +109,17 @@ def test_runs_are_seeded_one_by_one():
     assert len(np.unique(once.arms, axis=0)) > 5
 
 
+class Odd(BaseException):
+    """Neither an error nor an interruption."""
+
+
+def raising(error):
+    def select():
+        raise error
+
+    return select
+
+
 def broken_select(value):
     class Broken(Plain):
         def select(self):
@@ -139,6 +151,13 @@ def spin():
         (broken_select(None), r"policy played arm=None at step 0; it is no integer."),
         (broken_select(lambda: 1 / 0), r"policy raised ZeroDivisionError: division by zero"),
         (broken_select(lambda: exit(3)), r"policy raised SystemExit: 3"),
+        (broken_select(float("nan")), r"policy played arm=nan at step 0; it is no integer."),
+        (broken_select(float("inf")), r"policy raised OverflowError"),
+        (broken_select(np.zeros(3)), r"policy played arm=array"),
+        (broken_select(raising(MemoryError())), r"policy raised MemoryError"),
+        (broken_select(raising(GeneratorExit())), r"policy raised GeneratorExit"),
+        (broken_select(raising(Odd("two\nlines"))), r"policy raised Odd: two"),
+        (broken_select(raising(StopIteration())), r"policy raised RuntimeError: .*StopIteration"),
         (broken_select(touch_numpy), r"global random state of numpy.random"),
         (broken_select(lambda: int(random.random())), r"global random state of random"),
         (broken_select(seed_numpy), r"global random state of numpy.random"),
@@ -168,6 +187,23 @@ def test_a_policy_that_catches_everything_is_late_all_the_same():
 
     with pytest.raises(PolicyError, match=r"did not finish a run within time limit=0.1 seconds"):
         box(broken_select(stubborn), limit=0.1).run(STREAM, 1, SEED)
+
+
+def test_an_alarm_of_the_caller_stays_and_goes_first():
+    rung = []
+    previous = signal.signal(signal.SIGALRM, lambda *_: rung.append(time.monotonic()))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 30.0)
+        with time_limit(5.0, "policy"):
+            pass
+        assert 20 < signal.getitimer(signal.ITIMER_REAL)[0] <= 30
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with time_limit(60.0, "policy"):
+            while not rung:
+                pass
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
 
 
 def test_a_hanging_policy_is_stopped_in_a_thread_too():
