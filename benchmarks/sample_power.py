@@ -15,10 +15,11 @@ from typing import Any
 
 from sample_boxes import LessNoise, RandomisedResponse
 
-from dpaudit.sample.audit import audit, select
+from dpaudit.sample.audit import audit
 from dpaudit.sample.boxes import DeclaredBox
 from dpaudit.sample.lower import epsilon_lower
 from dpaudit.sample.plan import AuditPlan, judge, train
+from dpaudit.sample.progress import select
 from dpaudit.sample.streams import Pair, Stream
 from dpaudit.verdict import Status
 

@@ -1,11 +1,15 @@
-"""Full-size runs per second of CPU, against the reference runner in one process; flat memory.
+"""Full-size runs per second of CPU, against the reference runner in one process; flat memory; what
+guards and repeated runs add to foreign code.
 
 python benchmarks/sample_throughput.py
 """
 
 from __future__ import annotations
 
+import resource
+import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,9 +18,10 @@ from sample_boxes import RandomisedResponse
 from dpaudit.core.algorithms import load
 from dpaudit.core.stream import interpret
 from dpaudit.sample.audit import audit
+from dpaudit.sample.boxes import file_box
 from dpaudit.sample.lockstep import CumulativeRewards, run_many
 from dpaudit.sample.plan import AuditPlan
-from dpaudit.sample.streams import Stream
+from dpaudit.sample.streams import Stream, candidates
 from dpaudit.sample.workers import resident
 
 
@@ -81,6 +86,39 @@ def memory() -> None:
         print(row, flush=True)
 
 
+QUICK = """
+def policy(stream, rng):
+    noisy = float(stream[:3].sum()) + rng.laplace(0, 1)
+    sum(range({work}))
+    return [0] * 3 + [int(noisy > 1.5)] * (len(stream) - 3)
+"""
+
+
+def foreign() -> None:
+    """Print the CPU of an audit of a quick policy, children included, against its bare runs."""
+    runs, horizon = 20_000, 10
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "quick.py"
+        path.write_text(QUICK.format(work=3000))
+        box = file_box(f"{path}:policy", 2, horizon, 1.0, 60.0)
+        pairs = tuple(candidates(2, horizon, [0, 2]))
+        rewards, rng = pairs[0].stream.array(), np.random.default_rng(0)
+        policy = box.build(rng)
+        bare = 1e6 / rate(lambda count: [policy(rewards, rng) for _ in range(count)], 5000)
+        start = _cpu()
+        audit(AuditPlan(box, 1.0, 1e-3, runs, 0, pairs))
+        each = 1e6 * (_cpu() - start) / runs
+    print(
+        f"\nforeign code: {bare:.0f} us a run by itself, {each:.0f} us in an audit of {runs} runs"
+    )
+
+
+def _cpu() -> float:
+    both = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return sum(it.ru_utime + it.ru_stime for it in map(resource.getrusage, both))
+
+
 if __name__ == "__main__":
     speed()
     memory()
+    foreign()

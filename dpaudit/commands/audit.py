@@ -16,6 +16,8 @@ examples:
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from typing import Any
 
 HELP = "audit real runs: refute a privacy claim at a stated error, or stay silent"
 
@@ -96,10 +98,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the audit, print the report, and return 1 when refuted, else 0."""
-    import time
-
     from dpaudit.errors import require_positive
     from dpaudit.output import progress, require_writable, write_json
+
+    require_writable(arguments.json)
+    if arguments.budget is not None:
+        require_positive("budget", arguments.budget)
+    asked = {name: value for name, value in vars(arguments).items() if name != "execute"}
+    done = 0
+    with progress("audit", arguments.runs) as advance:
+
+        def hear(kind: str, data: Any) -> None:
+            nonlocal done
+            advance(data["runs"] - done, data["note"])
+            done = data["runs"]
+
+        try:
+            found = conducted(hear, **asked)
+        except KeyboardInterrupt:
+            if path := arguments.resume or arguments.log:
+                raise KeyboardInterrupt(f"finished blocks are kept in {path}") from None
+            raise
+    if arguments.json and found["report"] is not None:
+        write_json(found["report"], arguments.json, "audit")
+    if arguments.json != "-" or found["report"] is None:
+        print("\n".join(found["lines"]))
+    return int(found["refuted"])
+
+
+def conducted(tell: Callable[[str, Any], None], **asked: Any) -> dict[str, Any]:
+    """Audit as asked, all plain data; `tell("heard", ...)` says how far it has come."""
+    import time
+
+    from dpaudit.output import plain
     from dpaudit.sample.audit import audit
     from dpaudit.sample.log import BlockLog
     from dpaudit.sample.request import plan_of, replayed
@@ -107,9 +138,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.sample.workers import Workers
     from dpaudit.verdict import Status
 
-    require_writable(arguments.json)
-    if arguments.budget is not None:
-        require_positive("budget", arguments.budget)
+    arguments = argparse.Namespace(**asked)
     workers = Workers(
         arguments.jobs,
         arguments.backend,
@@ -119,8 +148,7 @@ def execute(arguments: argparse.Namespace) -> int:
     )
     if arguments.replay:
         lines, refuted = replayed(arguments)
-        print("\n".join(lines))
-        return int(refuted)
+        return {"report": None, "lines": lines, "refuted": refuted}
     if arguments.one_run:
         return _one_run(arguments)
     plan = plan_of(arguments)
@@ -131,44 +159,30 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         log = BlockLog.nowhere()
     deadline = None if arguments.budget is None else time.monotonic() + arguments.budget
-    done = 0
-    with progress("audit", plan.runs) as advance:
 
-        def heard(runs: int, lower: float, evidence: float) -> None:
-            nonlocal done
-            note = f"{runs} runs, epsilon >= {lower:.3f}, evidence {100 * evidence:.0f} %"
-            advance(runs - done, note)
-            done = runs
+    def heard(runs: int, lower: float, evidence: float) -> None:
+        note = f"{runs} runs, epsilon >= {lower:.3f}, evidence {100 * evidence:.0f} %"
+        tell("heard", {"runs": runs, "note": note})
 
-        try:
-            report = audit(plan, workers, log, heard, deadline)
-        except KeyboardInterrupt:
-            if path := arguments.resume or arguments.log:
-                raise KeyboardInterrupt(f"finished blocks are kept in {path}") from None
-            raise
-        finally:
-            log.close()
-    if arguments.json:
-        write_json(report, arguments.json, "audit")
-    if arguments.json != "-":
-        print("\n".join(report_lines(report)))
-    return int(report.status is Status.REFUTED)
+    try:
+        report = audit(plan, workers, log, heard, deadline)
+    finally:
+        log.close()
+    refuted = report.status is Status.REFUTED
+    return {"report": plain(report), "lines": report_lines(report), "refuted": refuted}
 
 
-def _one_run(arguments: argparse.Namespace) -> int:
-    from dpaudit.output import write_json
+def _one_run(arguments: argparse.Namespace) -> dict[str, Any]:
+    from dpaudit.output import plain
     from dpaudit.sample.onerun import one_run_audit
     from dpaudit.sample.request import box_of
 
     found = one_run_audit(box_of(arguments), arguments.epsilon, arguments.error, arguments.seed)
-    if arguments.json:
-        write_json(found, arguments.json)
-    if arguments.json != "-":
-        word = "REFUTED" if found.refuted else "SILENT, which is not a proof"
-        print(f"{word}  {arguments.target} against epsilon = {found.epsilon:g}, by one run")
-        print(
-            f"  {found.correct} of {found.guesses} guesses right ({found.canaries} canaries); "
-            f"p-value {found.p_value:.3g}; epsilon >= {found.lower:.4f} at error {found.error:g}"
-        )
-        print(f"  independence: {found.independence}")
-    return int(found.refuted)
+    word = "REFUTED" if found.refuted else "SILENT, which is not a proof"
+    lines = [
+        f"{word}  {arguments.target} against epsilon = {found.epsilon:g}, by one run",
+        f"  {found.correct} of {found.guesses} guesses right ({found.canaries} canaries); "
+        f"p-value {found.p_value:.3g}; epsilon >= {found.lower:.4f} at error {found.error:g}",
+        f"  independence: {found.independence}",
+    ]
+    return {"report": plain(found), "lines": lines, "refuted": found.refuted}

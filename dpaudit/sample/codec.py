@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dpaudit.errors import DpauditError, InvalidArgument, require_integer
+from dpaudit.sample.block import Block
 from dpaudit.sample.events import AtLeast, AtMost, Candidate, Event, OneOf
-from dpaudit.sample.judgement import Judgement
 from dpaudit.sample.learned import LearnedScore
 from dpaudit.sample.runs import History, PullCounts, Pulls
 from dpaudit.sample.streams import Pair, Stream
@@ -89,12 +89,12 @@ def event_of(data: dict[str, Any]) -> Event:
         raise InvalidArgument("event", "(data)", "is not an event.") from None
 
 
-def judgement_data(found: Judgement) -> dict[str, Any]:
+def block_data(found: Block) -> dict[str, Any]:
     """Return what a log keeps of a block of fresh runs."""
     return {"counts": found.counts, "marks": [list(mark) for mark in found.marks]}
 
 
-def judgement_of(data: Any, events: int, rounds: int) -> Judgement:
+def block_of(data: Any, events: int, rounds: int) -> Block:
     """Return a block of fresh runs from plain data."""
     try:
         counts = [[int(hits), int(others)] for hits, others in data["counts"]]
@@ -104,7 +104,7 @@ def judgement_of(data: Any, events: int, rounds: int) -> Judgement:
     possible = all(0 <= hits <= rounds for both in counts for hits in both)
     if not possible or len(counts) != events or any(not 0 <= it[0] < rounds for it in marks):
         raise InvalidArgument("block", "(data)", "holds counts that its audit cannot give.")
-    return Judgement(counts, marks)
+    return Block(counts, marks)
 
 
 def candidate_data(candidate: Candidate) -> dict[str, Any]:

@@ -22,16 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import DpauditError
+from dpaudit.sample.block import SHOWN, Block
 from dpaudit.sample.boxes import Box, DeclaredBox, FileBuilder, PolicyBox
 from dpaudit.sample.fresh import ALONE, Helper, Unsendable, made, packed
 from dpaudit.sample.guard import PolicyError, judged
-from dpaudit.sample.judgement import SHOWN, Judgement
-from dpaudit.sample.rounds import Place, mark_of, run_rounds, seed_of
+from dpaudit.sample.rounds import Slot, mark_of, run_rounds, seed_of
 from dpaudit.sample.streams import Pair
 from dpaudit.sources import CORE, is_installed
 
 EARLY = 8  # rounds that are made again before evidence counts
-SPREAD = 64  # runs of every part
+SPREAD = 32  # runs of every part
 DECISIVE = 512  # runs that a refutation rests on
 HALVES = 8  # halves of blocks, for a declaration in a file
 AT_ONCE = 32
@@ -48,7 +48,7 @@ class NotIndependent(PolicyError):
 class Kept:
     """A run of the audit that can be made again: its digest, and its actions if they are few."""
 
-    place: Place
+    slot: Slot
     mark: str
     actions: NDArray[np.int64] | None = None
 
@@ -71,21 +71,21 @@ class Again:
     actions: NDArray[np.int64]
 
 
-def again(sent: bytes, seed: int, place: Place) -> Again:
+def again(sent: bytes, seed: int, slot: Slot) -> Again:
     """Make a run of a box again, in a process that has run nothing before."""
     box = made(sent)
     if isinstance(box, DpauditError):
         raise box
     with judged(str(getattr(box, "name", type(box).__name__))):
-        runs = place.again(box, seed)
+        runs = slot.again(box, seed)
     shown = runs.actions(0, SHOWN) if len(runs) == 1 else np.zeros(0, dtype=np.int64)
     return Again(mark_of(runs), shown)
 
 
-def packages(sent: bytes, seed: int, place: Place) -> list[str]:
+def packages(sent: bytes, seed: int, slot: Slot) -> list[str]:
     """Return the modules of Python and of installed packages that a run imports."""
     before = set(sys.modules)
-    again(sent, seed, place)
+    again(sent, seed, slot)
     files = {
         name: getattr(module, "__file__", None)
         for name, module in sys.modules.items()
@@ -147,21 +147,21 @@ class Independence:
         key = (3,)
         both = run_rounds(self.box, pair, EARLY, self.seed, key)
         first = [
-            Kept(Place.of(pair, key, EARLY, n, s), mark_of(both[s].only(n)), both[s].actions(n))
+            Kept(Slot.of(pair, key, EARLY, n, s), mark_of(both[s].only(n)), both[s].actions(n))
             for n in range(EARLY)
             for s in (0, 1)
         ]
         self._repeat(first)
 
-    def keep(self, pair: Pair, key: tuple[int, ...], rounds: int, found: Judgement) -> None:
+    def keep(self, pair: Pair, key: tuple[int, ...], rounds: int, found: Block) -> None:
         """Keep the marked runs of a block of fresh runs."""
         if not self.sent:
             return
         for number, *marks in found.marks:
             for side, mark in enumerate(marks):
-                place = Place.of(pair, key, rounds, number, side)
+                slot = Slot.of(pair, key, rounds, number, side)
                 actions = found.shown.get((number, side))
-                self.kept.setdefault(pair, []).append(Kept(place, mark, actions))
+                self.kept.setdefault(pair, []).append(Kept(slot, mark, actions))
 
     def part(self, act: int) -> None:
         """Make some of a part's runs again, from all of its blocks."""
@@ -183,7 +183,7 @@ class Independence:
 
     def _some(self, kept: list[Kept], most: int, act: int) -> list[Kept]:
         order = np.random.default_rng(seed_of(self.seed, 8, act)).permutation(len(kept))
-        return [kept[place] for place in order[:most]]
+        return [kept[number] for number in order[:most]]
 
     def _repeat(self, kept: list[Kept]) -> int:
         """Make runs again until the time is over, and return how many were the same."""
@@ -191,10 +191,10 @@ class Independence:
         seconds = STARTING + AT_ONCE * float(getattr(self.box, "limit", STARTING))
         while self.sent and done < len(kept) and not self._late:
             wave = kept[done : done + AT_ONCE]
-            calls = [packed(again, self.sent, self.seed, it.place) for it in wave]
+            calls = [packed(again, self.sent, self.seed, it.slot) for it in wave]
             try:
                 if not self.prepared:
-                    first = packed(packages, self.sent, self.seed, wave[0].place)
+                    first = packed(packages, self.sent, self.seed, wave[0].slot)
                     [names] = self.helper.alone([first], seconds)
                     self.helper.here(packed(bring, names), seconds)
                     self.prepared = True
@@ -225,7 +225,7 @@ class Independence:
                 was, now = int(before.actions[step]), int(after.actions[step])
                 what = f"played arm {was} at step {step + 1}, and arm {now} when made again alone"
         return (
-            f"{self.name} does not repeat itself: {before.place.name} {what}. Its runs are not "
+            f"{self.name} does not repeat itself: {before.slot.name} {what}. Its runs are not "
             "independent; let it draw from `rng` alone and keep nothing between runs."
         )
 

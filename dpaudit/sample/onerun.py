@@ -28,7 +28,7 @@ from dpaudit.sample.budget import ErrorBudget
 from dpaudit.sample.guard import judged
 from dpaudit.sample.independence import Independence, Kept
 from dpaudit.sample.lower import clopper_pearson
-from dpaudit.sample.rounds import Place, mark_of, seed_of
+from dpaudit.sample.rounds import Slot, mark_of, seed_of
 from dpaudit.sample.streams import Stream
 
 WINDOWS = (1, 2, 4, 8, 16)
@@ -144,7 +144,7 @@ def one_run_audit(box: Box, epsilon: float, error: float, seed: int, training: i
         stream = Stream.of(bits.astype(float))
         runs = box.run(stream, 1, seed_of(seed, 6, number, 1))
         name = f"training run {number}" if number else "the fresh run"
-        return runs.actions(0), bits, Kept(Place(stream, (6, number, 1), 1, 0, name), mark_of(runs))
+        return runs.actions(0), bits, Kept(Slot(stream, (6, number, 1), 1, 0, name), mark_of(runs))
 
     with closing(independence), judged(independence.name):
         trained = [run(number) for number in range(1, training + 1)]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from dpaudit.sample.budget import ErrorBudget
 from dpaudit.sample.codec import event_data, pair_data
 from dpaudit.sample.hypothesis import Hypothesis
-from dpaudit.sample.independence import Independence
 from dpaudit.sample.plan import AuditPlan
+from dpaudit.sample.progress import Progress
 from dpaudit.verdict import Course, Status
 
 
@@ -54,16 +54,7 @@ class Report:
     independence: str
 
 
-class Performed(Protocol):
-    """An audit that is over."""
-
-    hypotheses: list[Hypothesis]
-    runs: int
-    doubt: str
-    independence: Independence
-
-
-def conclude(plan: AuditPlan, done: Performed, budget: ErrorBudget) -> Report:
+def conclude(plan: AuditPlan, done: Progress, budget: ErrorBudget) -> Report:
     """Return the report of what has been judged."""
     hypotheses = done.hypotheses
     judged = tuple(_judged(hypothesis) for hypothesis in hypotheses)

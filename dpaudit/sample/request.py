@@ -11,11 +11,11 @@ from dpaudit import documents
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.mutants import find as find_mutant
 from dpaudit.errors import DpauditError, InvalidArgument, require_integer, require_positive
+from dpaudit.sample.block import judge
 from dpaudit.sample.boxes import Box, DeclaredBox, PolicyBox, file_box, load_object, mutant_box
 from dpaudit.sample.codec import event_of, pair_of
 from dpaudit.sample.evidence import Evidence, Null
 from dpaudit.sample.independence import Independence
-from dpaudit.sample.judgement import judge
 from dpaudit.sample.lower import epsilon_lower
 from dpaudit.sample.plan import AuditPlan, in_lockstep
 from dpaudit.sample.steer import steered

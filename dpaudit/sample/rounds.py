@@ -47,7 +47,7 @@ def run_rounds(
 
 
 @dataclass(frozen=True)
-class Place:
+class Slot:
     """Where a run stands in an audit: a number among runs from one seed; enough to make it again.
 
     For anything but foreign code it stands for all of these runs, which are made at once.
@@ -60,8 +60,8 @@ class Place:
     name: str
 
     @classmethod
-    def of(cls, pair: Pair, key: tuple[int, ...], rounds: int, number: int, side: int) -> Place:
-        """Return the place of a run on one side of a pair."""
+    def of(cls, pair: Pair, key: tuple[int, ...], rounds: int, number: int, side: int) -> Slot:
+        """Return the slot of a run on one side of a pair."""
         stream = pair.neighbour if side else pair.stream
         name = f"run {number + 1} on the {SIDES[side]} ({pair.name})"
         return cls(stream, (*key, side), rounds, number, name)

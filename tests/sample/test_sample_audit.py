@@ -15,12 +15,13 @@ from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.scores import Affine
 from dpaudit.errors import DpauditError, InvalidArgument
 from dpaudit.output import plain
-from dpaudit.sample.audit import audit, short_audit, shortlist
+from dpaudit.sample.audit import audit, short_audit
 from dpaudit.sample.boxes import DeclaredBox
 from dpaudit.sample.events import AtLeast, Candidate
 from dpaudit.sample.guard import PolicyError
 from dpaudit.sample.log import BlockLog
 from dpaudit.sample.plan import AuditPlan, looks
+from dpaudit.sample.progress import shortlist
 from dpaudit.sample.runs import Pulls, Runs
 from dpaudit.sample.streams import Pair, Stream, candidates
 from dpaudit.sample.workers import OutOfMemory, Workers

@@ -11,10 +11,10 @@ import pytest
 from dpaudit.cli import run
 from dpaudit.core.algorithms import load
 from dpaudit.sample.audit import audit
+from dpaudit.sample.block import judge
 from dpaudit.sample.boxes import DeclaredBox, PolicyBox, file_box
 from dpaudit.sample.events import AtLeast
 from dpaudit.sample.independence import Independence, NotIndependent
-from dpaudit.sample.judgement import judge
 from dpaudit.sample.onerun import one_run_audit
 from dpaudit.sample.plan import AuditPlan
 from dpaudit.sample.runs import Pulls
@@ -170,7 +170,7 @@ def test_isolated_blocks_give_the_same_bytes():
     leak = file_box(f"{Path(__file__).parent / 'policies.py'}:at_once", 2, 12, 1.0, 5.0)
     pairs = tuple(candidates(2, 12, [0, 2]))[:1]
     small = AuditPlan(leak, 1.0, 1e-3, 40, 0, pairs)
-    assert audit(small, Workers(2, isolate=True)) == audit(small)
+    assert audit(small, Workers(isolate=True)) == audit(small)
 
 
 def test_a_target_that_ends_the_second_process_is_named(tmp_path):

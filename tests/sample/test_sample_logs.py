@@ -1,6 +1,7 @@
 """Logs of audits: continued only by the same code, and never in place of another file."""
 
 import os
+import sys
 
 import msgspec
 import pytest
@@ -27,14 +28,36 @@ class Mine(AdapUCB):
 OPTIONS = ["--arms", "2", "--horizon", "6", "--runs", "400"]
 
 
+def written(folder):
+    sys.modules.pop("log_helper", None)
+    (folder / "log_helper.py").write_text(HELPER)
+    (folder / "policy.py").write_text(POLICY)
+    (folder / "mine.py").write_text(DECLARED)
+    return folder
+
+
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(__import__("sys").modules, "log_helper", raising=False)
-    (tmp_path / "log_helper.py").write_text(HELPER)
-    (tmp_path / "policy.py").write_text(POLICY)
-    (tmp_path / "mine.py").write_text(DECLARED)
-    return tmp_path
+def folder(tmp_path):
+    return written(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def logged(tmp_path_factory):
+    """Return an audit and the lines of its log."""
+    folder = written(tmp_path_factory.mktemp("logged"))
+    audit = ["audit", f"{folder}/policy.py:policy", *OPTIONS]
+    log = folder / "audit.log"
+    assert run([*audit, "--log", str(log)]) == 0
+    return audit, log.read_bytes()
+
+
+def lines_of(logged):
+    return [msgspec.json.decode(line) for line in logged[1].splitlines()]
+
+
+def resumed(logged, path, lines):
+    path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+    return run([*logged[0], "--resume", str(path)])
 
 
 @pytest.mark.parametrize("target", ["policy.py:policy", "mine.py:Mine"])
@@ -51,19 +74,14 @@ def test_a_log_of_other_code_is_refused_with_the_file_that_changed(folder, targe
     assert error.count("\n") == 1 and log.read_bytes() == whole
 
 
-def test_a_log_of_other_packages_or_another_engine_is_refused(folder, capsys):
-    log = folder / "audit.log"
-    audit = ["audit", f"{folder}/policy.py:policy", *OPTIONS]
-    assert run([*audit, "--log", str(log)]) == 0
-    first, *rest = log.read_bytes().splitlines(keepends=True)
-    header = msgspec.json.decode(first)[1]
+def test_a_log_of_other_packages_or_another_engine_is_refused(logged, tmp_path, capsys):
+    (_, header), *rest = lines_of(logged)
     for change, said in [
         ({"target": {**header["target"], "packages": {"numpy": "0"}}}, "numpy has changed"),
         ({"engine": "0"}, "its engine is different"),
     ]:
-        line = msgspec.json.encode(["audit", {**header, **change}])
-        log.write_bytes(line + b"\n" + b"".join(rest))
-        assert run([*audit, "--resume", str(log)]) == 2
+        lines = [["audit", {**header, **change}], *rest]
+        assert resumed(logged, tmp_path / "audit.log", lines) == 2
         assert said in capsys.readouterr().err
 
 
@@ -100,34 +118,26 @@ def test_what_is_no_regular_file_is_left_alone(folder, capsys):
         (lambda block: 7, "is not a block"),
     ],
 )
-def test_damaged_blocks_are_refused(folder, capsys, change, said):
-    log = folder / "audit.log"
-    audit = ["audit", f"{folder}/policy.py:policy", *OPTIONS]
-    assert run([*audit, "--log", str(log)]) == 0
-    lines = [msgspec.json.decode(line) for line in log.read_bytes().splitlines()]
+def test_damaged_blocks_are_refused(logged, tmp_path, capsys, change, said):
+    lines = lines_of(logged)
     place = next(n for n, (name, _) in enumerate(lines) if name.startswith("block"))
     lines[place][1] = change(lines[place][1])
-    log.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
-    capsys.readouterr()
-    assert run([*audit, "--resume", str(log)]) == 2
+    assert resumed(logged, tmp_path / "audit.log", lines) == 2
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1
 
 
-def test_forged_evidence_is_not_believed(folder, capsys):
+@pytest.mark.parametrize("marks", [True, False])
+def test_forged_evidence_is_not_believed(logged, tmp_path, capsys, marks):
     """Counts that would refute are made again before they do."""
-    log = folder / "audit.log"
-    audit = ["audit", f"{folder}/policy.py:policy", *OPTIONS]
-    assert run([*audit, "--log", str(log)]) == 0
-    lines = [msgspec.json.decode(line) for line in log.read_bytes().splitlines()]
-    rounds = 10
+    lines, rounds = lines_of(logged), 10
     for name, block in lines:
         if name.startswith("block"):
             block["counts"] = [[len(block["marks"]), 0] for _ in block["counts"]]
-            block["marks"] = [[n, "0" * 16, "1" * 16] for n, _, _ in block["marks"]]
+            if marks:
+                block["marks"] = [[n, "0" * 16, "1" * 16] for n, _, _ in block["marks"]]
         elif name.startswith("training"):
             for event in block:
                 event |= {"swapped": 0, "hits": rounds, "hits_other": 0, "rounds": rounds}
-    log.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
-    assert run([*audit, "--resume", str(log)]) == 2
-    assert "does not repeat itself" in capsys.readouterr().err
+    assert resumed(logged, tmp_path / "audit.log", lines) == 2
+    assert "did not come out again as it was logged" in capsys.readouterr().err
