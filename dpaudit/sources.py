@@ -113,7 +113,9 @@ def _walk(text: str, source: Any, root: Path) -> tuple[set[Path], set[str]]:
     pending = [start] if start else []
     kind = type(source) if isinstance(source, Algorithm) else source
     for base in inspect.getmro(kind) if inspect.isclass(kind) else ():
-        pending += [path] if (path := _module_file(base.__module__)) else []
+        # another file of the same name may be loaded under the name of the target's own
+        if start is None or base.__module__ != kind.__module__:
+            pending += [path] if (path := _module_file(base.__module__)) else []
     found: set[Path] = set()
     packages: set[str] = set()
     while pending:

@@ -120,7 +120,7 @@ def execute(arguments: argparse.Namespace) -> int:
                 raise KeyboardInterrupt(f"finished blocks are kept in {path}") from None
             raise
     if arguments.json and found["report"] is not None:
-        write_json(found["report"], arguments.json, "audit")
+        write_json(found["report"], arguments.json, None if arguments.one_run else "audit")
     if arguments.json != "-" or found["report"] is None:
         print("\n".join(found["lines"]))
     return int(found["refuted"])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.metadata import version
+from types import ModuleType
 
 import pytest
 from gate_samples import MINE, forget, spoil, write
@@ -39,6 +41,16 @@ def test_the_same_files_by_class_instance_function_and_black_box(project):
     for name in ("private", "made", "coin", "Greedy"):
         assert now(project, f"mine.py:{name}") == before
     assert now(project, "mine:Mine") == before
+
+
+def test_another_file_of_the_same_name_does_not_count(project, tmp_path_factory, monkeypatch):
+    before = now(project)
+    source = subject_of("mine.py:Mine", project).source
+    other = tmp_path_factory.mktemp("other") / "mine.py"
+    other.write_text("")
+    monkeypatch.setitem(sys.modules, "mine", ModuleType("mine"))
+    monkeypatch.setattr(sys.modules["mine"], "__file__", str(other), raising=False)
+    assert sources.digests(str(project / "mine.py:Mine"), source, project) == before
 
 
 def test_an_imported_neighbour_counts_and_others_do_not(project):
