@@ -110,8 +110,9 @@ def execute(arguments: argparse.Namespace) -> int:
 
         def hear(kind: str, data: Any) -> None:
             nonlocal done
-            advance(data["runs"] - done, data["note"])
-            done = data["runs"]
+            if kind == "heard":
+                advance(data["runs"] - done, data["note"])
+                done = data["runs"]
 
         try:
             found = conducted(hear, **asked)
