@@ -19,6 +19,8 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+GRACE = 5.0  # seconds beyond a limit until the process of a target is stopped
+ENDLESS = 1e9  # seconds
 HELP = "audit real runs: refute a privacy claim at a stated error, or stay silent"
 
 
@@ -100,8 +102,10 @@ def execute(arguments: argparse.Namespace) -> int:
     """Run the audit, print the report, and return 1 when refuted, else 0."""
     from dpaudit.errors import require_positive
     from dpaudit.output import progress, require_writable, write_json
+    from dpaudit.process import START_SECONDS, answer
 
     require_writable(arguments.json)
+    require_positive("time-limit", arguments.time_limit)
     if arguments.budget is not None:
         require_positive("budget", arguments.budget)
     asked = {name: value for name, value in vars(arguments).items() if name != "execute"}
@@ -115,7 +119,7 @@ def execute(arguments: argparse.Namespace) -> int:
                 done = data["runs"]
 
         try:
-            found = conducted(hear, **asked)
+            found = answer(arguments.target, conducted, asked, START_SECONDS, hear)
         except KeyboardInterrupt:
             if path := arguments.resume or arguments.log:
                 raise KeyboardInterrupt(f"finished blocks are kept in {path}") from None
@@ -128,13 +132,13 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def conducted(tell: Callable[[str, Any], None], **asked: Any) -> dict[str, Any]:
-    """Audit as asked, all plain data; `tell("heard", ...)` says how far it has come."""
+    """Audit as asked, in the process of the target; `tell("heard", ...)` says how far it is."""
     import time
 
     from dpaudit.output import plain
     from dpaudit.sample.audit import audit
     from dpaudit.sample.log import BlockLog
-    from dpaudit.sample.request import plan_of, replayed
+    from dpaudit.sample.request import box_of, plan_of, replayed
     from dpaudit.sample.text import report_lines
     from dpaudit.sample.workers import Workers
     from dpaudit.verdict import Status
@@ -147,6 +151,10 @@ def conducted(tell: Callable[[str, Any], None], **asked: Any) -> dict[str, Any]:
         arguments.max_memory,
         arguments.isolate,
     )
+    tell("limit", arguments.time_limit + GRACE)
+    box_of(arguments)
+    # the target is loaded; from here on every run has a limit of its own, and blocks a deadline
+    tell("limit", ENDLESS if arguments.budget is None else arguments.budget + GRACE)
     if arguments.replay:
         lines, refuted = replayed(arguments)
         return {"report": None, "lines": lines, "refuted": refuted}

@@ -198,7 +198,7 @@ class Foreign:
         plan = AuditPlan(box, epsilon, BOX_ERROR, runs, options.seed, pairs)
         found = audit(plan, deadline=start + options.budget)
         reason = f"{found.words[0].upper()}{found.words[1:]} {found.runs} runs of {horizon} steps."
-        guilty = [judged for judged in found.hypotheses if judged.refuted]
+        guilty = [judged for judged in found.hypotheses if judged.refuted and found.witness]
         if guilty:
             worst = guilty[0]
             reason += (

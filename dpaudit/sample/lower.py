@@ -19,10 +19,11 @@ import numpy as np
 @lru_cache(maxsize=4096)
 def clopper_pearson(hits: int, rounds: int, error: float) -> tuple[float, float]:
     """Return lower and upper bounds on a probability, each wrong with at most `error`."""
-    from statsmodels.stats.proportion import proportion_confint
+    from scipy.special import betainccinv, betaincinv
 
-    low, high = proportion_confint(hits, rounds, alpha=2 * error, method="beta")
-    return float(low), float(high)
+    low = float(betaincinv(hits, rounds - hits + 1, error)) if hits else 0.0
+    high = float(betainccinv(hits + 1, rounds - hits, error)) if hits < rounds else 1.0
+    return low, high
 
 
 def epsilon_lower(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,13 @@ from dpaudit.core.algorithm import Accumulate, Algorithm, Choose
 from dpaudit.core.perstep import PerStep
 from dpaudit.core.walk import Place
 from dpaudit.errors import Unsupported
-from dpaudit.exact.likelihood import log_likelihood
-from dpaudit.exact.paths import Path, path_along
-from dpaudit.exact.region import Region, region_of
 from dpaudit.sample.conditional import sampled, sampled_scores
 from dpaudit.sample.runs import History, Keys, Runs
 from dpaudit.sample.streams import Pair, Stream
+
+if TYPE_CHECKING:  # the exact engine takes longer to import than a black box to audit
+    from dpaudit.exact.paths import Path
+    from dpaudit.exact.region import Region
 
 PREFIX = 8  # steps whose decision paths are few and cheap enough to be scored one by one
 STEPS = 4  # decisions after the changed reward that parts of a sequence reach to
@@ -33,6 +34,7 @@ def path_of_plays(
     algorithm: Algorithm, arms: NDArray[Any], starts: NDArray[Any], horizon: int
 ) -> Path:
     """Return the decision path of one run from its plays."""
+    from dpaudit.exact.paths import path_along
 
     def chosen(place: Place) -> int:
         if not isinstance(place.request, Choose):
@@ -94,6 +96,9 @@ class ExactHistory:
 
     def score(self, arms: NDArray[Any], starts: NDArray[Any]) -> float:
         """Return log P(actions | stream) - log P(actions | neighbour) of one run's prefix."""
+        from dpaudit.exact.likelihood import log_likelihood
+        from dpaudit.exact.region import region_of
+
         region = region_of(path_of_plays(self.algorithm, arms, starts, self.stop))
         if not region.decisions:
             return 0.0

@@ -145,6 +145,24 @@ def test_more_arms_than_steps_are_audited(capsys):
     assert run(["audit", f"{FILE}:Private", "--arms", "12", "--horizon", "6", "--runs", "400"]) == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import os\ndef policy(stream, rng):\n    os._exit(0)\n", "ended its process"),
+        ("import os\nos._exit(0)\n", "ended its process with exit code 0"),
+        ("while True:\n    pass\n", "did not end in its time and was stopped"),
+    ],
+)
+def test_a_target_that_ends_or_hangs_its_process_is_one_line_and_exit_2(
+    tmp_path, capsys, text, said
+):
+    path = tmp_path / "ends.py"
+    path.write_text(text)
+    assert run(["audit", f"{path}:policy", "--time-limit", "0.5"]) == 2
+    error = capsys.readouterr().err
+    assert said in error and error.count("\n") == 1
+
+
 def test_a_worker_that_dies_is_one_line_and_exit_2(capsys):
     target = ["audit", f"{FILE}:dies", "--arms", "2", "--horizon", "6", "--runs", "1000"]
     assert run([*target, "--jobs", "2"]) == 2

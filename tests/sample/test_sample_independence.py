@@ -3,7 +3,6 @@
 import threading
 from pathlib import Path
 
-import drifting
 import msgspec
 import numpy as np
 import pytest
@@ -78,7 +77,6 @@ def test_what_differed_is_named_and_nothing_is_concluded(tmp_path, capsys):
 
 
 def test_state_that_shows_late_is_found_and_earlier_blocks_are_kept(tmp_path, capsys):
-    drifting.CALLS[0] = 0
     log = tmp_path / "audit.log"
     late = ["audit", f"{FILE}:late_counter", *SMALL, "--log", str(log)]
     assert run(late) == 2
