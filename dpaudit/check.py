@@ -284,6 +284,8 @@ def check(
         except BadDeclaration as error:
             failure = broken = str(error)
             found = [case.silent(name, f"The declaration is broken. {error}", start)]
+        except (InvalidArgument, Unsupported) as error:
+            found = [case.silent(name, str(error), start)]
         except Expired:
             found = [case.silent(name, "The budget ended before it had an answer.", start)]
         except BaseException as error:

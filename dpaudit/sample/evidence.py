@@ -42,8 +42,11 @@ class Null:
 
     @property
     def ratio(self) -> float:
-        """e^epsilon, rounded up: a larger null is harder to refute."""
-        return math.nextafter(math.exp(self.epsilon), math.inf)
+        """e^epsilon, rounded up: a larger null is harder to refute.
+
+        So is epsilon before: a decimal stands for what it writes, which may be above its double.
+        """
+        return math.nextafter(math.exp(math.nextafter(self.epsilon, math.inf)), math.inf)
 
     def contains(self, p: float, q: float) -> bool:
         """Return whether these probabilities respect the claim."""
