@@ -25,6 +25,7 @@ from dpaudit.errors import (
     BadDeclaration,
     Contradiction,
     InvalidArgument,
+    Unsupported,
     require_integer,
     require_positive,
 )
