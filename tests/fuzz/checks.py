@@ -31,12 +31,12 @@ ROUNDS = (0, 4, 10)  # of the oracle's halving: further only where it does not a
 CLOSE = (3e-4, 1e-4, 1e-4)  # with which the oracle is content at that round
 ERRORS = {0: 4e-3, 4: 4e-4, 10: 1e-5}  # of its probabilities, generously
 LEAST = 1e-4  # probability whose logarithm the oracle speaks of
-SECONDS = 0.6  # of one search for the largest loss
+SECONDS = 0.15  # of one search for the largest loss
 SEARCHES = (  # which engine searches which streams, by turns
     (("ball", "real"), ("float", "binary")),
     (("ball", "binary"), ("float", "real")),
 )
-MOST_CERTIFIED = {False: 6, True: 2}  # action sequences, by whether a decision reads sums
+MOST_CERTIFIED = {False: 3, True: 1}  # action sequences, by whether a decision reads sums
 
 
 @dataclass
