@@ -36,10 +36,10 @@ def canonical(value: Any) -> Any:
             return (kind, *map(canonical, tuple.__iter__(value)))
         if kind is bool:
             return (bool, int(value))
-        if isinstance(value, Flag):
+        if isinstance(value, Flag) and kind._value2member_map_.get(value._value_) is value:
             # most combinations of bits have no name; a value, unlike a name, tells them apart
             return (kind, canonical(value._value_))
-        if isinstance(value, Enum):
+        if isinstance(value, Enum) and kind.__members__.get(value._name_) is value:
             return (kind, value._name_)
         if kind is float:
             return (float, value.hex())
@@ -90,6 +90,8 @@ def parameters(algorithm: Algorithm) -> Any:
     kind = type(algorithm)
     known = {field.name for field in fields(algorithm)}
     for name in vars(algorithm):
-        if name not in known and not isinstance(getattr(kind, name, None), cached_property):
-            raise Distrust(f"the algorithm holds {name!r}, which is not one of its parameters")
+        if name not in known:
+            if not isinstance(getattr(kind, name, None), cached_property):
+                raise Distrust(f"the algorithm holds {name!r}, which is not one of its parameters")
+            canonical(vars(algorithm)[name])  # remembered, so it must not change
     return tuple((name, canonical(getattr(algorithm, name))) for name in sorted(known))

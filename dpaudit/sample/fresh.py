@@ -42,7 +42,7 @@ class Unsendable(DpauditError):
 
 def packed(function: Callable[..., Any], *values: Any) -> bytes:
     """Return a call as bytes; what has no name elsewhere travels by value."""
-    import cloudpickle
+    from joblib.externals import cloudpickle
 
     try:
         found: bytes = cloudpickle.dumps((function, values))

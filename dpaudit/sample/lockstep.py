@@ -9,6 +9,7 @@ cumulative sums.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -24,7 +25,7 @@ from dpaudit.sample.streams import Stream
 
 def run_many(algorithm: Algorithm, stream: Stream, runs: int, rng: np.random.Generator) -> Runs:
     """Return independent runs of a declaration on a stream."""
-    if compiled.supports(algorithm):
+    if compiled.supports(algorithm) and stream.horizon <= getattr(algorithm, "horizon", math.inf):
         return _compiled(algorithm, stream, runs, rng)
     climbing = decisions(algorithm, stream.horizon)
     if climbing is not None:

@@ -16,7 +16,7 @@ import numpy as np
 from dpaudit.core.algorithm import Algorithm, Rows
 from dpaudit.core.algorithms.dp_ucb import DPUCB
 from dpaudit.core.canonical import Distrust
-from dpaudit.core.episodes import framed
+from dpaudit.core.episodes import framed, unchanged
 from dpaudit.core.perstep import PerStep
 from dpaudit.structure.chain import last_count, probe_rules, released
 from dpaudit.structure.ledger import Row
@@ -32,12 +32,10 @@ def is_tree(algorithm: Algorithm, horizon: int) -> TypeGuard[DPUCB]:
     """
     if not isinstance(algorithm, DPUCB):
         return False
-    kind = type(algorithm)
     return (
         framed(algorithm)
-        and kind.release is DPUCB.release
-        and kind.levels is DPUCB.levels
-        and kind.episode_length is PerStep.episode_length
+        and unchanged(algorithm, DPUCB, ("release", "levels"))
+        and unchanged(algorithm, PerStep, ("episode_length",))
         and horizon <= LARGEST
     )
 
