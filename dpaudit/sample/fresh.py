@@ -42,7 +42,10 @@ class Unsendable(DpauditError):
 
 def packed(function: Callable[..., Any], *values: Any) -> bytes:
     """Return a call as bytes; what has no name elsewhere travels by value."""
-    from joblib.externals import cloudpickle
+    try:
+        import cloudpickle  # what joblib needs
+    except ImportError:
+        from joblib.externals import cloudpickle  # or what its older versions bring along
 
     try:
         found: bytes = cloudpickle.dumps((function, values))
