@@ -17,6 +17,7 @@ from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Re
 from dpaudit.core.walk import begin
 from dpaudit.errors import DpauditError
 from dpaudit.exact import likelihood
+from dpaudit.exact.clock import Clock
 from dpaudit.exact.paths import paths_of
 from dpaudit.exact.witness import loss_between
 from dpaudit.target import parameters
@@ -76,12 +77,11 @@ def _worst(
     """Return a violation among the pairs that change one reward of each arm's last release."""
     stream = [float(arm) for arm in actions]
     base = None
-    for position in _positions(algorithm, actions):
-        if time.monotonic() > deadline:
-            return None
+    clock = Clock(deadline)
+    for position in _positions(algorithm, actions, clock):
         neighbour = [1.0 - r if t == position else r for t, r in enumerate(stream)]
-        base = base or likelihood(algorithm, actions, stream, "float")
-        other = likelihood(algorithm, actions, neighbour, "float")
+        base = base or likelihood(algorithm, actions, stream, "float", clock)
+        other = likelihood(algorithm, actions, neighbour, "float", clock)
         loss = loss_between(base, other)
         if loss.lower > epsilon:
             return Witness(
@@ -99,9 +99,9 @@ def _worst(
     return None
 
 
-def _positions(algorithm: Algorithm, actions: list[int]) -> list[int]:
+def _positions(algorithm: Algorithm, actions: list[int], clock: Clock) -> list[int]:
     """Return, for each arm, the first step of the rows that its last release reads."""
-    paths = paths_of(algorithm, actions)
+    paths = paths_of(algorithm, actions, clock)
     if len(paths) != 1:
         return []
     last = {

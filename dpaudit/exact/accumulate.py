@@ -20,6 +20,7 @@ import numpy as np
 
 from dpaudit.errors import Unsupported
 from dpaudit.exact.arrange import Scales, arrange
+from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.curve import Curve
 from dpaudit.exact.pairwise import Duel, duel
 from dpaudit.exact.region import Region, require_laplace, seats
@@ -130,18 +131,18 @@ def program_of(region: Region) -> Program:
     )
 
 
-def log_likelihood(program: Program, means: Array) -> float:
+def log_likelihood(program: Program, means: Array, clock: Clock = ENDLESS) -> float:
     """Return the log-likelihood of a program with given centres of its releases.
 
     -inf is for impossible paths alone. Laplace noise of any scale reaches every value, so a path
     is impossible iff it is so with noise wide enough that nothing underflows.
     """
-    run = _Run(program, means)
+    run = _Run(program, means, clock)
     total = run.likelihood()
     if total >= (_LEAST if run.clipped else _SMALLEST):
         return math.log(total)
     wider = program.scales * max(1.0, _WIDE / float(program.scales.min()))
-    if total > 0 or _Run(replace(program, scales=wider), means).likelihood() > 0:
+    if total > 0 or _Run(replace(program, scales=wider), means, clock).likelihood() > 0:
         raise Unsupported("The likelihood is too small for the accumulating engine's grids.")
     return -math.inf
 
@@ -208,8 +209,8 @@ def cut_and_add(y: Array, cut: Array, first: float, second: float) -> Array:
 class _Run:
     """One evaluation: the weight as a function of both registers, and where it is not smooth."""
 
-    def __init__(self, program: Program, means: Array) -> None:
-        self.program, self.means = program, means
+    def __init__(self, program: Program, means: Array, clock: Clock = ENDLESS) -> None:
+        self.program, self.means, self.clock = program, means, clock
         self.scales = Scales(float(program.scales.min()), float(program.scales.max()))
         ranges, self.clipped = window(self._curves(), self.scales)
         self.start = tuple(frozenset({0.0, *map(float, ends)}) for ends in ranges)
@@ -271,7 +272,7 @@ class _Run:
             return cut_and_add(sign * points[axis], sign * least, own, fresh) * held
 
         self.weight = weight
-        sheet = arrange(self.shape.with_curve(curve), axis, self.scales)
+        sheet = arrange(self.shape.with_curve(curve), axis, self.scales, self.clock)
         self.shape = sheet.shape
 
     def _lay(self, steps: list[Step], axis: int) -> float:
@@ -280,15 +281,17 @@ class _Run:
         for step in steps:
             if isinstance(step, Cut | Soften):
                 shape = self._bent(shape, step)
-        sheet = arrange(shape, axis, self.scales)
+        sheet = arrange(shape, axis, self.scales, self.clock)
         sheet.multiply(self.weight)
         for step in steps:
+            self.clock()
             if isinstance(step, Cut):
                 sheet.cut(self.curve(step.place), above=step.winner == axis)
             elif isinstance(step, Soften):
                 self._soften(sheet, step)
             elif isinstance(step, Add):
                 for panel in sheet.panels:
+                    self.clock()
                     panel.convolve(float(self.program.scales[step.release]))
         last = steps[-1]
         if isinstance(last, Replace):

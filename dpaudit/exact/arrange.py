@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import Unsupported
+from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.curve import Curve
 from dpaudit.exact.sheet import OUTER, OUTER_RULE, Array, Panel, Shape, Sheet
 
@@ -40,7 +41,7 @@ class Scales:
         return int(np.ceil(min(self.coarse / self.fine, 1e9) - 1e-9))
 
 
-def arrange(shape: Shape, axis: int, scales: Scales) -> Sheet:
+def arrange(shape: Shape, axis: int, scales: Scales, clock: Clock = ENDLESS) -> Sheet:
     """Return panels of fibres along an axis on which a function of this shape is smooth."""
     if scales.ratio > _FINEST:
         raise Unsupported(
@@ -63,6 +64,7 @@ def arrange(shape: Shape, axis: int, scales: Scales) -> Sheet:
         pieces = _pieces(rows, units)
         pieces[bounds[:, 1] - bounds[:, 0] <= 1e-9 * scales.fine] = 1
         for place in np.flatnonzero(pieces == 1):
+            clock()
             low, high = bounds[place]
             outside = max(ends[0] - high, low - ends[-1], 0.0)
             edges = _edges(lines, rows[:, place], scales, _split(_tail(scales, outside), scales))

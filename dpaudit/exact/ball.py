@@ -33,7 +33,7 @@ from dpaudit.exact import (
 )
 from dpaudit.exact.ball_chain import Chain, chain_of
 from dpaudit.exact.ball_exponential import Imprecise
-from dpaudit.exact.clock import Clock, OutOfTime
+from dpaudit.exact.clock import ENDLESS, GRACE, Clock, OutOfTime
 from dpaudit.exact.conditions import require_extremal
 from dpaudit.exact.known import require_alike
 from dpaudit.exact.paths import Decided, Path, all_paths, require_shown
@@ -45,7 +45,6 @@ TARGET_BITS = 80
 GRID_WIDTH = 1e-8
 # cells of a sheet, and the widths of a log-likelihood that end its refinement or make it useless
 SHEETS = (120, 400, 800)
-_GRACE = 1.0  # seconds beyond a budget in which paths may still be listed
 SHEET_WIDTH, SHEET_LIMIT = 1e-3, 1e-2
 
 
@@ -66,13 +65,14 @@ def tighten(
     raise Unsupported(f"The ball stays wide at {LAST_PRECISION} bits.")
 
 
-def path_log_likelihood(path: Path, sums: Mapping[Rows, Fraction]) -> arb:
+def path_log_likelihood(path: Path, sums: Mapping[Rows, Fraction], clock: Clock = ENDLESS) -> arb:
     """Return a ball around the log-probability of a decision path; -inf where it is impossible.
 
     `sums[rows]` is the exact sum of the rewards of each released `Rows`. Affine scores give about
     80 correct bits, however small the probability is; KL scores and IMED are enclosed on grids,
     refined until the ball is 1e-8 wide or the grid is at its finest. Registers that add up releases
-    are enclosed on sheets, refined until the ball is 1e-3 wide or the sheet is at its finest.
+    are enclosed on sheets, refined until the ball is 1e-3 wide or the sheet is at its finest. A
+    clock may end either refinement, which leaves a wider ball.
     """
     require_alike(path, set())
     if any(isinstance(event, Decided) and isinstance(event.request, Keep) for event in path.events):
@@ -90,7 +90,7 @@ def path_log_likelihood(path: Path, sums: Mapping[Rows, Fraction]) -> arb:
         with ctx.workprec(2 * TARGET_BITS):
             return probability.log()
     if ball_sums.sums_registers(region):
-        return _on_sheets(region, sums)
+        return _on_sheets(region, sums, clock)
     chain = chain_of(path)
     if not chain.stages:
         return arb(0)
@@ -102,23 +102,27 @@ def path_log_likelihood(path: Path, sums: Mapping[Rows, Fraction]) -> arb:
     if ball_kl.impossible(chain):
         return arb("-inf")
     for cells in (300, 1200, 4800, 19200):
+        began = time.monotonic()
         log = ball_kl.likelihood(chain, totals, cells).log()
-        if log.hi - log.lo < GRID_WIDTH:
+        if log.hi - log.lo < GRID_WIDTH or not clock.allows(4 * (time.monotonic() - began)):
             break
     if not np.isfinite(log.lo):
         raise Unsupported("The likelihood is too small for the grid engine.")
     return arb(float(log.lo)).union(arb(float(log.hi)))
 
 
-def _on_sheets(region: Region, sums: Mapping[Rows, Fraction]) -> arb:
+def _on_sheets(region: Region, sums: Mapping[Rows, Fraction], clock: Clock) -> arb:
     """Refine a sheet as long as that can make the ball as narrow as it must be."""
     for cells in SHEETS:
+        began = time.monotonic()
         found = ball_sums.likelihood(region, sums, cells)
         if found.hi == 0:
             return arb("-inf")
         log = found.log()
         width = log.hi - log.lo
         if width < SHEET_WIDTH or not width < SHEET_LIMIT * (SHEETS[-1] / cells) ** 2:
+            break
+        if not clock.allows(10 * (time.monotonic() - began)):
             break
     if not width < SHEET_LIMIT:
         raise Unsupported("The likelihood is too small for the certified sheets.")
@@ -183,7 +187,7 @@ def _worst_loss(
     algorithm: Algorithm, horizon: int, streams: Streams, clock: Clock, began: float, width: float
 ) -> WorstLoss:
     # a search that is listed in time states a lower end, however little budget is left for it
-    listing = Clock(None if clock.deadline is None else clock.deadline + _GRACE)
+    listing = clock.later(GRACE)
     paths: list[Path] = []
     alike: set[int] = set()
     for path in all_paths(algorithm, horizon, listing):
@@ -196,12 +200,11 @@ def _worst_loss(
             )
         require_alike(path, alike)
         paths.append(path)
-    deadline = clock.deadline
     if not ball_direct.eliminates(paths):
         for path in paths:
             require_shown(algorithm, path, listing)
     if ball_direct.applies(paths):
-        direct = ball_direct.search(paths, streams == "binary", deadline)
+        direct = ball_direct.search(paths, streams == "binary", clock)
         return WorstLoss(
             direct.loss,
             direct.path,
@@ -227,7 +230,7 @@ def _worst_loss(
         search = ball_search.grids
         # a path that no noise can take has no likelihoods to compare
         chains = [Chain(c.releases, ()) if ball_kl.impossible(c) else c for c in chains]
-    found = search(chains, streams == "binary", deadline, width)
+    found = search(chains, streams == "binary", clock, width)
     return WorstLoss(
         found.loss,
         paths[found.chain],

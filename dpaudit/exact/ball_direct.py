@@ -7,7 +7,6 @@ corollary are checked on every path all the same.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +19,7 @@ from dpaudit.exact import ball_elimination, ball_order
 from dpaudit.exact.ball_concave import Step
 from dpaudit.exact.ball_exponential import Imprecise
 from dpaudit.exact.ball_search import LAST_PRECISION
+from dpaudit.exact.clock import GRACE, Clock
 from dpaudit.exact.conditions import require_extremal, require_single_use
 from dpaudit.exact.paths import Decided, Path
 from dpaudit.exact.rounding import above, below
@@ -55,15 +55,16 @@ def applies(paths: Sequence[Path]) -> bool:
     return any(_eliminates(path) or widest(path) > 2 for path in paths)
 
 
-def search(paths: Sequence[Path], binary: bool, deadline: float | None) -> Direct:
+def search(paths: Sequence[Path], binary: bool, clock: Clock) -> Direct:
     """Enclose the largest loss over all groups of paths that show as the same actions."""
     jobs = _eliminations(paths) if eliminates(paths) else _orders(paths)
     candidates: list[tuple[Step, Path]] = []
-    complete = True
+    complete, late = True, clock.later(GRACE)
     for path, steps in jobs:
-        if candidates and deadline is not None and time.monotonic() > deadline:
+        if candidates and clock.late:
             complete = False
             break
+        late()
         candidates += [(step, path) for step in _settled(steps, binary)]
     if not candidates:
         raise Unsupported("No release enters a decision within the horizon.")

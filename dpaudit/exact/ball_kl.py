@@ -29,6 +29,7 @@ from dpaudit.exact.ball_scores import Bound, Order, Threshold, threshold
 from dpaudit.exact.ball_threshold import FLIPPED, graded
 from dpaudit.exact.ball_weight import Beyond, Grid, Law, Weight, outward, tail
 
+SLOWEST, FASTEST = Fraction(1, 10**9), Fraction(10**9)  # rates whose grids doubles can hold
 Kind = tuple[Fraction, Fraction, int]  # a release's rate, divisor and number of rows
 
 
@@ -83,6 +84,8 @@ class Duel:
 def kind(chain: Chain, release: int) -> Kind:
     """Return what a release's law depends on, apart from its rewards."""
     found = chain.releases[release]
+    if not SLOWEST <= chain.rate(release) <= FASTEST:
+        raise Unsupported("Noise of such a scale does not fit on the certified grids.")
     return chain.rate(release), Fraction(found.divisor), len(found.rows)
 
 

@@ -8,7 +8,6 @@ is looked at more closely, the others are not.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,6 +20,7 @@ from dpaudit.exact import ball_affine, ball_kl, ball_worst
 from dpaudit.exact.ball_chain import Chain
 from dpaudit.exact.ball_exponential import Imprecise
 from dpaudit.exact.ball_steps import mesh_steps
+from dpaudit.exact.clock import GRACE, Clock
 from dpaudit.exact.rounding import above, below
 from dpaudit.verdict import Enclosure
 
@@ -65,23 +65,19 @@ def _result(candidates: Sequence[_Candidate], complete: bool) -> Found:
     return Found(loss, *place, complete)
 
 
-def _late(deadline: float | None) -> bool:
-    return deadline is not None and time.monotonic() > deadline
-
-
-def affine(chains: Sequence[Chain], binary: bool, deadline: float | None, width: float) -> Found:
+def affine(chains: Sequence[Chain], binary: bool, clock: Clock, width: float) -> Found:
     """Search under affine scores: concave curves, in balls."""
     precision = 256
     while precision <= LAST_PRECISION:
         with ctx.workprec(precision):
             try:
-                return _affine(chains, binary, deadline, min(width, 1e-9))
+                return _affine(chains, binary, clock, min(width, 1e-9))
             except Imprecise:
                 precision *= 2
     raise Unsupported(f"The balls stay wide at {LAST_PRECISION} bits.")
 
 
-def _affine(chains: Sequence[Chain], binary: bool, deadline: float | None, width: float) -> Found:
+def _affine(chains: Sequence[Chain], binary: bool, clock: Clock, width: float) -> Found:
     rates = [chain.rate(release) for chain in chains for release in range(len(chain.releases))]
     unit = ball_affine.unit_of(rates)
     measure = ball_worst.full_step if binary else ball_worst.any_step
@@ -91,8 +87,9 @@ def _affine(chains: Sequence[Chain], binary: bool, deadline: float | None, width
     for background in (1, 0):
         shared = ball_worst.Sharing(unit, background)
         for number, chain in enumerate(chains):
-            if found and _late(deadline):
+            if found and clock.late:
                 return _result(found, complete=False)
+            clock.later(GRACE)()
             for release, curve in shared.curves(chain) if chain.stages else ():
                 # a concave curve is steepest where its own sum is farthest from the others
                 rows = len(chain.releases[release].rows)
@@ -138,7 +135,7 @@ def _finer(cells: int, mesh: int, excess: float) -> tuple[int, int]:
     return min(cells, FINEST[0]), min(doubled, FINEST[1])
 
 
-def grids(chains: Sequence[Chain], binary: bool, deadline: float | None, width: float) -> Found:
+def grids(chains: Sequence[Chain], binary: bool, clock: Clock, width: float) -> Found:
     """Search under KL scores: every own sum, on grids that are refined where it matters."""
     known: dict[tuple[int, int, int], _Candidate] = {}
     active = {(number, background) for number in range(len(chains)) for background in (0, 1)}
@@ -152,8 +149,9 @@ def grids(chains: Sequence[Chain], binary: bool, deadline: float | None, width: 
             for number, chain in enumerate(chains):
                 if (number, background) not in active or not chain.stages:
                     continue
-                if known and _late(deadline):
+                if known and clock.late:
                     return _result(list(known.values()), complete)
+                clock.later(GRACE)()
                 for release, scan in shared.curves(chain):
                     kappa = ball(chain.rate(release) / Fraction(chain.releases[release].divisor))
                     steps = mesh_steps(scan, engine.mesh, above(kappa), rising=background == 1)

@@ -27,6 +27,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact.ball_compare import compared, compared_lines
 from dpaudit.exact.ball_fibres import Cut, added, integrated
 from dpaudit.exact.ball_interval import Interval
+from dpaudit.exact.ball_kl import FASTEST, SLOWEST
 from dpaudit.exact.ball_scores import Threshold
 from dpaudit.exact.ball_sheet import Axis, Sheet, laplace, product
 from dpaudit.exact.ball_threshold import Lines, Pair
@@ -91,6 +92,8 @@ def _rates(region: Region) -> list[Fraction]:
             kind = type(episode.noise).__name__
             raise Unsupported(f"{kind} noise is not in the certified engine.")
         found.append(1 / exact(episode.noise.scale))
+        if not SLOWEST <= found[-1] <= FASTEST:
+            raise Unsupported("Noise of such a scale does not fit on the certified sheets.")
     return found
 
 

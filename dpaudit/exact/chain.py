@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpaudit.errors import Unsupported
+from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.pairwise import Duel, duel
 from dpaudit.exact.piecewise import Array, LogFunction, build
 from dpaudit.exact.region import Region, require_laplace, require_read_once
@@ -70,12 +71,13 @@ def chain_of(region: Region) -> Chain:
     return Chain(scales, tuple(meetings), tuple(last_read))
 
 
-def log_likelihood(chain: Chain, means: Array) -> float:
+def log_likelihood(chain: Chain, means: Array, clock: Clock = ENDLESS) -> float:
     """Return the log-likelihood of a chain with given centres of its releases."""
     held: int | None = None
     message: LogFunction | None = None
     log_weight = 0.0
     for place, meeting in enumerate(chain.meetings):
+        clock()
         if held not in meeting.shown:
             if message is not None:
                 log_weight += message.log_total

@@ -5,9 +5,14 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+from dpaudit.errors import DpauditError
 
-class OutOfTime(Exception):
+
+class OutOfTime(DpauditError):
     """The budget ended a search."""
+
+    def __init__(self) -> None:
+        super().__init__("The budget ended.")
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,14 @@ class Clock:
         """The seconds until the deadline, at least 0."""
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
+    def allows(self, seconds: float) -> bool:
+        """Return whether so much time is left."""
+        return self.left is None or self.left >= seconds
+
+    def later(self, seconds: float) -> Clock:
+        """Return the clock of a deadline so many seconds later."""
+        return Clock(None if self.deadline is None else self.deadline + seconds)
+
     def __call__(self) -> None:
         """Raise `OutOfTime` once the deadline has passed."""
         if self.late:
@@ -38,3 +51,4 @@ class Clock:
 
 
 ENDLESS = Clock()
+GRACE = 1.0  # seconds beyond a budget in which work that was begun may state what it found

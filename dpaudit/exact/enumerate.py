@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 
 from dpaudit.core.algorithm import Algorithm
-from dpaudit.errors import InvalidArgument
+from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import noiseless
 from dpaudit.exact.clock import ENDLESS, Clock, OutOfTime
 from dpaudit.exact.likelihood import COMPILING, exact_sum, log_likelihoods
@@ -66,6 +66,7 @@ def worst_pair(
     complete = True
     hurried = budget is not None and budget < COMPILING
     for group in by_actions.values():
+        exact_zero_one = all(noiseless.applies(region_of(path)) for path in group)
         try:
             tables = [log_table(region_of(path), streams, hurried, clock) for path in group]
         except OutOfTime:
@@ -78,6 +79,8 @@ def worst_pair(
             high, low = lines.max(0), lines.min(0)
             with np.errstate(invalid="ignore"):
                 losses = np.where(np.isneginf(high), 0.0, high - low)
+            if np.isinf(losses).any() and not exact_zero_one:
+                raise Unsupported("A likelihood is too small for doubles.")
             place = np.unravel_index(int(np.argmax(losses)), losses.shape)
             loss = float(losses[place])
             table.append((float(high[place]), loss))
@@ -119,5 +122,5 @@ def log_table(
     for first in range(0, len(distinct), _AT_ONCE):
         clock()
         some = distinct[first : first + _AT_ONCE]
-        parts.append(log_likelihoods(region, region.means(some), hurried))
+        parts.append(log_likelihoods(region, region.means(some), hurried, clock))
     return np.concatenate(parts)[np.ravel(inverse)]

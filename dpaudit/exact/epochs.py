@@ -35,7 +35,7 @@ def log_likelihood(region: Region, means: Array) -> float:
         if not isinstance(decision.request, Keep) or any(len(g) != 1 for g in decision.shown):
             raise Unsupported("The epoch engine needs eliminations on single releases.")
         shown = [group[0] for group in decision.shown]
-        if seen & set(shown):
+        if seen & set(shown) or len(set(shown)) < len(shown):
             raise Unsupported("The epoch engine needs fresh registers at every elimination.")
         seen |= set(shown)
         width = float(decision.request.width(FLOAT))

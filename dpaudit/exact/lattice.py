@@ -21,6 +21,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.known import require_known
 from dpaudit.exact.pairwise import Duel, duel_of
+from dpaudit.exact.resolution import require_fine
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ def lattice(algorithm: Algorithm, horizon: int, clock: Clock = ENDLESS) -> list[
 def _vertex(level: int, request: Choose, laws: tuple[Law, Law], held: int) -> Vertex:
     require_known(request)
     rule = request.rule(FLOAT)
+    require_fine(request, (law.scale for law in laws), (law.length / law.divisor for law in laws))
     return Vertex(level, laws, held, duel_of(rule), isinstance(rule, Affine))
 
 

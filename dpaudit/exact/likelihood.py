@@ -23,9 +23,11 @@ from dpaudit.core.arithmetic import FLOAT, exact
 from dpaudit.core.scores import RULES
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import accumulate, chain, epochs, fast, noiseless, plane, rounding
+from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.own_score import OWN_ERROR
 from dpaudit.exact.paths import Path, paths_of
 from dpaudit.exact.region import Region, region_of, require_rewards
+from dpaudit.exact.resolution import resolved
 
 Engine = Literal["ball", "float"]
 ENGINES = ("ball", "float")
@@ -78,14 +80,18 @@ def likelihood(
     actions: Sequence[int] | NDArray[Any],
     rewards: Sequence[float] | NDArray[Any],
     engine: Engine = "ball",
+    clock: Clock = ENDLESS,
 ) -> Likelihood:
-    """Return an enclosure of the probability of `actions` on the stream `rewards`."""
+    """Return an enclosure of the probability of `actions` on the stream `rewards`.
+
+    A clock may keep a certified enclosure from being refined; doubles end with `OutOfTime`.
+    """
     require_engine(engine)
     paths = paths_of(algorithm, actions)
     stream = require_rewards(rewards, len(np.asarray(actions)))
     if not paths:
         return Likelihood(-math.inf, -math.inf, True)
-    parts = [path_likelihood(path, stream, engine) for path in paths]
+    parts = [path_likelihood(path, stream, engine, clock) for path in paths]
     return total(parts)
 
 
@@ -100,7 +106,9 @@ def total(parts: Sequence[Likelihood]) -> Likelihood:
     return Likelihood(low, min(high, 0.0), all(part.certified for part in parts))
 
 
-def path_likelihood(path: Path, stream: NDArray[np.float64], engine: Engine) -> Likelihood:
+def path_likelihood(
+    path: Path, stream: NDArray[np.float64], engine: Engine, clock: Clock = ENDLESS
+) -> Likelihood:
     """Return an enclosure of the probability of one decision path."""
     region = region_of(path)
     if not region.decisions:
@@ -111,22 +119,22 @@ def path_likelihood(path: Path, stream: NDArray[np.float64], engine: Engine) -> 
         return Likelihood(log_value, log_value, True)
     sums = region.sums(stream)
     if engine == "ball":
-        found = _certified(path, stream)
+        found = _certified(path, stream, clock)
         if found is not None:
             return found
-    value, error = _once(region, region.means(sums))
+    value, error = _once(region, region.means(sums), clock)
     error += RELATIVE_ERROR * abs(value) if value > -math.inf else 0.0
     return Likelihood(value - error, min(value + error, 0.0), False)
 
 
-def _certified(path: Path, stream: NDArray[np.float64]) -> Likelihood | None:
+def _certified(path: Path, stream: NDArray[np.float64], clock: Clock) -> Likelihood | None:
     """Ask the certified engine; None where it does not cover the path."""
     from dpaudit.exact import ball
 
     releases = [event for event in path.events if isinstance(event, Release | Accumulate)]
     try:
         sums = {event.rows: exact_sum(stream, path.steps(event.rows)) for event in releases}
-        found = ball.path_log_likelihood(path, sums)
+        found = ball.path_log_likelihood(path, sums, clock)
     except Unsupported:
         return None
     if found.is_finite():
@@ -147,57 +155,67 @@ def exact_sum(stream: NDArray[np.float64], steps: Sequence[range]) -> Fraction:
     )
 
 
-def _once(region: Region, means: NDArray[np.float64]) -> tuple[float, float]:
+def _once(
+    region: Region, means: NDArray[np.float64], clock: Clock = ENDLESS
+) -> tuple[float, float]:
     """Return what `estimate` does; a single path need not wait for code to be compiled."""
+    region.prepared(resolved)
     if _chained(region) and len(region.decisions) <= _FEW:
-        return chain.log_likelihood(chain.chain_of(region), means), measured_error(region)
-    return estimate(region, means)
+        links = region.prepared(chain.chain_of)
+        return chain.log_likelihood(links, means, clock), measured_error(region)
+    return estimate(region, means, clock)
 
 
-def estimate(region: Region, means: NDArray[np.float64]) -> tuple[float, float]:
+def estimate(
+    region: Region, means: NDArray[np.float64], clock: Clock = ENDLESS
+) -> tuple[float, float]:
     """Return a floating-point log-likelihood and its error, larger where three arms cancel."""
+    region.prepared(resolved)
     if _three_arms(region):
-        value, error = plane.estimate(region, means)
+        value, error = plane.estimate(region, means, clock)
         return value, max(error, measured_error(region))
-    return log_likelihood(region, means), measured_error(region)
+    return log_likelihood(region, means, clock), measured_error(region)
 
 
-def log_likelihood(region: Region, means: NDArray[np.float64]) -> float:
+def log_likelihood(region: Region, means: NDArray[np.float64], clock: Clock = ENDLESS) -> float:
     """Return the floating-point log-likelihood of a region; raise `Unsupported` if it has none."""
     if not region.decisions:
         return 0.0
+    region.prepared(resolved)
     if all(isinstance(decision.request, Keep) for decision in region.decisions):
         return epochs.log_likelihood(region, means)
     if _three_arms(region):
-        return plane.log_likelihood(region, means)
+        return plane.log_likelihood(region, means, clock)
     if _sums(region):
-        return accumulate.log_likelihood(region.prepared(accumulate.program_of), means)
+        return accumulate.log_likelihood(region.prepared(accumulate.program_of), means, clock)
     return float(region.prepared(_two_arms)(means)[0])
 
 
 def log_likelihoods(
-    region: Region, means: NDArray[np.float64], hurried: bool = False
+    region: Region, means: NDArray[np.float64], hurried: bool = False, clock: Clock = ENDLESS
 ) -> NDArray[np.float64]:
     """Return the floating-point log-likelihoods of one path for many rows of episode means.
 
     Where scores have a compiled form the path is prepared once, so that a row costs little; whoever
     is hurried has no time to compile.
     """
+    region.prepared(resolved)
     rows = np.atleast_2d(means)
     if _chained(region) and hurried:
-        return np.array([_once(region, row)[0] for row in rows])
+        return np.array([_once(region, row, clock)[0] for row in rows])
     if _chained(region):
         return region.prepared(_two_arms)(rows)
-    return np.array([log_likelihood(region, row) for row in rows])
+    return np.array([log_likelihood(region, row, clock) for row in rows])
 
 
 def measured_error(region: Region) -> float:
     """Return the error of a floating-point log-likelihood, as measured for the engine it takes."""
+    rounding_error = region.prepared(resolved)
     if region.prepared(_own_scores):
-        return OWN_ERROR
+        return OWN_ERROR + rounding_error
     if _three_arms(region):
-        return plane.PLANE_ERROR
-    return accumulate.SUMS_ERROR if _sums(region) else MEASURED_ERROR
+        return plane.PLANE_ERROR + rounding_error
+    return (accumulate.SUMS_ERROR if _sums(region) else MEASURED_ERROR) + rounding_error
 
 
 def _own_scores(region: Region) -> bool:
@@ -227,7 +245,7 @@ def _sums(region: Region) -> bool:
 
 def _two_arms(region: Region) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
     """Return the engine of a two-arm region: compiled, or general where scores are not."""
-    links = chain.chain_of(region)
+    links = region.prepared(chain.chain_of)
 
     def general(means: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.array([chain.log_likelihood(links, row) for row in np.atleast_2d(means)])

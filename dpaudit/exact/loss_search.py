@@ -18,7 +18,7 @@ from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import conditions as checks
 from dpaudit.exact import noiseless
 from dpaudit.exact.best_steps import KEPT, Candidate
-from dpaudit.exact.clock import Clock, OutOfTime
+from dpaudit.exact.clock import GRACE, Clock, OutOfTime
 from dpaudit.exact.enumerate import worst_pair
 from dpaudit.exact.lattice import Vertex, count_paths, lattice
 from dpaudit.exact.likelihood import (
@@ -103,10 +103,14 @@ class LossSearch:
                     above += [] if likely is None else [likely]
             finally:
                 for some in (candidates, above):
+                    if not all(math.isfinite(item.loss) for item in some):
+                        raise Unsupported("A likelihood is too small for doubles.")
                     some.sort(key=lambda item: (-round(item.loss / _TIE), -item.log_likelihood))
+                grace = self.clock.later(GRACE)
                 for candidate in candidates[:KEPT]:
-                    self._polish(candidate)
-                for candidate in above[:1]:
+                    if not (self.best and grace.late):
+                        self._polish(candidate)
+                for candidate in above[:1] if not grace.late else ():
                     self.above_floor = max(self.above_floor, self._polish(candidate).loss)
             best = self.best[0].loss if self.best else 0.0
             self.crowded |= len(candidates) > KEPT and candidates[KEPT].loss > best + _CLOSE
@@ -126,7 +130,7 @@ class LossSearch:
             found = self._followed(decisions, rows, step)
             if len(found[2].decisions) == len(decisions):
                 require_shown(self.algorithm, found[1])
-                self.best = found
+                self.best, self.error = found, measured_error(found[2])
                 return
             ways = [self._followed([*decisions, way], rows, step) for way in (0, 1)]
             decisions.append(int(ways[1][0].loss > ways[0][0].loss))
@@ -163,8 +167,9 @@ class LossSearch:
             step = Step(index, candidate.background, move[1], move[0], values[1], values[0], True)
         else:
             step = polish(region, found, index, candidate.background, move, log_likelihood)
+        _require_finite(step)
         if self.best is None or step.loss > self.best[0].loss:
-            self.best = (step, path, region)
+            self.best, self.error = (step, path, region), measured_error(region)
         return step
 
     def _by_path(self) -> WorstLoss:
@@ -189,11 +194,12 @@ class LossSearch:
 
         def log_value(region: Region, means: NDArray[np.float64]) -> float:
             self.clock()
-            value, error = estimate(region, means)
+            value, error = estimate(region, means, self.clock)
             errors.append(error)
             return value
 
         for step in list(steps(region, found, self.streams, log_value)):
+            _require_finite(step)
             self.proved = self.proved and step.proved
             self.bound = max(self.bound, step.loss + 2 * max(errors))
             if self.best is None or step.loss > self.best[0].loss:
@@ -273,3 +279,9 @@ class LossSearch:
             seconds=time.perf_counter() - self.began,
             proved=self.proved and self.complete and not self.crowded,
         )
+
+
+def _require_finite(step: Step) -> None:
+    """Raise where one likelihood is too small for doubles: no noise makes a loss infinite."""
+    if step.low == -math.inf < step.high:
+        raise Unsupported("A likelihood is too small for doubles.")

@@ -96,12 +96,14 @@ def all_paths(algorithm: Algorithm, horizon: int, clock: Clock = ENDLESS) -> Ite
     yield from _walk(algorithm, horizon, None, clock)
 
 
-def paths_of(algorithm: Algorithm, actions: Sequence[int] | NDArray[Any]) -> list[Path]:
+def paths_of(
+    algorithm: Algorithm, actions: Sequence[int] | NDArray[Any], clock: Clock = ENDLESS
+) -> list[Path]:
     """Return the decision paths that show as these actions; empty if they are impossible."""
     sequence = np.asarray(actions)
     if sequence.ndim != 1 or len(sequence) < 1:
         raise InvalidArgument("actions", list(sequence.shape), "must be a row of arms.")
-    found = list(_walk(algorithm, len(sequence), sequence, ENDLESS))
+    found = list(_walk(algorithm, len(sequence), sequence, clock))
     if not found and not (sequence.min() >= 0 and sequence.max() < algorithm.arms):
         raise InvalidArgument("actions", "(values)", f"must lie in 0..{algorithm.arms - 1}.")
     return found

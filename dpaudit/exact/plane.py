@@ -33,6 +33,7 @@ from dpaudit.core.scores import Affine, KLBound, Score
 from dpaudit.errors import Unsupported
 from dpaudit.exact.axis import ORDER, Tails, make_axis, resolve, split
 from dpaudit.exact.chain import log_survival
+from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.curves import Above, Contest, Curve, Moved, Tie, Turned
 from dpaudit.exact.own_score import scores_of
 from dpaudit.exact.region import Region, require_laplace, require_read_once
@@ -69,17 +70,17 @@ def contests_of(region: Region) -> tuple[Contest, ...]:
     return tuple(found)
 
 
-def estimate(region: Region, means: Array) -> tuple[float, float]:
+def estimate(region: Region, means: Array, clock: Clock = ENDLESS) -> tuple[float, float]:
     """Return the log-likelihood of a three-arm region with these centres of releases, its error.
 
     Raise `Unsupported` where cancellation leaves nothing.
     """
-    return Plane(contests_of(region), means, require_laplace(region, "plane")).estimate()
+    return Plane(contests_of(region), means, require_laplace(region, "plane"), clock).estimate()
 
 
-def log_likelihood(region: Region, means: Array) -> float:
+def log_likelihood(region: Region, means: Array, clock: Clock = ENDLESS) -> float:
     """Return a log-likelihood whose error is at most `PLANE_ERROR`, or raise `Unsupported`."""
-    value, error = estimate(region, means)
+    value, error = estimate(region, means, clock)
     if error > PLANE_ERROR:
         raise Unsupported("The likelihood is too small for the plane engine's doubles.")
     return value
@@ -88,8 +89,14 @@ def log_likelihood(region: Region, means: Array) -> float:
 class Plane:
     """One path and one vector of centres."""
 
-    def __init__(self, contests: tuple[Contest, ...], means: Array, scales: Array) -> None:
-        self.contests, self.means, self.scales = contests, means, scales
+    def __init__(
+        self,
+        contests: tuple[Contest, ...],
+        means: Array,
+        scales: Array,
+        clock: Clock = ENDLESS,
+    ) -> None:
+        self.contests, self.means, self.scales, self.clock = contests, means, scales, clock
         self.points = _breakpoints(contests, means)
         self.log_scale = 0.0
         # the ties of affine scores are parallel lines, which never cross
@@ -113,6 +120,7 @@ class Plane:
         start = np.zeros(1, dtype=np.int64)
         message = Message(self._fresh(shown[0]), self._fresh(shown[1]), start, ())
         for contest, fresh in zip(self.contests, freshness(self.contests), strict=True):
+            self.clock()
             if contest.winner == fresh:
                 message = self._fresh_wins(contest, fresh, message)
             else:

@@ -16,6 +16,7 @@ import msgspec
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import InvalidArgument
+from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.likelihood import Engine, Likelihood, likelihood
 from dpaudit.output import plain
 from dpaudit.verdict import Enclosure, Witness
@@ -36,7 +37,10 @@ class WitnessCheck:
 
 
 def recompute(
-    witness: Witness, algorithm: Algorithm | None = None, engine: Engine = "ball"
+    witness: Witness,
+    algorithm: Algorithm | None = None,
+    engine: Engine = "ball",
+    clock: Clock = ENDLESS,
 ) -> WitnessCheck:
     """Recompute a witness from its pair and actions alone.
 
@@ -48,8 +52,8 @@ def recompute(
 
         algorithm = load(witness.target, **witness.parameters)
     require_neighbours(witness.stream, witness.neighbour, witness.position)
-    first = likelihood(algorithm, witness.actions, witness.stream, engine)
-    second = likelihood(algorithm, witness.actions, witness.neighbour, engine)
+    first = likelihood(algorithm, witness.actions, witness.stream, engine, clock)
+    second = likelihood(algorithm, witness.actions, witness.neighbour, engine, clock)
     loss = loss_between(first, second)
     meets = loss.lower <= witness.loss.upper and witness.loss.lower <= loss.upper
     violates = loss.lower > witness.epsilon or loss.lower == math.inf
@@ -73,7 +77,8 @@ def loss_between(first: Likelihood, second: Likelihood) -> Enclosure:
     if first.log_upper == -math.inf and second.log_upper == -math.inf:
         return Enclosure(0.0, 0.0, certified)
     if -math.inf in (first.log_upper, second.log_upper):
-        return Enclosure(math.inf, math.inf, certified)
+        # in doubles what is too small to be told is no impossible event
+        return Enclosure(math.inf if certified else 0.0, math.inf, certified)
     up = _above(first.log_upper - second.log_lower)
     down = _above(second.log_upper - first.log_lower)
     return Enclosure(max(0.0, -up, -down), max(up, down), certified)
@@ -105,9 +110,9 @@ def _measure(witness: Witness, algorithm: Algorithm, engine: Engine) -> Witness 
     return _with(witness, check) if check.violates else None
 
 
-def remeasured(witness: Witness, algorithm: Algorithm, engine: Engine = "ball") -> Witness:
-    """Return the witness with its likelihoods and its loss computed anew."""
-    return _with(witness, recompute(witness, algorithm, engine))
+def remeasured(witness: Witness, algorithm: Algorithm, clock: Clock = ENDLESS) -> Witness:
+    """Return the witness with its likelihoods and its loss computed anew, certified if possible."""
+    return _with(witness, recompute(witness, algorithm, clock=clock))
 
 
 def _with(witness: Witness, check: WitnessCheck) -> Witness:

@@ -9,6 +9,7 @@ bound for rewards in [0, 1], and says so.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
@@ -49,6 +50,12 @@ def worst_loss(
     """
     require_engine(engine)
     require_integer("horizon", horizon, 1)
+    if budget is not None and not budget >= 0:
+        raise InvalidArgument("budget", budget, "must be at least 0 seconds.")
+    if floor is not None and not 0 < floor <= 1:
+        raise InvalidArgument("floor", floor, "must be above 0 and at most 1.")
+    if math.isnan(margin):
+        raise InvalidArgument("margin", margin, "must be a number.")
     if streams not in ("real", "binary"):
         raise InvalidArgument("streams", streams, "must be real or binary.")
     if horizon > LONGEST:
@@ -60,7 +67,7 @@ def worst_loss(
         if climbed is not None:
             return climbed
     if engine == "ball":
-        found = _certified(algorithm, horizon, streams, clock.left, least)
+        found = _certified(algorithm, horizon, streams, clock, least)
         if found is not None:
             return found
     return LossSearch(algorithm, horizon, streams, clock.left, least, margin).run()
@@ -75,13 +82,13 @@ def _many(algorithm: Algorithm, horizon: int, clock: Clock) -> bool:
 
 
 def _certified(
-    algorithm: Algorithm, horizon: int, streams: Streams, budget: float | None, floor: float
+    algorithm: Algorithm, horizon: int, streams: Streams, clock: Clock, floor: float
 ) -> WorstLoss | None:
     """Ask the certified engine; None where it does not cover the algorithm."""
     from dpaudit.exact import ball
 
     try:
-        found = ball.worst_loss(algorithm, horizon, streams, budget)
+        found = ball.worst_loss(algorithm, horizon, streams, clock.left)
     except Unsupported:
         return None
     region = region_of(found.path)
@@ -91,7 +98,7 @@ def _certified(
     drawn = witness_of_step(algorithm, found.path, region, step, MEASURED_ERROR)
     return WorstLoss(
         loss=found.loss,
-        witness=remeasured(drawn, algorithm),
+        witness=remeasured(drawn, algorithm, clock),
         method=EXTREMAL,
         covers=everything(streams)
         if found.complete
