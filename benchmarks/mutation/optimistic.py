@@ -21,8 +21,8 @@ OPTIMISTIC: list[tuple[str, str, str, str]] = [
     ),
     (
         "dpaudit/core/episodes.py",
-        " and name not in vars(algorithm)\n",
-        "\n",
+        " and name not in vars(algorithm) for name in names",
+        " for name in names",
         "overlook a frame that the instance shadows",
     ),
     (
@@ -123,8 +123,8 @@ OPTIMISTIC: list[tuple[str, str, str, str]] = [
     ),
     (
         "dpaudit/core/canonical.py",
-        "        if name not in known and not",
-        "        if False and not",
+        "            if not isinstance(getattr(kind, name, None), cached_property):\n",
+        "            if False:\n",
         "overlook what an algorithm holds beside its parameters",
     ),
     (
@@ -141,8 +141,8 @@ OPTIMISTIC: list[tuple[str, str, str, str]] = [
     ),
     (
         "dpaudit/structure/walk.py",
-        "        require_trusted(place)\n        if self",
-        "        if self",
+        "        require_trusted(place)\n        if type",
+        "        if type",
         "trust every rule that is walked",
     ),
     (
@@ -335,14 +335,14 @@ OPTIMISTIC: list[tuple[str, str, str, str]] = [
     ),
     # samples
     (
-        "dpaudit/sample/plan.py",
-        "runs_neighbour = box.run(pair.neighbour, rounds, seed_of(seed, *key, 1))",
-        "runs_neighbour = box.run(pair.neighbour, rounds, seed_of(seed, *key, 0))",
+        "dpaudit/sample/rounds.py",
+        "[seed_of(seed, *key, side) for side in (0, 1)]",
+        "[seed_of(seed, *key, 0) for side in (0, 1)]",
         "give both streams the same seed",
     ),
     (
         "dpaudit/sample/evidence.py",
-        "return math.nextafter(math.exp(self.epsilon), math.inf)",
+        "return math.nextafter(math.exp(math.nextafter(self.epsilon, math.inf)), math.inf)",
         "return math.exp(self.epsilon)",
         "do not round e^epsilon up",
     ),
@@ -371,7 +371,7 @@ OPTIMISTIC: list[tuple[str, str, str, str]] = [
         "round the threshold down",
     ),
     (
-        "dpaudit/sample/audit.py",
+        "dpaudit/sample/progress.py",
         "(1, act.act, index, number), rounds)",
         "(0, act.act, index, number), rounds)",
         "judge on other seeds than those set apart for fresh runs",

@@ -1,0 +1,48 @@
+"""The two streams of a pair never share a seed, and judged runs none with training runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dpaudit.sample.audit import audit
+from dpaudit.sample.plan import AuditPlan
+from dpaudit.sample.rounds import run_rounds
+from dpaudit.sample.runs import Runs
+from dpaudit.sample.streams import Pair, Stream
+
+PAIR = Pair("first", Stream.of([0.0] * 64), 0, 1.0)
+
+
+@dataclass(frozen=True)
+class Coins:
+    """Plays by coins alone, and remembers which stream was run from which seed."""
+
+    arms: int = 2
+    horizon: int = 64
+    seen: list[tuple[float, tuple[int, ...]]] = field(default_factory=list)
+
+    def identity(self) -> dict[str, str]:
+        return {"policy": "coins"}
+
+    def run(self, stream: Stream, runs: int, seed: np.random.SeedSequence) -> Runs:
+        self.seen.append((stream.at(0), tuple(seed.spawn_key)))
+        return Runs.of_actions(np.random.default_rng(seed).integers(0, 2, (runs, self.horizon)))
+
+
+def test_runs_on_the_two_streams_are_independent():
+    """Equal by chance with probability 2^-64."""
+    for seed in (0, 1):
+        stream, neighbour = run_rounds(Coins(), PAIR, 1, seed, (1, 0))
+        assert not np.array_equal(stream.actions(0), neighbour.actions(0))
+
+
+def test_no_seed_of_an_audit_is_used_twice():
+    """The runs that judge would otherwise be those that chose what to judge."""
+    box = Coins()
+    audit(AuditPlan(box, 1.0, 0.05, 2000, 0, (PAIR,)))
+    keys = [key for _, key in box.seen]
+    assert len(keys) > 4
+    assert len(set(keys)) == len(keys)
+    assert {reward for reward, _ in box.seen} == {0.0, 1.0}
