@@ -22,6 +22,7 @@ from dpaudit.errors import DpauditError
 from dpaudit.output import plain
 
 CANCELLED = threading.Event()
+ENDING: list[Callable[[str], None]] = []  # how the process of a target says why it ends
 INSTALLED = {"site-packages", "dist-packages"}
 
 
@@ -40,7 +41,7 @@ def main() -> NoReturn:
     _limit_memory(request["memory"])
     if hasattr(os, "register_at_fork"):  # what the target forks has nothing to say
         os.register_at_fork(after_in_child=lambda: os.close(messages))
-    lock = threading.Lock()
+    lock = threading.RLock()
 
     def tell(kind: str, data: Any) -> None:
         line = msgspec.json.encode([kind, plain(data)]) + b"\n"
@@ -48,6 +49,7 @@ def main() -> NoReturn:
             while line:
                 line = line[os.write(messages, line) :]
 
+    ENDING.append(lambda message: tell("error", _error("", message)))
     code = 0
     try:
         module, _, name = request["function"].partition(":")
@@ -60,8 +62,7 @@ def main() -> NoReturn:
         tell("ready", None)
         tell("answer", function(tell, **request["arguments"]))
     except DpauditError as error:
-        said = {"kind": type(error).__name__, "message": str(error)}
-        tell("error", said | {"exit_code": error.exit_code})
+        tell("error", _error(type(error).__name__, str(error), error.exit_code))
     except BaseException as error:
         code = _unexpected(error, request, tell)
     with contextlib.suppress(Exception):
@@ -77,8 +78,19 @@ def _unexpected(error: BaseException, request: Any, tell: Callable[[str, Any], N
         return 130
     target = request["arguments"].get("target", "")
     text = f"TARGET={target} cannot be judged: {said(error)}{place_of(error)}"
-    tell("error", {"kind": "", "message": text, "exit_code": 2})
+    tell("error", _error("", text))
     return 0
+
+
+def _error(kind: str, message: str, exit_code: int = 2) -> dict[str, Any]:
+    return {"kind": kind, "message": message, "exit_code": exit_code}
+
+
+def give_up(message: str) -> None:
+    """End the process of a target that will not be stopped otherwise; elsewhere do nothing."""
+    for say in ENDING:
+        say(message)
+        os._exit(2)
 
 
 def cancelled() -> bool:

@@ -130,6 +130,8 @@ POLICIES = [
     Broken("leaves with success", policy("os._exit(0)"), TRACE),
     Broken("an update that fails", policy("return 0", "raise Exception('a\\nb')"), TRACE),
     Broken("a loop that catches all", policy("\n        ".join(STAY)), TRACE),
+    Broken("an audit of the same", policy("\n        ".join(STAY)), ("audit", *TRACE[1:])),
+    Broken("an audit of what leaves", policy("os._exit(0)"), ("audit", *TRACE[1:]), slow=False),
 ]
 LINES = [
     Broken("no object", GOOD, ("check", "m.py:")),

@@ -19,7 +19,10 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import DpauditError
+from dpaudit.inside import give_up
 from dpaudit.target import said
+
+CAUGHT = 3  # times that code may catch its alarm
 
 
 class PolicyError(DpauditError):
@@ -58,13 +61,14 @@ def judged(name: str) -> Iterator[None]:
 def time_limit(seconds: float, name: str) -> Iterator[None]:
     """Stop the block after `seconds` with a `TimeUp`.
 
-    In a main thread an alarm interrupts everything, again and again where it is caught; in other
-    threads an exception is raised at the next Python instruction, so a single call that blocks
-    inside C is only stopped when it returns. An alarm that was set outside of the block stays: it
-    goes first where it is due first, and comes back afterwards.
+    In a main thread an alarm interrupts everything, again and again where it is caught; the process
+    of a target that keeps catching it ends. In other threads an exception is raised at the next
+    Python instruction, so a single call that blocks inside C is only stopped when it returns. An
+    alarm that was set outside of the block stays: it goes first where it is due first, and comes
+    back afterwards.
     """
     message = f"{name} did not finish a run within time limit={seconds:g} seconds."
-    expired = False
+    expired = 0
     if threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer"):
         outer, interval = signal.getitimer(signal.ITIMER_REAL)
         if 0 < outer < seconds:
@@ -74,11 +78,13 @@ def time_limit(seconds: float, name: str) -> Iterator[None]:
 
         def expire(number: int, frame: FrameType | None) -> None:
             nonlocal expired
-            expired = True
+            expired += 1
+            if expired > CAUGHT:
+                give_up(message)
             raise _TimeLimit
 
         previous = signal.signal(signal.SIGALRM, expire)
-        signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
+        signal.setitimer(signal.ITIMER_REAL, seconds, min(seconds, 1.0))
         try:
             yield
         except _TimeLimit:
