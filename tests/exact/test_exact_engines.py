@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 
 from dpaudit.core.algorithms import load
-from dpaudit.exact.likelihood import MEASURED_ERROR, RELATIVE_ERROR, path_likelihood
+from dpaudit.exact.likelihood import (
+    MEASURED_ERROR,
+    RELATIVE_ERROR,
+    measured_error,
+    path_likelihood,
+)
 from dpaudit.exact.paths import all_paths
+from dpaudit.exact.region import region_of
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
@@ -27,5 +33,7 @@ def test_engines_agree_within_the_stated_error(name, horizon, epsilon):
         # the enclosures meet only if the floating-point value is off by less than it says
         assert measured.log_lower <= certified.log_upper
         assert certified.log_lower <= measured.log_upper
-        stated = MEASURED_ERROR + RELATIVE_ERROR * abs(measured.log_lower)
+        error = measured_error(region_of(paths[index]))  # with the rounding of wide sums
+        assert MEASURED_ERROR <= error <= 1.01 * MEASURED_ERROR
+        stated = error + RELATIVE_ERROR * abs(measured.log_lower)
         assert measured.log_upper - measured.log_lower <= 2 * stated + 1e-14
