@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from cover import Map, measure
-from equivalent import EQUIVALENT
+from equivalent import equivalent
 from operators import Mutant, mutants
 from optimistic import STALE, optimistic
 from trial import Bench
@@ -73,8 +73,8 @@ def report(mutants: list[Mutant], results: dict[str, dict[str, Any]]) -> None:
     rows: dict[str, Counter[str]] = defaultdict(Counter)
     for it in mutants:
         if (found := results.get(it.key)) and found["status"] != "invalid":
-            equivalent = found["status"] == "survived" and it.key in EQUIVALENT
-            rows[it.module]["equivalent" if equivalent else found["status"]] += 1
+            excused = found["status"] == "survived" and equivalent(it)
+            rows[it.module]["equivalent" if excused else found["status"]] += 1
     print("\n| module | mutants | killed | of these timed out | equivalent | survived |")
     print("|---|---|---|---|---|---|")
     whole = sum(rows.values(), Counter())
@@ -94,7 +94,7 @@ def report(mutants: list[Mutant], results: dict[str, dict[str, Any]]) -> None:
         named = [it for it in mutants if results.get(it.key, {}).get("status") == status]
         print(f"\n## {title}\n" * bool(named))
         for it in named:
-            note = f"  equivalent: {EQUIVALENT[it.key]}" if it.key in EQUIVALENT else ""
+            note = f"  equivalent: {reason}" if (reason := equivalent(it)) else ""
             print(f"{it.module}:{it.lines.start} {it.function} ({it.why})")
             print(f"- {it.before}\n+ {it.after}\n{note}".rstrip())
 
@@ -131,7 +131,7 @@ def main() -> None:
         bench = Bench(ROOT, given.work, Map.read(given.work / "map"), given.cap)
         for number, it in enumerate(wanted):
             before = results.get(it.key, {}).get("status")
-            if before and not (given.again and before == "survived" and it.key not in EQUIVALENT):
+            if before and not (given.again and before == "survived" and not equivalent(it)):
                 continue
             found = {"key": it.key, "why": it.why, **vars(bench.run(it))}
             results[it.key] = found

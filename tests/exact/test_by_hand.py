@@ -28,6 +28,7 @@ from dpaudit.exact import likelihood, recompute, worst_loss
 from dpaudit.horizons import judge
 from dpaudit.verdict import Status
 
+PATIENCE = 100.0  # seconds; the searches take a few at most
 CASES = [(1, 1), (1, 2), (Fraction(1, 2), 3), (Fraction(7, 10), Fraction(1, 3))]
 
 
@@ -94,7 +95,7 @@ def test_certified_losses_contain_the_formula(s, t, streams):
 
 
 def status(algorithm: Algorithm, epsilon: float, horizon: int = 3) -> Status:
-    [finding] = judge(lambda size: algorithm, algorithm, epsilon, [horizon], 5.0)
+    [finding] = judge(lambda size: algorithm, algorithm, epsilon, [horizon], PATIENCE)
     return finding.status
 
 
@@ -151,7 +152,7 @@ NOT_EXTREMAL = {
 def test_where_the_theorem_fails_nothing_is_claimed_for_all_streams(name, engine):
     algorithm, horizon = NOT_EXTREMAL[name]
     try:
-        found = worst_loss(algorithm, horizon, engine=engine, budget=5.0)
+        found = worst_loss(algorithm, horizon, engine=engine, budget=PATIENCE)
     except Unsupported:
         return
     assert not found.loss.certified
@@ -183,7 +184,7 @@ def test_paths_that_show_as_the_same_actions_are_not_certified_one_by_one(name):
     """The loss of a path is no loss of its actions where several paths show as these."""
     algorithm, horizon = HIDDEN[name]
     try:
-        found = worst_loss(algorithm, horizon, budget=5.0)
+        found = worst_loss(algorithm, horizon, budget=PATIENCE)
     except Unsupported:
         return
     assert not found.loss.certified
