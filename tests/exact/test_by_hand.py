@@ -28,7 +28,7 @@ from dpaudit.exact import likelihood, recompute, worst_loss
 from dpaudit.horizons import judge
 from dpaudit.verdict import Status
 
-PATIENCE = 100.0  # seconds; the searches take a few at most
+PATIENCE, SHORT = 100.0, 2.0  # seconds; where a short search ends early, it claims no more
 CASES = [(1, 1), (1, 2), (Fraction(1, 2), 3), (Fraction(7, 10), Fraction(1, 3))]
 
 
@@ -94,8 +94,8 @@ def test_certified_losses_contain_the_formula(s, t, streams):
         assert recompute(found.witness, declared(s, t)).loss.lower > found.loss.lower - 1e-8
 
 
-def status(algorithm: Algorithm, epsilon: float, horizon: int = 3) -> Status:
-    [finding] = judge(lambda size: algorithm, algorithm, epsilon, [horizon], PATIENCE)
+def status(algorithm: Algorithm, epsilon: float, horizon: int, budget: float) -> Status:
+    [finding] = judge(lambda size: algorithm, algorithm, epsilon, [horizon], budget)
     return finding.status
 
 
@@ -103,10 +103,10 @@ def status(algorithm: Algorithm, epsilon: float, horizon: int = 3) -> Status:
 def test_verdicts_turn_at_the_enclosure_and_decide_nothing_inside(s, t):
     algorithm = declared(s, t)
     loss = worst_loss(algorithm, 3).loss
-    assert status(algorithm, loss.upper) is Status.HOLDS
-    assert status(algorithm, loss.lower) is Status.SILENT
-    assert status(algorithm, math.nextafter(loss.upper, 0)) is Status.SILENT
-    assert status(algorithm, loss.lower - 1e-9) is Status.REFUTED
+    assert status(algorithm, loss.upper, 3, PATIENCE) is Status.HOLDS
+    assert status(algorithm, loss.lower, 3, PATIENCE) is Status.SILENT
+    assert status(algorithm, math.nextafter(loss.upper, 0), 3, PATIENCE) is Status.SILENT
+    assert status(algorithm, loss.lower - 1e-9, 3, PATIENCE) is Status.REFUTED
 
 
 def twice(register: int) -> Release:
@@ -152,19 +152,20 @@ NOT_EXTREMAL = {
 def test_where_the_theorem_fails_nothing_is_claimed_for_all_streams(name, engine):
     algorithm, horizon = NOT_EXTREMAL[name]
     try:
-        found = worst_loss(algorithm, horizon, engine=engine, budget=PATIENCE)
+        found = worst_loss(algorithm, horizon, engine=engine, budget=10 * SHORT)
     except Unsupported:
         return
     assert not found.loss.certified
     assert found.loss.upper == math.inf
-    assert "extremal" not in found.method
-    assert "lower bound" in found.covers
+    if found.complete:
+        assert "extremal" not in found.method
+        assert "lower bound" in found.covers
 
 
 @pytest.mark.parametrize("name", NOT_EXTREMAL)
 def test_where_the_theorem_fails_nothing_holds(name):
     algorithm, horizon = NOT_EXTREMAL[name]
-    assert status(algorithm, 100.0, horizon) is Status.SILENT
+    assert status(algorithm, 100.0, horizon, SHORT) is Status.SILENT
 
 
 HIDDEN = {
@@ -184,8 +185,8 @@ def test_paths_that_show_as_the_same_actions_are_not_certified_one_by_one(name):
     """The loss of a path is no loss of its actions where several paths show as these."""
     algorithm, horizon = HIDDEN[name]
     try:
-        found = worst_loss(algorithm, horizon, budget=PATIENCE)
+        found = worst_loss(algorithm, horizon, budget=SHORT)
     except Unsupported:
         return
     assert not found.loss.certified
-    assert status(algorithm, 100.0, horizon) is Status.SILENT
+    assert status(algorithm, 100.0, horizon, SHORT) is Status.SILENT
