@@ -64,8 +64,10 @@ class Place:
             step = self.algorithm.step(self.state)
         except FOREIGN as error:
             self.breach("step", f"raised {said(error)}")
-        if type(step) is not Step or not callable(step.then):
+        if type(step) is not Step:
             self.breach("step", f"returned a {type(step).__name__}, not a Step")
+        if not callable(step.then):
+            self.breach("step", f"is followed by a {type(step.then).__name__}, not by a function")
         self.require(step.request)
         return step
 
@@ -177,8 +179,10 @@ class Place:
             self.breach("step", f"names an arm twice in {arms}")
         if type(groups) is not tuple or any(type(group) is not tuple for group in groups):
             self.breach("step", "shows registers that are not a tuple of tuples")
-        if len(groups) != len(arms) or not all(groups):
+        if len(groups) != len(arms):
             self.breach("step", f"shows {len(groups)} groups of registers for {len(arms)} arms")
+        if not all(groups):
+            self.breach("step", "shows no register of an arm")
         for group in groups:
             for register in group:
                 self._require_register(register)
