@@ -77,13 +77,17 @@ def test_a_device_stays_a_device(tmp_path):
         assert stat.S_ISCHR(os.stat(f"/dev/{name}").st_mode)
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="no names of open files here")
 def test_standard_output_by_its_name_keeps_what_is_printed(tmp_path):
+    # a link of our own, as /dev/stdout is one: the machine's may have been spoilt, or be by us
+    (tmp_path / "stdout").symlink_to("/proc/self/fd/1")
     code = (
-        "from pathlib import Path; from dpaudit.output import write_text; print('before');"
-        "write_text(Path('/dev/stdout'), 'data\\n'); print('after')"
+        "import sys; from pathlib import Path; from dpaudit.output import write_text;"
+        "print('before'); write_text(Path(sys.argv[1]), 'data\\n'); print('after')"
     )
+    command = [sys.executable, "-c", code, str(tmp_path / "stdout")]
     with (tmp_path / "all").open("wb") as out:
-        subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
+        subprocess.run(command, stdout=out, check=True)
     assert (tmp_path / "all").read_text() == "before\ndata\nafter\n"
 
 
