@@ -1,8 +1,8 @@
 """Likelihoods of action sequences from the definition; no code is shared with the engines.
 
 A path's probability is an integral over the releases that its decisions read. One release is held;
-given it, the others fall apart into groups that no decision joins, each done likewise. Where a
-release lets the decisions go their way is found by asking the rule itself (`winner`, no inverse).
+given it, the others fall apart into groups that no decision joins, each done likewise. Where each
+condition of a decision begins to hold is found by asking the rule itself (`winner`, no inverse).
 The innermost integral is exact; the others are Gauss-Legendre panels in quantiles, cut where means
 clip and halved `rounds` times where that changes them: the error is what another round changes.
 """
@@ -20,17 +20,17 @@ from dpaudit.core.noise import Gaussian, NoNoise
 from dpaudit.core.scores import BetaDraw
 
 DEEPEST = 3  # integrals inside one another
-LOW = np.array([1e-13, 1e-9, 1e-6, 1e-4, 3e-3, 0.02, 0.06, 0.12, 0.2, 0.3, 0.4])
-SCAN = np.array([*LOW, 0.5, *(1 - LOW[::-1])])
+LOW = (1e-13, 1e-9, 1e-6, 1e-4, 3e-3, 0.02, 0.06, 0.12, 0.2, 0.3, 0.4)
+SCAN = np.array([*LOW, 0.5, *(1 - u for u in LOW[::-1])])
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(4)
-
-
-class Declined(Exception):
-    """The oracle has no answer; the reason is a few words."""
 
 
 # releases: (steps, divisor, noise); decisions: (request, outcome, releases that each arm shows)
 Path = namedtuple("Path", "actions releases decisions")
+
+
+class Declined(Exception):
+    """The oracle has no answer; the reason is a few words."""
 
 
 def all_paths(algorithm: Algorithm, horizon: int) -> list[Path]:
@@ -51,7 +51,7 @@ def all_paths(algorithm: Algorithm, horizon: int) -> list[Path]:
                 steps = [t for t, arm in enumerate(played) if arm == rows.arm][: rows.stop]
                 kept = held.get(name, ()) if isinstance(request, Accumulate) else ()
                 held = {**held, name: (*kept, len(releases))}
-                new = (tuple(steps[rows.first :]), float(request.divisor), request.noise)
+                new = tuple(steps[rows.first :]), float(request.divisor), request.noise
                 releases = (*releases, new)
             else:
                 shown = [[i for name in group for i in held[name]] for group in request.registers]
@@ -67,15 +67,17 @@ def all_paths(algorithm: Algorithm, horizon: int) -> list[Path]:
 
 
 def goes(request: Choose | Keep, outcome: Any, x: Any) -> Any:
+    # conditions along the last axis, each a half-line in a score, which hold together
     if isinstance(request, Keep):
         near = x >= x.max(axis=-1, keepdims=True) - float(request.width(FLOAT))
-        return (near == np.isin(request.arms, outcome)).all(axis=-1)
-    return np.asarray(request.rule(FLOAT).winner(x, None)) == request.arms.index(outcome)
+        return near == np.isin(request.arms, outcome)
+    won = np.asarray(request.rule(FLOAT).winner(x, None)) == request.arms.index(outcome)
+    return won[..., None]
 
 
 class Integral:
     def __init__(self, path: Path, stream: Any, rounds: int = 0) -> None:
-        self.noises, self.rounds = [noise for _, _, noise in path.releases], rounds
+        self.noises, self.rounds = [noise for *_, noise in path.releases], rounds
         self.centres = [math.fsum(stream[t] for t in at) / over for at, over, _ in path.releases]
         self.decisions = [(*d, {i for group in d[2] for i in group}) for d in path.decisions]
         rules = [d[0].rule(FLOAT) for d in path.decisions if isinstance(d[0], Choose)]
@@ -108,15 +110,16 @@ class Integral:
         counts = [np.array([[g.count(j) for j in order] for g in d[2]], dtype=float) for d in now]
 
         def fits(value: Any, rows: Any) -> Any:
-            fine = np.ones(value.shape, dtype=bool)
+            fine = [np.ones((*value.shape, 1), dtype=bool)]
             for (request, outcome, *_), count in zip(now, counts, strict=True):
                 past = (x[rows] @ count[:, :-1].T)[(slice(None), *(None,) * (value.ndim - 1))]
-                fine &= goes(request, outcome, past + value[..., None] * count[:, -1])
-            return fine
+                fine.append(goes(request, outcome, past + value[..., None] * count[:, -1]))
+            return np.concatenate(fine, axis=-1)
 
         if isinstance(noise, NoNoise):
             value = np.full(len(x), centre)
-            return fits(value, slice(None)) * self.chance(left, order, np.column_stack((x, value)))
+            rest = self.chance(left, order, np.column_stack((x, value)))
+            return fits(value, slice(None)).all(-1) * rest
         scale = float(noise.scale)
 
         def quantile(u: Any) -> Any:
@@ -148,15 +151,18 @@ class Integral:
 
 
 def intervals(fits: Any, rows: int) -> tuple[Any, Any, Any]:
-    inside = np.pad(fits(np.tile(SCAN, (rows, 1)), slice(None)), ((0, 0), (1, 1))).astype(int)
-    ends = []
-    for sign in (1, -1):
-        owner, place = np.nonzero(np.diff(inside, axis=1) == sign)
-        low, high = np.append(0.0, SCAN)[place], np.append(SCAN, 1.0)[place]
-        edge = (place > 0) & (place < len(SCAN))
-        for _ in range(26 if edge.any() else 0):
-            middle = (low + high) / 2
-            passed = fits(middle, owner) == (sign > 0)
-            low, high = np.where(passed, low, middle), np.where(passed, middle, high)
-        ends.append(np.where(edge, (low + high) / 2, (place > 0).astype(float)))
-    return owner, *ends
+    inside = fits(np.tile(SCAN, (rows, 1)), slice(None))
+    owner, place, which = np.nonzero(np.diff(inside, axis=1))
+    low, high, before = SCAN[place], SCAN[place + 1], inside[owner, place, which]
+    for _ in range(20 if len(owner) else 0):
+        middle = (low + high) / 2
+        same = fits(middle, owner)[np.arange(len(owner)), which] == before
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    order = np.lexsort((low, owner))
+    owner, low = owner[order], low[order]
+    rank = np.arange(len(owner)) - np.searchsorted(owner, owner) + 1
+    edges = np.ones((rows, 2 + max(rank, default=0)))
+    edges[:, 0], edges[owner, rank] = 0.0, low
+    left, right = edges[:, :-1], edges[:, 1:]
+    owner, place = np.nonzero(fits((left + right) / 2, slice(None)).all(-1) & (left < right))
+    return owner, left[owner, place], right[owner, place]
