@@ -156,8 +156,10 @@ class Lines:
             over = np.where(own, q * beyond[k + 1], 0.0).sum(axis=0)
             over_size = np.where(own, q_size * np.abs(beyond[k + 1]), 0.0).sum(axis=0)
             if k < len(keys) - 1:
+                # an end at the floor counts: where the winner's score is flat, a whole stretch of
+                # the register that it beats has its threshold there
                 here = keys[k] == self.regions[:, None]
-                here &= ends[k] > floor + _EQUAL * self.scale
+                here &= cuts[k] > floor - _EQUAL * self.scale
                 correction += np.where(here, total - over, 0.0)
                 correction_size += np.where(here, size + over_size, 0.0)
             total = total + np.where(own, q * (beyond[k] - beyond[k + 1]), 0.0).sum(axis=0)
