@@ -3,8 +3,8 @@
 A path's probability is an integral over the releases that its decisions read. One release is held;
 given it, the others fall apart into groups that no decision joins, each done likewise. Where each
 condition of a decision begins to hold is found by asking the rule itself (`winner`, no inverse).
-The innermost integral is exact; the others are Gauss-Legendre panels in quantiles, cut where means
-clip and halved `rounds` times where that changes them: the error is what another round changes.
+The innermost integral is exact; the others are panels in quantiles, cut where means clip, and cut
+again `rounds` times where that changes them: the error is what another round changes.
 """
 
 import math
@@ -22,7 +22,9 @@ from dpaudit.core.scores import BetaDraw
 DEEPEST = 3  # integrals inside one another
 LOW = (1e-13, 1e-9, 1e-6, 1e-4, 3e-3, 0.02, 0.06, 0.12, 0.2, 0.3, 0.4)
 SCAN = np.array([*LOW, 0.5, *(1 - u for u in LOW[::-1])])
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(4)
+# Lobatto's rule, whose ends see a jump wherever it is; parts of unequal length, too
+NODES = np.array([1e-9 - 1, -math.sqrt(3 / 7), 0, math.sqrt(3 / 7), 1 - 1e-9])
+WEIGHTS = np.array([9, 49, 64, 49, 9]) / 90
 
 
 # releases: (steps, divisor, noise); decisions: (request, outcome, releases that each arm shows)
@@ -106,14 +108,21 @@ class Integral:
         order, left, noise, centre = (*held, i), part - {i}, self.noises[i], self.centres[i]
         if left and sum(not isinstance(self.noises[j], NoNoise) for j in order) >= DEEPEST:
             raise Declined("many releases that hang together")
-        now = [d for d in self.decisions if d[3] & part == {i} and not d[3] - set(order)]
-        counts = [np.array([[g.count(j) for j in order] for g in d[2]], dtype=float) for d in now]
+        now = []
+        for request, outcome, shown, read in self.decisions:
+            if i in read and (read <= {*order} or isinstance(request, Choose)):
+                # a choice that reads what is not held yet comes out at best
+                free = [len({*group} - {*order}) for group in shown]
+                best = [1e9 if arm == outcome else -1e9 for arm in request.arms]
+                count = np.array([[group.count(j) for j in order] for group in shown], dtype=float)
+                now.append((request, outcome, count, np.where(free, best, 0.0)))
 
         def fits(value: Any, rows: Any) -> Any:
             fine = [np.ones((*value.shape, 1), dtype=bool)]
-            for (request, outcome, *_), count in zip(now, counts, strict=True):
+            for request, outcome, count, rest in now:
                 past = (x[rows] @ count[:, :-1].T)[(slice(None), *(None,) * (value.ndim - 1))]
-                fine.append(goes(request, outcome, past + value[..., None] * count[:, -1]))
+                shown = past + value[..., None] * count[:, -1] + rest
+                fine.append(goes(request, outcome, shown))
             return np.concatenate(fine, axis=-1)
 
         if isinstance(noise, NoNoise):
@@ -141,7 +150,7 @@ class Integral:
         owner, low, high = (v[low < high] for v in (owner[:, None] + 0 * (low > 0), low, high))
         found, whole = np.zeros(len(x)), panels(owner, low, high)
         for _ in range(self.rounds):
-            middle = (low + high) / 2
+            middle = low + 0.41 * (high - low)
             halves = panels(owner, low, middle), panels(owner, middle, high)
             again = np.abs(sum(halves) - whole) > 1e-7
             found += np.bincount(owner, np.where(again, 0.0, sum(halves)), len(x))
