@@ -199,6 +199,8 @@ class LossSearch:
             return value
 
         for step in list(steps(region, found, self.streams, log_value)):
+            if step.high == -math.inf:  # no noise takes this path
+                continue
             _require_finite(step)
             self.proved = self.proved and step.proved
             self.bound = max(self.bound, step.loss + 2 * max(errors))

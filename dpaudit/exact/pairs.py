@@ -103,8 +103,13 @@ def _best(
     else:
         moves = _scan(phi, length, sign, monotone(region, index))
         proved = False
-    worse, better = max(moves, key=lambda move: phi(move[1]) - phi(move[0]))
+    worse, better = max(moves, key=lambda move: _gain(phi(move[0]), phi(move[1])))
     return Step(index, background, better, worse, phi(better), phi(worse), proved)
+
+
+def _gain(low: float, high: float) -> float:
+    """Return a difference of logarithms; 0 where both are those of nothing."""
+    return float(high) - float(low) if high > -np.inf else 0.0
 
 
 def polish(
@@ -174,6 +179,8 @@ def _scan(
     """Return candidate moves: a grid of own sums, then the best one refined."""
     grid = np.linspace(0.0, length, _grid_size(length))
     values = np.array([phi(float(s)) for s in grid])
+    if np.isneginf(values).all():
+        return [(0.0, 1.0) if sign > 0 else (1.0, 0.0)]
     best, move = -np.inf, (0.0, 0.0)
     for i, s in enumerate(grid):
         inside = (sign * (grid - s) >= 0) & (np.abs(grid - s) <= 1.0 + 1e-12)

@@ -95,10 +95,13 @@ def _certified(
     episode = next(i for i, it in enumerate(region.episodes) if it.rows == found.release.rows)
     better, worse = float(found.neighbour), float(found.own)
     step = Step(episode, found.background, better, worse, 0.0, -found.loss.lower, proved=True)
-    drawn = witness_of_step(algorithm, found.path, region, step, MEASURED_ERROR)
+    witness = None
+    if better != worse:  # otherwise no reward changes anything, and there is no pair to show
+        drawn = witness_of_step(algorithm, found.path, region, step, MEASURED_ERROR)
+        witness = remeasured(drawn, algorithm, clock)
     return WorstLoss(
         loss=found.loss,
-        witness=remeasured(drawn, algorithm, clock),
+        witness=witness,
         method=EXTREMAL,
         covers=everything(streams)
         if found.complete

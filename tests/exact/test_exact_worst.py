@@ -1,4 +1,5 @@
 import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -6,8 +7,11 @@ from wrong_variants import LateUCB, variants
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.algorithms import load
+from dpaudit.core.episodes import DoublingEpisodes
+from dpaudit.core.scores import PrivateKLBound
 from dpaudit.errors import Unsupported
 from dpaudit.exact import (
+    ball,
     loss_by_horizon,
     loss_by_position,
     profile,
@@ -212,3 +216,28 @@ def test_what_has_no_engine_is_unsupported_rather_than_guessed() -> None:
 def test_enumeration_out_of_reach_is_unsupported() -> None:
     with pytest.raises(Unsupported, match="out of reach"):
         worst_loss(variants()[2](arms=2), 40, engine="float")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstArm(DoublingEpisodes):
+    """A bound that is infinite whatever the register holds: the first arm always wins."""
+
+    def rule(self, pulls, time, m):
+        return PrivateKLBound(m.number(np.array([2, 0.5])), m.number(1))
+
+
+@pytest.mark.parametrize("engine", ["ball", "float"])
+def test_a_path_that_no_noise_takes_loses_nothing(engine):
+    found = worst_loss(FirstArm(arms=2, epsilon=1.0), 5, engine=engine)
+    assert found.loss.lower == 0.0 and found.loss.upper < 1e-6
+
+
+def test_where_no_reward_changes_anything_there_is_no_pair_to_show(monkeypatch):
+    right = ball.worst_loss
+
+    def coarse(*given):
+        found = right(*given)
+        return replace(found, neighbour=found.own)
+
+    monkeypatch.setattr(ball, "worst_loss", coarse)
+    assert worst_loss(load("adap_ucb", arms=2), 3).witness is None
