@@ -16,17 +16,21 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.arithmetic import exact
+from dpaudit.core.canonical import Distrust
 from dpaudit.deadline import Expired
 from dpaudit.errors import BadDeclaration, InvalidArgument, Unsupported
 from dpaudit.exact import WorstLoss, recompute, shrink, worst_loss
 from dpaudit.exact.likelihood import COMPILING
 from dpaudit.exact.pairs import Streams
 from dpaudit.hunt import hunt
+from dpaudit.structure.ledger import Charge, show
+from dpaudit.structure.prove import bound, rounded_up
 from dpaudit.verdict import Enclosure, Finding, Status, Witness
 
 Build = Callable[[int], Algorithm]
@@ -35,6 +39,7 @@ CERTIFIED_SHARE = 0.5
 QUICK = 8
 REFERENCE_SECONDS = 2.0
 HUNT_SHARE = 0.25
+LEDGER_SECONDS = 1.0
 SHRUNK = 64  # rounds; shrinking tries every shorter run, so a longer one takes minutes
 
 
@@ -226,6 +231,13 @@ class Search:
             return Finding("exact", Status.SILENT, reason, arms=arms, seconds=self.seconds)
         algorithm = self.build(found.horizon)
         upper = upper_bound(found) if not self.discarded else math.inf
+        charged = ""
+        if self.epsilon < upper < math.inf and (charge := largest_charge(algorithm, found)) < upper:
+            charged = (
+                f"The upper end is the charge: no reward is charged more than {show(charge)}, "
+                f"exactly; computed, it is {upper:.12g}."
+            )
+            upper = rounded_up(charge)
         other = algorithm is not self.claimed
         if other:
             self.stopped = (
@@ -234,7 +246,7 @@ class Search:
         plain = Finding(
             check="exact",
             status=Status.SILENT,
-            reason=_reason(found, self.epsilon, self.stopped),
+            reason=_reason(found, charged or _close(found, self.epsilon), self.stopped),
             epsilon_lower=found.loss.lower,
             epsilon_upper=upper,
             certified=found.loss.certified,
@@ -302,11 +314,27 @@ def _refuted(plain: Finding, witness: Witness, algorithm: Algorithm) -> Finding:
     )
 
 
-def _reason(found: WorstLoss, epsilon: float, stopped: str) -> str:
+def largest_charge(algorithm: Algorithm, found: WorstLoss) -> Charge:
+    """Return what no loss exceeds, by the structure of the noise; infinite where it does not tell.
+
+    A number that was computed is never exact, and the largest loss may be epsilon itself.
+    """
+    with suppress(Distrust):
+        walked = bound(algorithm, found.horizon, LEDGER_SECONDS)
+        if walked.complete and walked.charge >= found.loss.lower:
+            return walked.charge
+    return math.inf
+
+
+def _close(found: WorstLoss, epsilon: float) -> str:
+    if found.loss.lower <= epsilon < upper_bound(found) < math.inf:
+        return "The loss is too close to epsilon for this arithmetic to decide."
+    return ""
+
+
+def _reason(found: WorstLoss, said: str, stopped: str) -> str:
     covers = found.covers.rstrip(".")
     paths = f"{found.paths:,} path{'s' * (found.paths != 1)}"
     engine = "certified" if found.loss.certified else "floating point"
     reason = f"{covers[:1].upper()}{covers[1:]} ({engine}, {found.method}, {paths})."
-    if found.loss.lower <= epsilon < upper_bound(found) < math.inf:
-        reason += " The loss is too close to epsilon for this arithmetic to decide."
-    return f"{reason} {stopped}".strip()
+    return " ".join(part for part in (reason, said, stopped) if part)

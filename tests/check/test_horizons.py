@@ -152,3 +152,19 @@ def test_the_bracket_prefers_certainty_and_ignores_error_probabilities():
     assert Report(Status.SILENT, claim, (measured, sampled)).lower == 0.6
     assert Report(Status.SILENT, claim, (replace(exact, instance=4), measured)).lower == 0.6
     assert Report(Status.SILENT, claim, (sampled,)).lower == 0.0
+
+
+def test_the_charge_closes_what_no_computation_can(monkeypatch):
+    # at four rounds adap_ucb charges a reward exactly 1; a computed end is never exactly 1
+    answering(monkeypatch, {4: (0.9999, 1.0000001)})
+    found = only([4])
+    assert (found.status, found.epsilon_lower, found.epsilon_upper) == (Status.HOLDS, 0.9999, 1.0)
+    assert "The upper end is the charge" in found.reason and "1.0000001" in found.reason
+
+
+def test_a_charge_below_what_is_attained_is_not_believed(monkeypatch):
+    # at three rounds it charges 1/2: such an answer contradicts it, and nothing is concluded
+    answering(monkeypatch, {3: (0.9999, 1.0000001)})
+    found = only([3])
+    assert (found.status, found.epsilon_upper) == (Status.SILENT, 1.0000001)
+    assert "too close to epsilon" in found.reason
