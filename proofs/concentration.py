@@ -8,7 +8,7 @@ from math import comb
 from sympy import Rational, Symbol, exp, log, symbols
 
 from dpaudit.claims.balls import ball
-from dpaudit.claims.claim import HELD, REFUTED, Claim, Result, Tally
+from dpaudit.claims.claim import REFUTED, SAMPLED, Claim, Result, Tally
 from dpaudit.claims.domain import POSITIVE, REALS, Domain, Interval, above, between, closed
 from dpaudit.claims.linear import PiecewiseLinear
 
@@ -174,7 +174,7 @@ CLAIMS = (
         f"{UCB}, l. 1310-1314",
         "Both tails are below 3 delta/2 (exact binomial and Laplace laws).",
         models=_ucb(Fraction(3, 2)),
-        expect=HELD,
+        expect=SAMPLED,
         role="theorem",
     ),
     Claim(
@@ -183,7 +183,7 @@ CLAIMS = (
         "The index exceeds the mean with probability "
         "1 - 1/t^alpha, i.e. both tails are below delta; the lemma gives 3 delta/2.",
         models=_ucb(Fraction(1)),
-        expect=HELD,
+        expect=SAMPLED,
         role="remark",
     ),
     Claim(
@@ -204,7 +204,7 @@ CLAIMS = (
         f"{KL}, Claim 1, l. 1345",
         "P(mu >= clipped mean + alpha) <= exp(-n d(mu - alpha, mu)) + delta/2.",
         models=_claim_one,
-        expect=HELD,
+        expect=SAMPLED,
         role="theorem",
     ),
     Claim(
@@ -254,7 +254,7 @@ CLAIMS = (
         f"{KL}, Claim 2, l. 1356, mu < 1",
         "P(mu >= U) <= 3 delta/2.",
         models=_claim_two,
-        expect=HELD,
+        expect=SAMPLED,
         role="theorem",
     ),
     Claim(

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from sympy import Abs, Max, Min, Rational, Symbol, diff, exp, log, symbols
 
-from dpaudit.claims.claim import REFUTED, Claim, Result, Tally
+from dpaudit.claims.claim import REFUTED, SAMPLED, Claim, Result, Tally
 from dpaudit.claims.domain import POSITIVE, UNIT, Domain, Interval, above, at_least, between
 from dpaudit.claims.linear import PiecewiseLinear
 from dpaudit.claims.methods import Rewrite
@@ -76,7 +76,7 @@ CLAIMS = (
         "correction of l. 936",
         "The same with A = {N_a > T/2}.",
         models=_fixed_event,
-        expect="held",
+        expect=SAMPLED,
         role="sharper",
     ),
     Claim(

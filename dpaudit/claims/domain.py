@@ -1,8 +1,8 @@
 """A domain: one interval per symbol, plus expressions that must be non-negative on it.
 
 Ends are exact (integers, rationals or infinities): a float end would move the claim by a rounding
-error, so it is refused. A symbol that sympy believes positive may not have 0 in its interval,
-because sympy is then allowed to cancel it.
+error, so it is refused. Whatever sympy believes of a symbol (that it is positive, say, so that it
+may be cancelled) must follow from its interval, and no two symbols may share a name.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import sympy
-from sympy import Rational, oo
+from sympy import oo
 
 from dpaudit.errors import InvalidArgument
 
@@ -86,6 +86,7 @@ def at_least(low: object) -> Interval:
     return Interval(low, oo)
 
 
+_BELIEFS = ({"real": True}, {"positive": True}, {"nonnegative": True})
 REALS = Interval(-oo, oo)
 POSITIVE = above(0)
 UNIT = closed(0, 1)
@@ -99,14 +100,24 @@ class Domain:
     constraints: tuple[Expression, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "constraints", tuple(map(sympy.sympify, self.constraints)))
         for symbol, interval in self.box.items():
-            zero_inside = interval.contains(Rational(0))
-            if symbol.is_positive and (zero_inside or interval.low < 0):
+            believed = symbol._assumptions_orig
+            if believed == {"positive": True} and (interval.low < 0 or interval.contains(0)):
                 raise InvalidArgument(str(symbol), interval, "is assumed positive; exclude 0.")
-            if symbol.is_nonnegative and interval.low < 0:
+            if believed == {"nonnegative": True} and interval.low < 0:
                 raise InvalidArgument(str(symbol), interval, "is assumed non-negative.")
-            if symbol.is_integer:
-                raise InvalidArgument(str(symbol), interval, "must be a real symbol.")
+            if believed not in _BELIEFS:
+                rule = "must be declared real, positive or nonnegative and nothing else."
+                raise InvalidArgument(str(symbol), believed, rule)
+        self.admit(*self.constraints)
+        if len({symbol.name for symbol in self.box}) < len(self.box):
+            raise InvalidArgument("box", [*self.box], "holds two symbols of one name; rename one.")
+
+    def admit(self, *expressions: Expression) -> None:
+        """Raise unless every symbol of the expressions has its interval here."""
+        for symbol in set().union(*(e.free_symbols for e in expressions)) - set(self.box):
+            raise InvalidArgument("symbol", symbol, "has no interval in the domain; state one.")
 
     @property
     def compact(self) -> bool:

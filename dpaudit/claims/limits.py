@@ -16,7 +16,7 @@ from sympy import oo
 from dpaudit.claims.domain import UNIT, Domain, Expression
 from dpaudit.claims.goal import Goal, Method, Proof
 from dpaudit.claims.identity import is_zero
-from dpaudit.claims.methods import first_proof, regularity
+from dpaudit.claims.methods import first_proof, meaning
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Series:
         gap = goal.gap.subs(self.symbol, plain)
         rest = goal.domain.without(self.symbol)
         closure = rest.having(plain, side.closure)
-        smooth = regularity(gap, closure)
+        smooth = meaning(gap, closure, smooth=True)
         if smooth is None:
             return None
         for order in range(self.order):

@@ -71,8 +71,10 @@ def _choices(kink: Expression) -> Iterator[tuple[Expression, list[Expression]]]:
 
 
 def _coefficients(form: Expression, symbols: list[Expression]) -> list[Fraction] | None:
-    polynomial = sympy.Poly(form, *symbols) if symbols else None
-    if polynomial is None or polynomial.total_degree() > 1:
+    if not symbols or not form.is_polynomial(*symbols):
+        return None
+    polynomial = sympy.Poly(form, *symbols)
+    if polynomial.total_degree() > 1:
         return None
     units = [tuple(int(i == j) for j in range(len(symbols))) for i in range(len(symbols))]
     values = [
@@ -86,13 +88,16 @@ def _coefficients(form: Expression, symbols: list[Expression]) -> list[Fraction]
 
 
 def _certified(gap: Expression, walls: list[Expression], symbols: list[Expression]) -> bool:
-    """True when gap = sum of non-negative multiples of walls + a non-negative constant."""
+    """True when gap = sum of non-negative multiples of walls + a non-negative constant.
+
+    Walls that are not linear are left out, which only makes the proof harder.
+    """
     import numpy as np
     from scipy.optimize import linprog
 
     target = _coefficients(gap, symbols)
     rows = [_coefficients(wall, symbols) for wall in walls]
-    if target is None or any(row is None for row in rows):
+    if target is None:
         return False
     exact = [row for row in rows if row is not None]
     if all(t == 0 for t in target[:-1]) and target[-1] >= 0:

@@ -18,7 +18,14 @@ from dpaudit.claims.branch import BranchAndBound
 from dpaudit.claims.domain import Domain, Expression, Interval
 from dpaudit.claims.goal import Goal, Method, Proof
 from dpaudit.claims.identity import is_zero
-from dpaudit.claims.sign import NEGATIVE, POSITIVE, at_least_zero, sign_of
+from dpaudit.claims.sign import (
+    NEGATIVE,
+    NONNEGATIVE,
+    POSITIVE,
+    ZERO,
+    at_least_zero,
+    sign_of,
+)
 
 
 def _reached(sign: str | None, strict: bool) -> bool:
@@ -26,40 +33,61 @@ def _reached(sign: str | None, strict: bool) -> bool:
 
 
 def first_proof(goal: Goal, methods: Sequence[Method]) -> Proof | None:
-    """Return the proof of the first method that succeeds; plain sign reading always goes first."""
+    """Return the proof of the first method that succeeds; plain sign reading always goes first.
+
+    Every goal and every premise passes here, so nothing is proved of an expression that does not
+    make sense on its whole domain.
+    """
+    sense = meaning(goal.gap, goal.domain)
+    if sense is None:
+        return None
     for method in (Sign(), *methods):
         proof = method.prove(goal)
         if proof is not None:
-            return proof
+            return Proof(proof.how, proof.certified or sense.certified)
     return None
 
 
-def regularity(expression: Expression, domain: Domain) -> Proof | None:
-    """Prove that every logarithm and denominator in `expression` is safe on the whole domain.
+_SMOOTH = (sympy.Add, sympy.Mul, sympy.exp, sympy.sinh, sympy.cosh, sympy.tanh, sympy.erf)
+_KINKED = (sympy.Abs, sympy.Max, sympy.Min)
 
-    Then the expression is continuous there, and differentiable unless it holds Abs, Max, Min or
-    a root of something that touches zero, which are refused.
+
+def meaning(expression: Expression, domain: Domain, smooth: bool = False) -> Proof | None:
+    """Prove that `expression` is a real number at every point of the domain, and continuous there.
+
+    Functions are allowed by name, each with its real domain: sums, products, exp, sinh, cosh, tanh,
+    erf, Abs, Max, Min everywhere, log of what is positive, powers where they are real. `smooth`
+    asks for derivatives of every order too, so kinks and roots that touch 0 are refused.
     """
     certified = False
+    needed: tuple[str, ...]
     for part in sympy.preorder_traversal(expression):
-        if part.func in (sympy.Abs, sympy.Max, sympy.Min, sympy.sign, sympy.Piecewise):
+        if part.is_Rational or part in (sympy.pi, sympy.E) or part in domain.box:
+            continue
+        if isinstance(part, _SMOOTH) or (isinstance(part, _KINKED) and not smooth):
+            continue
+        if isinstance(part, sympy.log):
+            base, needed = part.args[0], (POSITIVE,)
+        elif part.is_Pow:
+            base, needed = part.args[0], _base_signs(part.args[1], smooth)
+        else:
             return None
-        risky = None
-        if part.func is sympy.log:
-            risky = part.args[0]
-            needed: tuple[str, ...] = (POSITIVE,)
-        elif part.is_Pow and part.args[0] is not sympy.E:
-            base, exponent = part.args
-            if not exponent.is_Integer:
-                risky, needed = base, (POSITIVE,)
-            elif exponent < 0:
-                risky, needed = base, (POSITIVE, NEGATIVE)
-        if risky is not None and sign_of(risky, domain) not in needed:
-            strict = Goal(risky, domain, strict=True)
-            if not domain.compact or BranchAndBound(boxes=400).prove(strict) is None:
-                return None
-            certified = True
+        if not needed or sign_of(base, domain) in needed:
+            continue
+        strict = Goal(base, domain, strict=True)
+        if not domain.compact or BranchAndBound(boxes=400).prove(strict) is None:
+            return None
+        certified = True
     return Proof("regular", certified)
+
+
+def _base_signs(exponent: Expression, smooth: bool) -> tuple[str, ...]:
+    """Return the signs of the base for which the power is real; none when every sign will do."""
+    if exponent.is_Integer:
+        return () if exponent >= 0 else (POSITIVE, NEGATIVE)
+    if exponent.is_Rational and exponent > 0 and not smooth:
+        return (POSITIVE, NONNEGATIVE, ZERO)
+    return (POSITIVE,)
 
 
 @dataclass(frozen=True)
@@ -97,9 +125,8 @@ class Rewrite:
         if not is_zero(goal.gap - plain, goal.domain):
             return None
         box = {**goal.domain.box, **{name: Interval(0, oo) for name in self.using}}
-        if not _reached(sign_of(self.form, Domain(box)), goal.strict):
-            return None
-        return Proof(f"rewritten as {self.form}")
+        proof = first_proof(Goal(sympy.sympify(self.form), Domain(box), goal.strict), ())
+        return proof and Proof(f"rewritten as {self.form}", proof.certified)
 
 
 @dataclass(frozen=True)
@@ -131,7 +158,8 @@ class Scaled:
 
     def prove(self, goal: Goal) -> Proof | None:
         """Check the factorisation and the factor's sign, then the rest."""
-        if sign_of(self.factor, goal.domain) != POSITIVE:
+        factor = Goal(sympy.sympify(self.factor), goal.domain, strict=True)
+        if first_proof(factor, ()) is None:
             return None
         if not is_zero(goal.gap - self.factor * self.rest, goal.domain):
             return None
@@ -160,11 +188,10 @@ class Monotone:
             return None
         plain = _plain(self.symbol)
         gap = goal.gap.subs(self.symbol, plain)
-        open_low, open_high = (False, True) if self.end == "low" else (True, False)
-        reached = Interval(side.low, side.high, open_low, open_high)
-        smooth = regularity(gap, goal.domain.without(self.symbol).having(plain, reached))
-        everywhere = regularity(goal.gap, goal.domain)
-        if smooth is None or everywhere is None:
+        ends = (False, side.high_open) if self.end == "low" else (side.low_open, False)
+        reached = Interval(side.low, side.high, *ends)
+        smooth = meaning(gap, goal.domain.without(self.symbol).having(plain, reached), smooth=True)
+        if smooth is None:
             return None
         value = gap.subs(plain, end)
         derivative = sympy.diff(goal.gap, self.symbol)
@@ -183,7 +210,7 @@ class Monotone:
             return None
         return Proof(
             f"monotone in {self.symbol} from {self.symbol} = {end} ({slope.how})",
-            any(part.certified for part in (start, slope, smooth, everywhere)),
+            any(part.certified for part in (start, slope, smooth)),
         )
 
     def _strict_start(self, value: Expression, goal: Goal) -> bool:
@@ -216,7 +243,7 @@ class Concave:
         closure = rest.having(plain, side.closure)
         bend = -sympy.diff(gap, plain, 2)
         parts = [
-            regularity(gap, closure),
+            meaning(gap, closure, smooth=True),
             first_proof(Goal(bend, closure), self.second),
             first_proof(Goal(gap.subs(plain, side.low), rest, goal.strict), self.low),
             first_proof(Goal(gap.subs(plain, side.high), rest, goal.strict), self.high),
@@ -259,5 +286,5 @@ __all__ = [
     "Sign",
     "Split",
     "first_proof",
-    "regularity",
+    "meaning",
 ]

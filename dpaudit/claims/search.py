@@ -6,10 +6,13 @@ side of zero and every constraint certainly holds there.
 
 from __future__ import annotations
 
+import itertools
 import math
+import random
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +21,7 @@ import sympy
 
 from dpaudit.claims.balls import evaluate
 from dpaudit.claims.domain import Domain, Expression, Interval
+from dpaudit.claims.identity import sample
 from dpaudit.errors import DpauditError
 
 Point = dict[Expression, Fraction]
@@ -41,11 +45,9 @@ def confirm(
     left: Expression, right: Expression, relation: str, domain: Domain, point: Point
 ) -> Counterexample | None:
     """Return the counterexample when ball arithmetic confirms it at the exact `point`."""
-    if not all(side.contains(sympy.Rational(point[s])) for s, side in domain.box.items()):
+    if not _inside(domain, point):
         return None
     try:
-        if not all(evaluate(g, dict(point)) >= 0 for g in domain.constraints):
-            return None
         gap = evaluate(right - left, dict(point))
         sides = [evaluate(part, dict(point)) for part in (left, right)]
     except DpauditError:
@@ -53,13 +55,52 @@ def confirm(
     wrong = gap < 0 if relation == "<=" else gap <= 0 if relation == "<" else (gap > 0 or gap < 0)
     if not wrong:
         return None
-    shown = [_decimal(side) for side in sides]
-    names = {str(s): str(v) for s, v in point.items()}
+    shown = [_decimal(side, 8) for side in sides]
+    if shown[0] == shown[1]:
+        shown = [_decimal(side, 25) for side in sides]
+    names = {str(s): _exactly(v) for s, v in point.items()}
     return Counterexample(names, shown[0], shown[1])
 
 
-def _decimal(value: Any) -> str:
-    return str(sympy.Float(str(value.mid().str(20, radius=False)), 8)) if value.is_finite() else "?"
+def inhabitant(domain: Domain, hints: Sequence[Point] = ()) -> Point | None:
+    """Return an exact point that is certainly in the domain, or None when none was found."""
+    source = random.Random(7)
+    ends = [[end for end in (side.low, side.high) if end.is_finite] for side in domain.box.values()]
+    corners = itertools.islice(itertools.product(*ends), 64)
+    tries = itertools.chain(
+        hints,
+        (sample(domain, source) for _ in range(300)),
+        (dict(zip(domain.box, corner, strict=True)) for corner in corners),
+    )
+    for point in tries:
+        exact = {s: Fraction(int(v.numerator), int(v.denominator)) for s, v in point.items()}
+        if set(exact) == set(domain.box) and _inside(domain, exact):
+            return exact
+    return None
+
+
+def _inside(domain: Domain, point: Point) -> bool:
+    if not all(side.contains(sympy.Rational(point[s])) for s, side in domain.box.items()):
+        return False
+    try:
+        return all(evaluate(g, dict(point)) >= 0 for g in domain.constraints)
+    except DpauditError:
+        return False
+
+
+def _exactly(value: Fraction) -> str:
+    """Return a fraction, or its decimals where they end and the fraction is long."""
+    if value.denominator > 10**6:
+        shown = Decimal(value.numerator) / Decimal(value.denominator)
+        if Fraction(shown) == value:
+            return str(shown)
+    return str(value)
+
+
+def _decimal(value: Any, digits: int) -> str:
+    if not value.is_finite():
+        return "?"
+    return str(sympy.Float(value.mid().str(digits + 12, radius=False), digits))
 
 
 def search(

@@ -24,7 +24,10 @@ HELP = "check the paper's derivations step by step"
 _STYLES = {
     "proved": "green",
     "certified": "green",
-    "held": "cyan",
+    "identity": "blue",
+    "enumerated": "cyan",
+    "sampled": "cyan",
+    "granted": "cyan",
     "restricted": "yellow",
     "refuted": "red",
     "unresolved": "magenta",

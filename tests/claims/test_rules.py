@@ -20,7 +20,7 @@ from dpaudit.claims.goal import Goal
 from dpaudit.claims.identity import is_zero, sample
 from dpaudit.claims.limits import Series
 from dpaudit.claims.linear import PiecewiseLinear
-from dpaudit.claims.methods import Concave, Monotone, Rewrite, regularity
+from dpaudit.claims.methods import Concave, Monotone, Rewrite, meaning
 from dpaudit.claims.sign import sign_of
 from dpaudit.errors import Contradiction, InvalidArgument
 
@@ -109,7 +109,7 @@ def test_identities_need_sympy_and_no_contradiction():
 
 def test_a_method_checks_its_premises():
     broken = Goal(1 / x, Domain({x: closed(-1, 1)}))
-    assert regularity(broken.gap, broken.domain) is None
+    assert meaning(broken.gap, broken.domain) is None
     assert Monotone(x, "low", (Rewrite(-1 / x**2),)).prove(broken) is None
     jump = Goal(log(x**2), Domain({x: closed(-2, -1)}))
     assert Monotone(x, "low").prove(jump) is None
@@ -148,7 +148,7 @@ def test_a_boundary_with_a_true_claim_is_not_restricted():
 
 def test_models_must_look_at_something():
     with pytest.raises(Contradiction):
-        check(Claim("m", "", "", models=lambda rng: Tally(0), expect="held"))
+        check(Claim("m", "", "", models=lambda rng: Tally(0), expect="sampled"))
     outcome = check(
         Claim("m", "", "", models=lambda rng: Tally(3, "here"), expect=REFUTED, correction="none")
     )
