@@ -4,7 +4,8 @@ Explicit form of the corrected bound. Let z solve d(z, mu_a) = d(z, mu_1), c = (
 let g solve d(mu_a + g Delta, mu_a) = d(z, mu_a)/alpha, so g < c. Every l with
 2^l >= log T max{alpha/d(z, mu_a), (1+alpha)/((c - g) eps Delta)} satisfies both conditions of the
 proof (gamma_{l,T} <= g by the first), with no circularity. Hence
-E N_a <= 4 log T max{...} + 3 alpha/(alpha-3): C_1 and C_2 depend on alpha, mu_a and mu_1.
+E N_a <= 4 log T max{...} + 2 + 3/2 + alpha/(alpha-3) (the 2 for a maximum below 1/2): C_1 and C_2
+depend on alpha, mu_a and mu_1.
 """
 
 from __future__ import annotations
@@ -14,16 +15,24 @@ from fractions import Fraction
 from sympy import Max, Min, Rational, Symbol, diff, exp, log, symbols
 
 from dpaudit.claims.claim import REFUTED, Claim, Result
-from dpaudit.claims.domain import POSITIVE, UNIT, Domain, Interval, above, between, closed
+from dpaudit.claims.domain import POSITIVE, REALS, UNIT, Domain, Interval, above, between
 from dpaudit.claims.linear import PiecewiseLinear
 from dpaudit.claims.methods import Rewrite
+from dpaudit.claims.theorem import OPEN, PRINTED, REPAIRED, Theorem
 
 p, q, w, x = symbols("p q w x", positive=True)
 D, e, al, L, n, k, h = symbols("Delta epsilon alpha L n k h", positive=True)
-y, z = symbols("y z", real=True)
+z = Symbol("z", real=True)
+y = Symbol("y", positive=True)
 t = Symbol("t", real=True)
 eta = Symbol("eta", positive=True)
 INNER = between(0, 1)
+K, A, B, C = symbols("K A B C", nonnegative=True)
+r, u, v = symbols("r u v", real=True)
+whole = Domain(
+    {al: above(3), x: POSITIVE, h: POSITIVE, r: REALS, u: REALS, v: REALS},
+    (r + u + v - h, 4 * x + 2 - r, Rational(3, 2) - u, al / (al - 3) - v),
+)
 AT, FACT = "Theorem thm:kl_ucb_upperbound", "Fact fact:non_nul"
 
 
@@ -60,31 +69,39 @@ CLAIMS = (
     Claim(
         "klu.condition-1",
         f"{AT}, eq:cond1_l, l. 1637",
-        "alpha L/n <= d/(1+beta) at n = (1+beta) alpha L/d.",
-        al * L / ((1 + k) * al * L / D),
-        "==",
+        "alpha L/n <= d/(1+beta) for every n >= (1+beta) alpha L/d; d = Delta, beta = k.",
+        al * L / n,
+        "<=",
         D / (1 + k),
-        Domain({al: above(3), L: POSITIVE, k: POSITIVE, D: POSITIVE}),
+        Domain(
+            {al: above(3), L: POSITIVE, k: POSITIVE, D: POSITIVE, n: POSITIVE},
+            (n - (1 + k) * al * L / D,),
+        ),
+        by=(Rewrite(K * D / (n * (1 + k)), {K: n - (1 + k) * al * L / D}),),
     ),
     Claim(
         "klu.clip",
         f"{AT}, l. 1644",
-        "clip(Z) <= y when Z <= y, 0 <= y: the clipped mean exceeds y > 0 only if Z does.",
+        "clip(Z) <= u when Z <= u, 0 <= u: the clipped mean exceeds u > 0 only if Z does.",
         Min(Max(0, z), 1),
         "<=",
-        y,
-        Domain({z: closed(-5, 5), y: UNIT}, (y - z,)),
+        u,
+        Domain({z: REALS, u: UNIT}, (u - z,)),
         by=(PiecewiseLinear(),),
     ),
     Claim(
         "klu.condition-2",
         f"{AT}, eq:cond2_l, l. 1656",
-        "theta = (c-gamma) Delta - (1+alpha) L/"
-        "(eps n) = 0 at n = (1+alpha) L/((c-gamma) eps Delta).",
-        k * D - (1 + al) * L / (e * ((1 + al) * L / (k * e * D))),
-        "==",
+        "theta = (c-gamma) Delta - (1+alpha) L/(eps n) >= 0 for every n >= (1+alpha) L/"
+        "((c-gamma) eps Delta); k = c - gamma.",
         0,
-        Domain({k: POSITIVE, D: POSITIVE, al: above(3), L: POSITIVE, e: POSITIVE}),
+        "<=",
+        k * D - (1 + al) * L / (e * n),
+        Domain(
+            {k: POSITIVE, D: POSITIVE, al: above(3), L: POSITIVE, e: POSITIVE, n: POSITIVE},
+            (n - (1 + al) * L / (k * e * D),),
+        ),
+        by=(Rewrite(K * k * D / n, {K: n - (1 + al) * L / (k * e * D)}),),
     ),
     Claim(
         "klu.tail",
@@ -122,12 +139,55 @@ CLAIMS = (
     Claim(
         "klu.rounding",
         f"{AT}, l. 1673-1679",
-        "2^{l+1} <= 4 X with X the right side of the condition, hence the 1/4 in its definition.",
-        4 * (x / 4),
-        "==",
-        x,
-        Domain({x: POSITIVE}),
+        "2^{l+1} <= 4 X for the smallest l with 2^l >= X: 2^l = X 2^{1-t}, 0 < t <= 1, so "
+        "2^{l+1} = 4 X 2^{-t}.",
+        4 * x * exp(-t * log(2)),
+        "<=",
+        4 * x,
+        Domain({x: POSITIVE, t: Interval(0, 1, True, False)}),
+        by=(Rewrite(4 * x * (1 - exp(-t * log(2)))),),
         role="constant",
+    ),
+    Claim(
+        "klu.rounding-first",
+        f"{AT}, l. 1673-1679",
+        "2^{l+1} <= 4 X, l >= 0, with X = alpha log T/d(z, mu_a) at T = 2, alpha = 3.1, large "
+        "eps and mu_a = q, mu_1 = 1 - q, so z = 1/2: 2 <= 4 X.",
+        2,
+        "<=",
+        4 * Rational(31, 10) * log(2) / kl(Rational(1, 2), q),
+        Domain({q: Interval(0, Rational(1, 4), True, False)}),
+        hints=({q: Fraction(1, 10**6)},),
+        expect=REFUTED,
+        correction="X may be below 1/2, where l = 0: write max(2, 4 X).",
+        survives="survives where X >= 1/2, and everywhere with max(2, 4 X).",
+    ),
+    Claim(
+        "klu.rounding-circular",
+        f"{AT}, l. 1673-1679",
+        "The smallest l with 2^l >= X(l) has 2^{l+1} <= 4 X(l); only 2^{l-1} < X(l-1) is known, "
+        "and X falls with l: from x < w and y <= w, 4 x <= 4 y (x = 2^{l-1}, w = X(l-1), "
+        "y = X(l)).",
+        4 * x,
+        "<=",
+        4 * y,
+        Domain({x: POSITIVE, y: POSITIVE, w: POSITIVE}, (w - x, w - y)),
+        hints=({x: Fraction(1), y: Fraction(1, 2), w: Fraction(3, 2)},),
+        expect=REFUTED,
+        correction="take X free of l (z, c and g in the file's heading).",
+        survives="survives with the explicit X.",
+    ),
+    Claim(
+        "klu.assembly",
+        f"{AT}, Step 3, explicit constants",
+        "E N <= p + T P + r, p <= 4 X + 2, T P <= 3/2, r <= alpha/(alpha-3): "
+        "E N <= 4 X + 2 + 3/2 + alpha/(alpha-3).",
+        h,
+        "<=",
+        4 * x + Rational(7, 2) + al / (al - 3),
+        whole,
+        by=(Rewrite(K + A + B + C, dict(zip((K, A, B, C), whole.constraints, strict=True))),),
+        role="theorem",
     ),
     Claim(
         "klu.constants",
@@ -233,7 +293,58 @@ RESULT = Result(
     place="Theorem thm:kl_ucb_upperbound, l. 506, 1585-1736",
     claims=CLAIMS,
     verdict="Survives with constants that depend on alpha, mu_a and mu_1 (explicit in the file), "
-    "additive term 3 alpha/(alpha-3), and 0 < mu_a, mu_1 < 1. Fact 3 holds.",
+    "additive term 7/2 + alpha/(alpha-3), and 0 < mu_a, mu_1 < 1. Fact 3 holds.",
+    theorems=(
+        Theorem(
+            "thm:kl_ucb_upperbound",
+            PRINTED,
+            "l. 506",
+            "For every eps > 0 and alpha > 3 there are C_1(alpha) and C_2, the same for every "
+            "Bernoulli instance, with R <= sum_a (C_1 Delta_a log T/min(d_a, C_2 eps Delta_a) + "
+            "3 alpha/(alpha-3)).",
+            broken_by=("klu.constants", "klu.rounding-circular", "klu.rounding-first"),
+            expect=OPEN,
+        ),
+        Theorem(
+            "thm:kl_ucb_upperbound",
+            REPAIRED,
+            "l. 506",
+            "For every eps > 0, alpha > 3 and Bernoulli instance with means in (0, 1), E N_a <= "
+            "4 log T max(alpha/d(z, mu_a), (1+alpha)/((c-g) eps Delta_a)) + 7/2 + "
+            "alpha/(alpha-3), with z, c and g of the file's heading.",
+            ("union bound", "chain"),
+            (
+                "thm:gen_reg as repaired",
+                "lem:kl_concentration as repaired",
+                "fact:non_nul as printed",
+                "klu.index",
+                "klu.bijection",
+                "klu.condition-1",
+                "klu.condition-2",
+                "klu.clip",
+                "klu.tail",
+                "klu.rounding",
+                "klu.explicit",
+                "klu.assembly",
+            ),
+        ),
+        Theorem(
+            "fact:non_nul",
+            PRINTED,
+            "l. 1685",
+            "For all 0 < mu_a < mu_1 < 1, alpha > 3 and l that satisfy eq:cond1_l with the "
+            "beta of z, c(beta) > gamma_{l,T}.",
+            ("cases", "chain"),
+            (
+                "klu.fact-3-line",
+                "klu.fact-3-slope",
+                "klu.fact-3-low",
+                "klu.fact-3-high",
+                "klu.fact-3-gamma",
+                "lem:kl_prop as printed",
+            ),
+        ),
+    ),
     misprints=(
         "l. 1671: `conditions cond1 and cond1` should read cond1 and cond2.",
         "l. 1673: the set B and the right side depend on l through gamma_{l,T}, so l is defined by "

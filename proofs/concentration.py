@@ -8,9 +8,10 @@ from math import comb
 from sympy import Rational, Symbol, exp, log, symbols
 
 from dpaudit.claims.balls import ball
-from dpaudit.claims.claim import REFUTED, SAMPLED, Claim, Result, Tally
+from dpaudit.claims.claim import ENUMERATED, REFUTED, Claim, Result, Tally
 from dpaudit.claims.domain import POSITIVE, REALS, Domain, Interval, above, between, closed
 from dpaudit.claims.linear import PiecewiseLinear
+from dpaudit.claims.theorem import FALSE, PRINTED, REPAIRED, Theorem
 
 e, n, delta, T, alpha = symbols("epsilon n delta T alpha", positive=True)
 mu = Symbol("mu", positive=True)
@@ -19,6 +20,7 @@ HALF_OPEN = Interval(0, 1, True, False)
 UCB, KL = "Lemma lem:ucb_concentration", "KL concentration lemma"
 DELTAS = (Fraction(1, 2), Fraction(1, 10), Fraction(1, 100))
 EPSILONS = (Fraction(1, 10), Fraction(1), Fraction(5))
+GRID = "a grid of n, mu, delta and eps"
 
 
 def _tail(level, scale):
@@ -59,7 +61,7 @@ def _ucb(factor):
             both = [_exceeds(size, m_, delta_, epsilon) for m_ in (mean, 1 - mean)]
             if not all(value < ball(factor * delta_) for value in both):
                 return Tally(count, f"n = {size}, mu = {mean}, delta = {delta_}, eps = {epsilon}")
-        return Tally(count)
+        return Tally(count, family=GRID)
 
     return check
 
@@ -95,7 +97,7 @@ def _claim_one(rng):
                 return Tally(
                     count, f"n = {size}, mu = {mean}, delta = {delta_}, alpha share {part}"
                 )
-    return Tally(count)
+    return Tally(count, family=GRID)
 
 
 def _claim_two(rng):
@@ -115,7 +117,7 @@ def _claim_two(rng):
                 low = middle
         if not _below(size, mean, delta_, epsilon, high) < ball(Fraction(3, 2) * delta_):
             return Tally(count, f"n = {size}, mu = {mean}, delta = {delta_}, eps = {epsilon}")
-    return Tally(count)
+    return Tally(count, family=GRID)
 
 
 CLAIMS = (
@@ -174,7 +176,21 @@ CLAIMS = (
         f"{UCB}, l. 1310-1314",
         "Both tails are below 3 delta/2 (exact binomial and Laplace laws).",
         models=_ucb(Fraction(3, 2)),
-        expect=SAMPLED,
+        expect=ENUMERATED,
+        role="theorem",
+    ),
+    Claim(
+        "co.assembly",
+        f"{UCB}, l. 1323-1324",
+        "P(X + Y > u + v) <= P(X > u) + P(Y > v) <= delta + delta/2.",
+        z,
+        "<=",
+        Rational(3, 2) * delta,
+        Domain(
+            {z: REALS, x: REALS, y: REALS, delta: HALF_OPEN},
+            (x + y - z, delta - x, delta / 2 - y),
+        ),
+        by=(PiecewiseLinear(),),
         role="theorem",
     ),
     Claim(
@@ -183,7 +199,7 @@ CLAIMS = (
         "The index exceeds the mean with probability "
         "1 - 1/t^alpha, i.e. both tails are below delta; the lemma gives 3 delta/2.",
         models=_ucb(Fraction(1)),
-        expect=SAMPLED,
+        expect=ENUMERATED,
         role="remark",
     ),
     Claim(
@@ -193,7 +209,7 @@ CLAIMS = (
         z,
         "<=",
         m,
-        Domain({m: closed(0, 1), z: closed(-5, 5)}, (m - 1,)),
+        Domain({m: closed(0, 1), z: REALS}, (m - 1,)),
         hints=({m: Fraction(1), z: Fraction(2)},),
         expect=REFUTED,
         correction="mu - alpha >= 1 only when mu = 1 and alpha = 0, and then the bound is above 1.",
@@ -204,7 +220,7 @@ CLAIMS = (
         f"{KL}, Claim 1, l. 1345",
         "P(mu >= clipped mean + alpha) <= exp(-n d(mu - alpha, mu)) + delta/2.",
         models=_claim_one,
-        expect=SAMPLED,
+        expect=ENUMERATED,
         role="theorem",
     ),
     Claim(
@@ -254,7 +270,7 @@ CLAIMS = (
         f"{KL}, Claim 2, l. 1356, mu < 1",
         "P(mu >= U) <= 3 delta/2.",
         models=_claim_two,
-        expect=SAMPLED,
+        expect=ENUMERATED,
         role="theorem",
     ),
     Claim(
@@ -274,6 +290,56 @@ RESULT = Result(
     title="Concentration of the private means",
     place="Lemma lem:ucb_concentration and the KL lemma, l. 1306-1398",
     claims=CLAIMS,
+    theorems=(
+        Theorem(
+            "lem:ucb_concentration",
+            PRINTED,
+            "l. 1306",
+            "For every delta >= 0, both tails are at most 3 delta/2.",
+            refuted_by=("co.delta-range",),
+            expect=FALSE,
+        ),
+        Theorem(
+            "lem:ucb_concentration",
+            REPAIRED,
+            "l. 1306",
+            "For every 0 < delta <= 1, n, eps > 0 and rewards in [0, 1], both tails are at most "
+            "3 delta/2.",
+            ("union bound",),
+            (
+                "lem:hoeff as printed",
+                "lem:lap_conc as printed",
+                "co.hoeffding",
+                "co.laplace",
+                "co.union",
+                "co.assembly",
+            ),
+        ),
+        Theorem(
+            "lem:kl_concentration",
+            PRINTED,
+            "l. 1337",
+            "For every mu in [0, 1], P(mu >= U) <= 3 delta/2 (Claim 2).",
+            refuted_by=("co.claim-2-edge",),
+            expect=FALSE,
+        ),
+        Theorem(
+            "lem:kl_concentration",
+            REPAIRED,
+            "l. 1337",
+            "For every mu < 1 and 0 < delta <= 1, P(mu >= U) <= 3 delta/2; for mu = 1, "
+            "P(mu > U) <= delta/2.",
+            ("union bound", "cases"),
+            (
+                "lem:chernoff as printed",
+                "lem:lap_conc as printed",
+                "lem:kl_prop as printed",
+                "co.laplace",
+                "co.union",
+                "co.assembly",
+            ),
+        ),
+    ),
     verdict="Both survive for 0 < delta <= 1 and mu < 1. For mu = 1 Claim 2 is false as stated and "
     "true with a strict inequality, which is all the regret proof needs.",
     misprints=("l. 1607: the KL index needs Claim 2 of the KL lemma, not eq:up_bound_ucb.",),

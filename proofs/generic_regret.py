@@ -20,81 +20,101 @@ from __future__ import annotations
 import itertools
 from fractions import Fraction
 
-from sympy import Rational, diff, exp, log, symbols
+from sympy import Rational, Symbol, diff, exp, log, sqrt, symbols
 
-from dpaudit.claims.claim import REFUTED, SAMPLED, Claim, Result, Tally
-from dpaudit.claims.domain import Domain, above, at_least
-from dpaudit.claims.methods import Rewrite
+from dpaudit.claims.claim import ENUMERATED, REFUTED, Claim, Result, Tally
+from dpaudit.claims.domain import REALS, UNIT, Domain, above, at_least
+from dpaudit.claims.methods import Monotone, Rewrite
+from dpaudit.claims.theorem import OPEN, PRINTED, REPAIRED, Theorem
 
 alpha, k, m, x = symbols("alpha K m x", positive=True)
 AT = "Theorem thm:gen_reg"
 wide = Domain({alpha: above(3), k: at_least(2)})
+T = Symbol("T", positive=True)
+w, y, z, u, v = symbols("w y z u v", real=True)
+K, L, M = symbols("slack_1 slack_2 slack_3", nonnegative=True)
+whole = Domain(
+    {alpha: above(3), x: at_least(1), T: at_least(2), w: UNIT, z: REALS, u: REALS, v: REALS},
+    (1 + u + v - z, x + T * w - u, 3 / (alpha - 3) - v),
+)
+r, s = symbols("r s", real=True)
+levels = Domain(
+    {r: at_least(0), s: at_least(0), u: UNIT, v: UNIT, w: UNIT, T: at_least(2), x: at_least(2)},
+    (T - x - r - s, w - u, w - v),
+)
+telescope = exp(-k * x) * ((k + 2) / (1 - exp(-x)) + exp(-x) / (1 - exp(-x)) ** 2)
+
+
+def _walks(arms, horizon):
+    """Every sequence of episodes: (rounds played, pull counts) at each decision up to horizon."""
+    todo = [(arms, (1,) * arms)]
+    while todo:
+        now, counts = todo.pop()
+        yield now, counts
+        for arm in range(arms):
+            if now < horizon:
+                grown = tuple(c * 2 if i == arm else c for i, c in enumerate(counts))
+                todo.append((now + counts[arm], grown))
 
 
 def _phi(rng):
     """Every sequence of episodes of up to three arms up to T = 40: t <= 2 phi(t)."""
     count = 0
     for arms in (2, 3):
-        todo = [(arms, (1,) * arms)]
-        while todo:
-            now, counts = todo.pop()
-            if now >= 40:
-                continue
-            for arm in range(arms):
-                start, end = now + 1, now + counts[arm]
+        for now, counts in _walks(arms, 40):
+            for pulls in counts:
                 count += 1
-                if end > 2 * start:
-                    return Tally(count, f"counts {counts}, start {start}")
-                grown = tuple(c * 2 if i == arm else c for i, c in enumerate(counts))
-                todo.append((end, grown))
-    return Tally(count)
-
-
-def _good_event(rng):
-    """Arm a starts at N = 1 (I_1 > mu_1), N = 2 (I_1 <= mu_1), N = 4 (I_1 > mu_1); l = 0."""
-    good_rounds = 1 + 4
-    if good_rounds <= 2:
-        return Tally(1)
-    return Tally(
-        1,
-        "l = 0, I_a(., 1) < mu_1, but I_1 <= I_a(., 1) when N_a = 2, and "
-        "I_a(., 2) > I_1 > mu_1 when N_a = 4: N'_a >= 1 + 4 = 5 > 2^{l+1} = 2",
-    )
-
-
-def _repaired(rng):
-    """All histories of arm a: per level whether the start is bad for arm 1, or G_{l'} fails."""
-    count = 0
-    for horizon in range(2, 70):
-        levels = [j for j in range(8) if 2 ** (j + 1) < horizon]
-        for level in levels:
-            later = [j for j in levels if j >= level]
-            for kinds in itertools.product(("term 2", "not good", "stop"), repeat=len(later)):
-                pulls, spent, bad = 2 ** (level + 1), 0, 0
-                for j, kind in zip(later, kinds, strict=True):
-                    if kind == "stop":
-                        break
-                    rounds = min(2 ** (j + 1), horizon - pulls)
-                    pulls += rounds
-                    if kind == "term 2":
-                        spent += rounds
-                    else:
-                        bad += rounds
-                count += 1
-                if pulls > 2 ** (level + 1) + spent + bad or bad > horizon - 2 ** (level + 1):
-                    return Tally(count, f"T = {horizon}, l = {level}, kinds {kinds}")
-    return Tally(count)
+                if now + pulls > 2 * (now + 1):
+                    return Tally(count, f"counts {counts}, start {now + 1}")
+    return Tally(count, family="episodes of two or three arms that start before T = 40")
 
 
 def _sizes(rng):
-    """The sample sizes that an arm can have at time phi are 1/2, 1, 2, 4, ...: 1 + log2 phi."""
-    count = 0
-    for phi in range(2, 400):
-        sizes = [j for j in range(12) if 2**j <= phi - 1]
+    """Every reachable number of pulls of an arm: at most 1 + log2 of the time many values."""
+    count, seen = 0, {}
+    for now, counts in _walks(2, 200):
+        for later in range(now, 201):
+            seen.setdefault(later, set()).add(counts[0])
+    for time, values in seen.items():
         count += 1
-        if 2 ** (len(sizes) - 1) > phi:
-            return Tally(count, f"phi = {phi}")
-    return Tally(count)
+        if 2 ** (len(values) - 1) > time:
+            return Tally(count, f"time {time}, pull counts {sorted(values)}")
+    return Tally(count, family="times up to 200, two arms")
+
+
+def _good_event(later):
+    """N'_a <= 2^{l+1} unless G_{l'} fails for l' = l (or, with `later`, for some l' >= l).
+
+    Enumerate, for each horizon and each level of arm a, whether its episode starts with I_1 <= mu_1
+    ("weak"), with I_1 > mu_1 (then I_a >= I_1, so G of that level fails), or never.
+    """
+
+    def check(rng):
+        count = 0
+        for horizon in range(3, 40):
+            levels = [j for j in range(6) if 2 ** (j + 1) < horizon]
+            for kinds in itertools.product(("weak", "strong", "never"), repeat=len(levels)):
+                pulls, strong, failed = 1, 0, set()  # N'_a leaves out the first pull
+                for level, kind in zip([-1, *levels], ("strong", *kinds), strict=True):
+                    if kind == "never":
+                        break
+                    rounds = min(pulls, horizon - 1 - pulls)
+                    pulls += rounds
+                    if kind == "strong":
+                        strong += rounds
+                        failed.add(level)
+                for chosen in levels:
+                    bad = [j for j in failed if (j >= chosen if later else j == chosen)]
+                    count += 1
+                    if not bad and strong > 2 ** (chosen + 1):
+                        return Tally(
+                            count,
+                            f"l = {chosen}, T = {horizon}, episodes of arm a at N_a = 2, 4, .. "
+                            f"start {kinds}: G_l holds and N'_a = {strong} > {2 ** (chosen + 1)}",
+                        )
+        return Tally(count, family="histories of arm a, T < 40")
+
+    return check
 
 
 CLAIMS = (
@@ -103,13 +123,23 @@ CLAIMS = (
         f"{AT}, eq:phi_int, l. 1437",
         "phi(t) <= t <= 2 phi(t).",
         models=_phi,
-        expect=SAMPLED,
+        expect=ENUMERATED,
+    ),
+    Claim(
+        "gr.half-time",
+        f"{AT}, eq:phi_int, l. 1437, every horizon",
+        "An episode that starts at x > N lasts N rounds, so its last round is at most 2x.",
+        x + m - 1,
+        "<=",
+        2 * x,
+        Domain({x: at_least(2), m: at_least(1)}, (x - 1 - m,)),
+        by=(Rewrite(K + 2, {K: x - 1 - m}),),
     ),
     Claim(
         "gr.good-event",
         f"{AT}, Step 2, l. 1463-1476",
         "When G_{a,l,T} holds, N'_a(T) <= 2^{l+1}.",
-        models=_good_event,
+        models=_good_event(later=False),
         expect=REFUTED,
         correction="a later episode can start with I_1 > mu_1 although the one that started at "
         "N_a = 2^{l+1} did not. Replace P(G_l^c) by the maximum of P(G_{l'}^c) over l' >= l.",
@@ -119,11 +149,66 @@ CLAIMS = (
     Claim(
         "gr.good-event-fixed",
         "correction of Step 2",
-        "N_a <= 2^{l+1} + rounds of Term 2 + "
-        "rounds of episodes whose G_{l'} fails, the last at most T - 2^{l+1}.",
-        models=_repaired,
-        expect=SAMPLED,
+        "N'_a(T) <= 2^{l+1} unless G_{l'} fails for some l' >= l.",
+        models=_good_event(later=True),
+        expect=ENUMERATED,
         role="sharper",
+    ),
+    Claim(
+        "gr.accounting",
+        "correction of Step 2, every horizon",
+        "The rounds of arm a after level l are those of Term 2 and those of episodes whose G_{l'} "
+        "fails; episodes of r and s rounds, r + s <= T - 2^{l+1}, that fail with probability "
+        "u, v <= w cost at most r u + s v <= w T in expectation (two levels; more likewise).",
+        r * u + s * v,
+        "<=",
+        w * T,
+        levels,
+        by=(
+            Rewrite(
+                w * K + w * x + r * L + s * M,
+                dict(zip((K, L, M), levels.constraints, strict=True)),
+            ),
+        ),
+        role="sharper",
+    ),
+    Claim(
+        "gr.memoised",
+        f"{AT}, Step 2, l. 1471",
+        "I_a(t', alpha, 2^l) <= I_a(T, alpha, 2^l) because the index grows with time; with noise "
+        "drawn anew, y at t' and z at T, and widths r <= k.",
+        y + r,
+        "<=",
+        z + k,
+        Domain({y: REALS, z: REALS, r: at_least(0), k: at_least(2)}, (k - r,)),
+        hints=({y: Fraction(3), z: Fraction(0), r: Fraction(1), k: Fraction(2)},),
+        expect=REFUTED,
+        correction="the noise of a release is drawn once and kept, so y = z.",
+        survives="survives with memoised noise, which the privacy theorem needs too.",
+    ),
+    Claim(
+        "gr.memoised-fixed",
+        "correction of l. 1471",
+        "The same noise y at both times: y + sqrt(m t) + m t <= y + sqrt(m (t+r)) + m (t+r), the "
+        "width of the index as log T grows from t to t + r.",
+        y + sqrt(m * x) + m * x,
+        "<=",
+        y + sqrt(m * (x + r)) + m * (x + r),
+        Domain({y: REALS, r: at_least(0), m: above(0), x: above(0)}),
+        by=(Rewrite(m * r + m * r / (sqrt(m * (x + r)) + sqrt(m * x))),),
+        role="sharper",
+    ),
+    Claim(
+        "gr.assembly",
+        f"{AT}, Step 4, l. 1498",
+        "E N <= 1 + E N' + y, E N' <= 2^{l+1} + T P and y <= 3/(alpha-3) give "
+        "E N <= 2^{l+1} + T P + alpha/(alpha-3).",
+        z,
+        "<=",
+        x + T * w + alpha / (alpha - 3),
+        whole,
+        by=(Rewrite(K + L + M, dict(zip((K, L, M), whole.constraints, strict=True))),),
+        role="theorem",
     ),
     Claim(
         "gr.union-sizes",
@@ -247,22 +332,36 @@ CLAIMS = (
     ),
     Claim(
         "gr.sizes",
-        "Remark l. 515: alpha > 3",
+        "Remark l. 515: alpha > 1 is enough",
         "The union needs only 1 + log2(phi) sample sizes, not phi;",
         models=_sizes,
-        expect=SAMPLED,
+        expect=ENUMERATED,
         role="sharper",
     ),
     Claim(
         "gr.sizes-sum",
-        "Remark l. 515: alpha > 3",
-        "so Term 2 is of order "
-        "sum t^{1-alpha} log t, whose primitive -t^{2-alpha} ((alpha-2) log t + 1)/(alpha-2)^2 "
-        "tends to 0 for every alpha > 2.",
-        diff(-exp((2 - alpha) * log(x)) * ((alpha - 2) * log(x) + 1) / (alpha - 2) ** 2, x),
+        "Remark l. 515: alpha > 1 is enough",
+        "Charge Term 2 by episodes: an episode of 2^j rounds starts after 2^j rounds, and the "
+        "index of the best arm from 2^i samples is at least the one at time max(2^i, 2^j). So its "
+        "cost is at most (3/2) sum_j 2^j [(j+2) 2^{-j alpha} + sum_{i>j} 2^{-i alpha}]; with "
+        "r = 2^{1-alpha} < 1 the first sum telescopes: (j+2) r^j = G(j) - G(j+1), "
+        "G(j) = r^j ((j+2)/(1-r) + r/(1-r)^2).",
+        (k + 2) * exp(-k * x),
         "==",
-        exp((1 - alpha) * log(x)) * log(x),
-        Domain({alpha: above(2), x: at_least(1)}),
+        telescope - telescope.subs(k, k + 1),
+        Domain({k: at_least(2), x: above(0)}),
+        role="sharper",
+    ),
+    Claim(
+        "gr.sizes-tail",
+        "Remark l. 515: alpha > 1 is enough",
+        "and 2^j sum_{i>j} 2^{-i alpha} = 2^{j(1-alpha)}/(2^alpha - 1) <= r^j for alpha >= 1: "
+        "every alpha > 1 makes Term 2 finite.",
+        1 / (exp(alpha * log(2)) - 1),
+        "<=",
+        1,
+        Domain({alpha: at_least(1)}),
+        by=(Monotone(alpha, slope=(), start=()),),
         role="sharper",
     ),
 )
@@ -272,8 +371,44 @@ RESULT = Result(
     title="Generic regret theorem",
     place="Theorem thm:gen_reg, l. 1419-1500",
     claims=CLAIMS,
+    theorems=(
+        Theorem(
+            "thm:gen_reg",
+            PRINTED,
+            "l. 1419",
+            "For every alpha > 3, l with 2^l < T and suboptimal arm a, E N_a <= 2^{l+1} + "
+            "T P(G_l^c) + alpha/(alpha-3).",
+            broken_by=("gr.good-event",),
+            expect=OPEN,
+        ),
+        Theorem(
+            "thm:gen_reg",
+            REPAIRED,
+            "l. 1419",
+            "The same with the largest P(G_{l'}^c), l' >= l, for indices that "
+            "do not decrease in time and noise drawn once per episode.",
+            ("cases", "union bound", "sum", "chain"),
+            (
+                "gr.accounting",
+                "gr.memoised-fixed",
+                "gr.union-sizes",
+                "gr.sum-exponent",
+                "gr.sum-telescope",
+                "gr.sum-even",
+                "gr.sum-odd",
+                "gr.decreasing",
+                "gr.primitive",
+                "gr.rearranged",
+                "gr.two-arms",
+                "gr.combined",
+                "gr.assembly",
+                "gr.half-time",
+            ),
+        ),
+    ),
     verdict="Survives with P(G_l^c) replaced by its maximum over l' >= l; no constant changes. "
-    "Doubling leaves only logarithmically many sample sizes, so alpha > 2 is enough for Term 2.",
+    "Doubling leaves only logarithmically many sample sizes, so alpha > 1 is enough for Term 2 to "
+    "be finite (gr.sizes-sum).",
     misprints=(
         "l. 1467, 1476: A = i should read A = a.",
         "l. 1483: the union over s starts at s = 1/2 for an arm that was pulled once.",

@@ -23,9 +23,10 @@ from fractions import Fraction
 from sympy import Rational, Symbol, exp, log, sinh, symbols
 
 from dpaudit.claims.boundary import Boundary
-from dpaudit.claims.claim import REFUTED, RESTRICTED, SAMPLED, Claim, Result
+from dpaudit.claims.claim import GRANTED, REFUTED, RESTRICTED, SAMPLED, Claim, Result
 from dpaudit.claims.domain import POSITIVE, REALS, UNIT, Domain, at_least, closed
 from dpaudit.claims.methods import Monotone, Rewrite
+from dpaudit.claims.theorem import FALSE, PRINTED, REPAIRED, Theorem
 
 from . import _karwa_vadhan_models as models
 
@@ -35,7 +36,7 @@ d, h, m, s, x, y, k = symbols("delta h m s x y k", real=True)
 up, down = 1 - p + p * exp(e), 1 - p + p * exp(-e)
 curve = exp(e) + exp(-e) - 2
 K = Symbol("K", nonnegative=True)
-N = Symbol("N", nonnegative=True)
+N, L = symbols("N L", nonnegative=True)
 box = Domain({e: POSITIVE, p: UNIT})
 # x, y, m stand for the averages F, C, G of the event over the three parts of the coupling.
 averages = {**box.box, x: UNIT, y: UNIT, m: UNIT, d: UNIT}
@@ -269,16 +270,6 @@ CLAIMS = (
         role="sharper",
     ),
     Claim(
-        "kv.sharp-induction",
-        "proof of the corrected lemma, many inputs",
-        "A(B M + q delta) + p delta = AB M + delta(p + A q).",
-        x * (y * m + s * d) + p * d,
-        "==",
-        x * y * m + d * (p + x * s),
-        Domain({x: UNIT, y: UNIT, m: UNIT, s: UNIT, d: UNIT, p: UNIT}),
-        role="sharper",
-    ),
-    Claim(
         "kv.sharp",
         "corrected lemma",
         "M_P(E) <= prod A_i M_Q(E) + delta sum_i p_i prod_{j<i} A_j.",
@@ -311,7 +302,8 @@ CLAIMS = (
         expect=RESTRICTED,
         correction="1 - prod(1 - x_i) <= sum x_i needs no exponential. With x = p(1-e^-eps) the "
         "printed step holds for all p only up to eps = 1.5936 (twice the boundary).",
-        survives="delta' survives, with 2 in place of 4 (and 1 by the sharper lemma).",
+        survives="where prod(1-p+pe^eps) <= e^{eps'}, that is up to eps = 2.9183, delta' survives "
+        "with 1 in place of 4; beyond it falls (kv.delta-printed).",
     ),
     Claim(
         "kv.delta-linear",
@@ -325,7 +317,7 @@ CLAIMS = (
         hints=({y: Fraction(1)},),
         correction="e^y - 1 <= y e^y, and e^{s(e^eps-1)} is absorbed by e^{eps'} as long as "
         "prod(1-p+pe^eps) <= e^{eps'}.",
-        survives="the final delta' survives: the whole chain holds with 2 e^{eps'} s delta.",
+        survives="up to eps = 2.9183, as kv.delta-exponential.",
     ),
     Claim(
         "kv.delta-linear-fixed",
@@ -368,6 +360,92 @@ CLAIMS = (
         Domain({e: POSITIVE, s: at_least(0), d: at_least(0)}),
         by=(Rewrite(2 * s * d * (exp(e) - 1)),),
     ),
+    Claim(
+        "kv.delta-printed",
+        f"{HIT}, l. 660, delta > 0",
+        "delta' = 4 e^{eps'} delta sum p_i is enough. The mechanism kv.delta-mechanism has "
+        "M_Q(E) = 0 and M_P(E) = delta (A^n - 1)/(e^eps - 1) on n inputs with equal p, so "
+        "(A^n - 1)/(e^eps - 1) <= 4 e^{6 eps n p} n p would have to hold.",
+        (up**h - 1) / (exp(e) - 1),
+        "<=",
+        4 * exp(6 * e * h * p) * h * p,
+        Domain({e: POSITIVE, p: UNIT, h: at_least(1)}),
+        hints=({e: Fraction(5), p: Fraction(1, 1000), h: Fraction(1000)},),
+        expect=REFUTED,
+        role="theorem",
+        correction="delta' = delta sum_i p_i prod_{j<i}(1 - p_j + p_j e^eps), which is attained; "
+        "it is at most e^{eps'} delta sum p_i with the corrected eps' (kv.delta-growth).",
+        survives="true up to eps = 2.9183 and false beyond.",
+    ),
+    Claim(
+        "kv.delta-mechanism",
+        "the mechanism of kv.delta-printed",
+        "M(E|x) = delta (e^{h eps} - 1)/(e^eps - 1), h the number of changed inputs: one more "
+        "costs exactly e^eps M + delta, and one less is no more than M.",
+        exp(e) * (d * (exp(h * e) - 1) / (exp(e) - 1)) + d,
+        "==",
+        d * (exp((h + 1) * e) - 1) / (exp(e) - 1),
+        Domain({e: POSITIVE, h: at_least(0), d: UNIT}),
+        role="sharper",
+    ),
+    Claim(
+        "kv.delta-complement",
+        "the mechanism of kv.delta-printed",
+        "The complement is private too: with x = M at h inputs and x <= y <= e^eps x + delta, "
+        "1 - x <= e^eps (1 - y) + delta while y <= 1/2.",
+        1 - x,
+        "<=",
+        m * (1 - y) + d,
+        Domain(
+            {x: UNIT, y: UNIT, d: UNIT, m: at_least(1)},
+            (m * x + d - y, y - x, Rational(1, 2) - y),
+        ),
+        by=(
+            Rewrite(
+                K + (m - 1) * (2 * N + L),
+                {K: m * x + d - y, N: Rational(1, 2) - y, L: y - x},
+            ),
+        ),
+        role="sharper",
+    ),
+    Claim(
+        "kv.lemma-six",
+        f"{HIT}, l. 660, many inputs, eps <= 2.9183",
+        "log A_1 + log A_2 <= 6 eps p_1 + 6 eps p_2 from log A_i <= 6 eps p_i (kv.lemma).",
+        x + y,
+        "<=",
+        6 * e * p + 6 * e * s,
+        Domain(
+            {x: REALS, y: REALS, e: POSITIVE, p: UNIT, s: UNIT},
+            (6 * e * p - x, 6 * e * s - y),
+        ),
+        by=(Rewrite(K + N, {K: 6 * e * p - x, N: 6 * e * s - y}),),
+        role="sharper",
+    ),
+    Claim(
+        "kv.sharp-assembly",
+        "proof of the corrected lemma, one more input",
+        "M_P <= A M + p delta (one input) and M <= B M_Q + q delta (the others) give "
+        "M_P <= A B M_Q + (p + A q) delta.",
+        x,
+        "<=",
+        m * h * k + d * (p + m * s),
+        Domain(
+            {
+                x: UNIT,
+                y: UNIT,
+                k: UNIT,
+                m: at_least(1),
+                h: at_least(1),
+                d: UNIT,
+                p: UNIT,
+                s: at_least(0),
+            },
+            (m * y + p * d - x, h * k + s * d - y),
+        ),
+        by=(Rewrite(K + m * N, {K: m * y + p * d - x, N: h * k + s * d - y}),),
+        role="sharper",
+    ),
 )
 
 RESULT = Result(
@@ -375,6 +453,62 @@ RESULT = Result(
     title="Sequential Karwa-Vadhan Lemma",
     place="Appendix B, l. 656-788 (and Theorem thm:vadhan, l. 638, its i.i.d. case)",
     claims=CLAIMS,
+    theorems=(
+        Theorem(
+            "thm:vadhan",
+            PRINTED,
+            "l. 638",
+            "For every (eps, delta)-DP mechanism, n i.i.d. inputs and eps > 0, M_P(E) <= "
+            "e^{6 eps n TV} M_Q(E) + 4 e^{6 eps n TV} n TV delta.",
+            refuted_by=("kv.lemma", "kv.delta-printed"),
+            expect=FALSE,
+        ),
+        Theorem(
+            "thm:vadhan",
+            REPAIRED,
+            "l. 638",
+            "The same with crl:vadhan_seq as repaired, all p_i equal.",
+            ("special case",),
+            ("crl:vadhan_seq as repaired",),
+            expect=GRANTED,
+        ),
+        Theorem(
+            "crl:vadhan_seq",
+            PRINTED,
+            "l. 656",
+            "For every eps > 0, delta >= 0 and independent inputs, eps' = 6 eps sum p_i and "
+            "delta' = 4 e^{eps'} delta sum p_i.",
+            refuted_by=("kv.lemma", "kv.delta-printed"),
+            expect=FALSE,
+        ),
+        Theorem(
+            "crl:vadhan_seq",
+            REPAIRED,
+            "l. 656",
+            "For every eps > 0, delta >= 0, event E and independent inputs, M_P(E) <= "
+            "prod A_i M_Q(E) + delta sum_i p_i prod_{j<i} A_j with A_i = 1 - p_i + p_i e^eps.",
+            ("cases", "induction", "expectation"),
+            (
+                "kv.sharp-step-low",
+                "kv.sharp-step-high",
+                "kv.sharp-identity",
+                "kv.sharp-growth",
+                "kv.sharp-assembly",
+                "book.chain-rule",
+            ),
+            expect=GRANTED,
+        ),
+        Theorem(
+            "fact:1",
+            PRINTED,
+            "l. 751",
+            "For every h >= 1, m_j(h) <= e^eps m_j(h-1) + delta (the printed proof deletes a "
+            "uniform hit, which kv.fact-1-averaging refutes).",
+            ("expectation",),
+            ("book.efron", "book.chain-rule"),
+            expect=GRANTED,
+        ),
+    ),
     verdict="The lemma is false for eps > 2.9183. It holds for every eps with "
     "eps' = sum log(1 - p_i + p_i e^eps) <= (e^eps - 1) sum p_i and with "
     "delta' = delta sum_i p_i prod_{j<i}(1 - p_j + p_j e^eps), in place of 6 eps sum p_i and of "

@@ -3,7 +3,7 @@
 *Constant 1 in place of 6, for every epsilon.* Fix an action sequence a and couple, for each t
 independently, r_t ~ P_{a_t} with r'_t ~ P'_{a_t} maximally, so P(r_t != r'_t) = TV(P_{a_t},
 P'_{a_t}). Then m(a) = E pi(a|r), m'(a) = E pi(a|r') and pi(a|r) <= e^{eps H} pi(a|r') with H the
-number of places that differ. The log-sum inequality (claims `kl.log-sum*`) gives
+number of places that differ. The log-sum inequality (file background) gives
 m(a) log(m(a)/m'(a)) <= E[pi(a|r) log(pi(a|r)/pi(a|r'))] <= eps E[pi(a|r) H]. Sum over a: given
 a_1..a_t and r_1..r_{t-1}, the reward r_t has law P_{a_t}, and the later kernels sum to one, so
 sum_a E[pi(a|r) 1{r_t != r'_t}] = E_nu TV(P_{a_t}, P'_{a_t}). Hence
@@ -25,10 +25,11 @@ from sympy import Symbol, diff, exp, log, symbols, tanh
 
 from dpaudit.claims.balls import ball
 from dpaudit.claims.boundary import Boundary
-from dpaudit.claims.claim import RESTRICTED, SAMPLED, Claim, Result, Tally
-from dpaudit.claims.domain import POSITIVE, UNIT, Domain, Interval, above, between
+from dpaudit.claims.claim import GRANTED, RESTRICTED, SAMPLED, Claim, Result, Tally
+from dpaudit.claims.domain import POSITIVE, REALS, UNIT, Domain, Interval, above, between
 from dpaudit.claims.methods import Monotone, Rewrite
 from dpaudit.claims.models import Policy, random_policy, relative_entropy, total_variation
+from dpaudit.claims.theorem import PRINTED, REPAIRED, Theorem
 
 e = Symbol("epsilon", positive=True)
 p = Symbol("p", real=True)
@@ -219,6 +220,31 @@ CLAIMS = (
         role="sharper",
     ),
     Claim(
+        "kl.assembly",
+        "proof of kl.constant-one, one action sequence",
+        "x log(x/w) <= z (log-sum over the coupling) and z <= eps y, y = E[pi(a|r) H], give "
+        "x log(x/w) <= eps y.",
+        x * log(x / w),
+        "<=",
+        e * y,
+        Domain(
+            {x: above(0), w: above(0), y: above(0), t: REALS, e: POSITIVE},
+            (t - x * log(x / w), e * y - t),
+        ),
+        by=(Rewrite(K + L, {K: t - x * log(x / w), L: e * y - t}),),
+        role="sharper",
+    ),
+    Claim(
+        "kl.six",
+        "Theorem lem:kl, l. 796",
+        "The printed constant is weaker: KL <= eps S gives KL <= 6 eps S.",
+        u,
+        "<=",
+        6 * e * x,
+        Domain({u: REALS, e: POSITIVE, x: above(0)}, (e * x - u,)),
+        by=(Rewrite(K + 5 * e * x, {K: e * x - u}),),
+    ),
+    Claim(
         "kl.group",
         "proof of kl.constant-one",
         "H changed places cost e^{H eps}.",
@@ -275,6 +301,36 @@ RESULT = Result(
     title="KL-divergence decomposition under global DP",
     place="Theorem lem:kl, l. 793-817",
     claims=CLAIMS,
+    theorems=(
+        Theorem(
+            "lem:kl",
+            PRINTED,
+            "l. 793",
+            "For every eps > 0, eps-global DP policy and pair of environments, KL(M_nu, M_nu') "
+            "<= 6 eps E_nu sum_t TV(P_{a_t}, P'_{a_t}).",
+            ("chain",),
+            ("lem:kl as repaired", "kl.six"),
+            expect=GRANTED,
+        ),
+        Theorem(
+            "lem:kl",
+            REPAIRED,
+            "l. 793",
+            "The same with constant 1; every eps > 0.",
+            ("sum", "expectation"),
+            ("log-sum as repaired", "kl.group", "kl.assembly", "book.chain-rule"),
+            expect=GRANTED,
+        ),
+        Theorem(
+            "lem:tv",
+            REPAIRED,
+            "beside lem:kl",
+            "For every eps > 0, TV(M_nu, M_nu') <= tanh(eps/2) E_nu sum_t TV.",
+            ("sum", "expectation"),
+            ("kl.tanh", "kl.tanh-form", "book.chain-rule"),
+            expect=GRANTED,
+        ),
+    ),
     verdict="The theorem holds for every eps, with constant 1 in place of 6, although the printed "
     "per-sequence step fails beyond eps = 2.9183. In addition TV(M_nu, M_nu') <= "
     "tanh(eps/2) E_nu sum_t TV. Both constants are attained or approached (kl.response, "

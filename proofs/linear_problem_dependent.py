@@ -10,6 +10,15 @@ rule and Cauchy-Binet it is the average of the basic solutions, w = sum_B lambda
 lambda_B proportional to det(A_B)^2 prod_{i in B} N_i. So sum_j |w_j| <= max_B |w_B|_1, and the
 bound is approached when the N_i of one basis dominate. This bounds rho_T at G^-1/|G^-1|; passing
 from the limit H to it is the first line of the paper's proof (l. 1190), taken from the cited book.
+
+The printed theorem is false. Take arms a* = (1, 0) and a = (c, sqrt(1-c^2)): rho_a = 2 (1-c), so
+the bound is log T/(6 eps (1-c)) for gap 1 and small 1-c. Private pairwise elimination plays both
+arms in blocks of n = 1, 2, 4, .. pairs, releases the number of pairs in which the first was larger
+plus Lap(1/eps) (each reward is in one block, so this is eps-DP on R^T), and stops when that is
+further than n sqrt(L/(2n)) + L/eps from n/2, L = log T + 2 log log T. A false stop has probability
+O(1/T), and for gap 1 every block with L/n <= 1/43.57 stops (`lpd.elimination-threshold`), so it
+pays at most 4 * 43.57 log T (1 + o(1)) = 174.28 log T; for other gaps it pays O(log T) too, so it
+is consistent.
 """
 
 from __future__ import annotations
@@ -19,15 +28,32 @@ from fractions import Fraction
 from math import prod
 
 import flint
-from sympy import Rational, Symbol, log, pi, sqrt, symbols
+from sympy import Rational, Symbol, erf, log, pi, sqrt, symbols
 
-from dpaudit.claims.claim import REFUTED, SAMPLED, Claim, Result, Tally
-from dpaudit.claims.domain import POSITIVE, Domain, above
-from dpaudit.claims.methods import Rewrite
+from dpaudit.claims.claim import GRANTED, REFUTED, SAMPLED, Claim, Result, Tally
+from dpaudit.claims.domain import POSITIVE, REALS, Domain, Interval, above, between
+from dpaudit.claims.methods import Monotone, Rewrite
+from dpaudit.claims.theorem import FALSE, PRINTED, REPAIRED, Theorem
 
 D, e, g, T, R, r, N = symbols("Delta epsilon alpha T R rho N", positive=True)
 s = Symbol("s", positive=True)
-K = Symbol("K", nonnegative=True)
+c, x = symbols("c x", positive=True)
+u, v, w, y, z, h = symbols("u v w y z h", real=True)
+K, L, M = symbols("K L M", nonnegative=True)
+whole = Domain(
+    {
+        e: POSITIVE,
+        D: POSITIVE,
+        g: POSITIVE,
+        r: POSITIVE,
+        s: POSITIVE,
+        w: REALS,
+        y: REALS,
+        z: REALS,
+        h: REALS,
+    },
+    (w - y * (1 - z), e * (D + g) / (r * sqrt(2 * pi)) * h - w, s - h),
+)
 AT = "Theorem thm:linnogap_reg"
 
 
@@ -171,8 +197,26 @@ def _orthogonal(rng):
     return Tally(count)
 
 
+def _times(one, two):
+    columns = list(zip(*two, strict=True))
+    return [[sum(p * q for p, q in zip(row, c, strict=True)) for c in columns] for row in one]
+
+
+def _degenerate(rng):
+    """Orthonormal arms with L, L^2 and T pulls: G^-1/|G^-1| tends to diag(1, 0, 0)."""
+    limit, target = (1, 0, 0), (0, 1, -1)  # a = e_2, a* = e_3
+    norm = sum(h * v * v for h, v in zip(limit, target, strict=True))
+    if norm > 0:
+        return Tally(1)
+    return Tally(
+        1,
+        "orthonormal arms, a* = e_3, pulls (log T, log^2 T, T): H = diag(1, 0, 0), and for "
+        f"a = e_2 |a - a*|_H^2 = {norm}",
+    )
+
+
 def _pseudo_inverse(rng):
-    """(N a a')^+ = a a'/(N (a'a)^2): the defining equation M M^+ M = M, entry by entry."""
+    """(N a a')^+ = a a'/(N (a'a)^2): the four Penrose equations, entry by entry."""
     count = 0
     for _ in range(200):
         a = [Fraction(int(v)) for v in rng.integers(-4, 5, size=3)]
@@ -182,15 +226,13 @@ def _pseudo_inverse(rng):
         norm = sum(v * v for v in a)
         matrix = [[pulls * p * q for q in a] for p in a]
         inverse = [[p * q / (pulls * norm**2) for q in a] for p in a]
-        product = [
-            [
-                sum(matrix[i][k] * inverse[k][m] * matrix[m][j] for k in range(3) for m in range(3))
-                for j in range(3)
-            ]
-            for i in range(3)
-        ]
+        both, back = _times(matrix, inverse), _times(inverse, matrix)
         count += 1
-        if product != matrix:
+        if (
+            _times(both, matrix) != matrix
+            or _times(back, inverse) != inverse
+            or any(m != [list(column) for column in zip(*m, strict=True)] for m in (both, back))
+        ):
             return Tally(count, f"a = {a}")
     return Tally(count)
 
@@ -247,6 +289,46 @@ CLAIMS = (
         role="remark",
         correction="use consistency as defined (R = o(T^p) for every p > 0), not sub-linearity.",
         survives="survives: the definition of consistency gives what is needed.",
+    ),
+    Claim(
+        "lpd.degenerate",
+        f"{AT}, l. 1088 and 1140",
+        "|a - a*|_H^2 > 0 for the cluster point H of G^-1/|G^-1|, so that theta' exists; the "
+        "policy may explore arms at different rates.",
+        models=_degenerate,
+        expect=REFUTED,
+        correction="where |a - a*|_H = 0, log T |a - a*|^2 tends to 0, because log T |G^-1| is "
+        "bounded by the theorem without privacy, and the arm's constraint is void.",
+        survives="survives: the step is needed only where the norm is positive.",
+    ),
+    Claim(
+        "lpd.elimination-threshold",
+        f"{AT}, l. 321, two arms (1, 0) and (c, sqrt(1-c^2)), gap 1, eps = 1",
+        "Compare n pairs of pulls by the sign of their difference, count of mean Phi(1/sqrt 2), "
+        "plus Lap(1/eps): at log T/n = 1/43.57 the deviation sqrt(x/2) + x stays below half of "
+        "Phi(1/sqrt 2) - 1/2, so the pair is decided.",
+        sqrt(x / 2) + x,
+        "<",
+        erf(Rational(1, 2)) / 4,
+        Domain({x: Interval(0, Rational(100, 4357), True, False)}),
+        by=(Monotone(x, "high"),),
+        role="sharper",
+    ),
+    Claim(
+        "lpd.elimination",
+        f"{AT}, l. 321",
+        "The printed bound, 1/(3 eps rho_a Delta) = 1/(6 (1-c)) log T, is at most what private "
+        "pairwise elimination pays: 4 * 43.57 log T (blocks double, so all pairs together are at "
+        "most four times those needed).",
+        1 / (6 * (1 - c)),
+        "<=",
+        4 * Rational(4357, 100),
+        Domain({c: between(0, 1)}),
+        hints=({c: Fraction(9999, 10000)},),
+        expect=REFUTED,
+        role="theorem",
+        correction="with rho_bar_a = 2 for two arms the bound is sqrt(2 pi)/2 = 1.25 log T.",
+        survives="the theorem is false as printed; it survives with rho_bar in place of rho_a.",
     ),
     Claim(
         "lpd.pseudo-inverse",
@@ -309,12 +391,31 @@ CLAIMS = (
     Claim(
         "lpd.constraint",
         "Table tab:lb, l. 266",
-        "min(Delta^2/2, 3 eps rho Delta) = Delta min(Delta/2, 3 eps rho): both branches.",
-        D * (D / 2) + 3 * e * r * D,
-        "==",
-        D**2 / 2 + D * (3 * e * r),
-        Domain({D: POSITIVE, e: POSITIVE, r: POSITIVE}),
+        "min(Delta^2/2, 3 eps rho Delta) = Delta min(Delta/2, 3 eps rho): a factor Delta keeps "
+        "the order of the two branches, u <= v.",
+        D * u,
+        "<=",
+        D * v,
+        Domain({D: POSITIVE, u: REALS, v: REALS}, (v - u,)),
+        by=(Rewrite(D * K, {K: v - u}),),
         role="remark",
+    ),
+    Claim(
+        "lpd.assembly",
+        f"{AT}, l. 1130, one horizon",
+        "log(T alpha/(4R)) <= KL <= eps (Delta + alpha)/(q sqrt(2 pi)) rho, rho <= rho_bar: "
+        "y (1 - z) <= eps (Delta + alpha) rho_bar/(q sqrt(2 pi)); y = log T, z = log(4R/alpha)/y.",
+        y * (1 - z),
+        "<=",
+        e * (D + g) * s / (r * sqrt(2 * pi)),
+        whole,
+        by=(
+            Rewrite(
+                K + L + e * (D + g) / (r * sqrt(2 * pi)) * M,
+                dict(zip((K, L, M), whole.constraints, strict=True)),
+            ),
+        ),
+        role="theorem",
     ),
     Claim(
         "lpd.sharper",
@@ -332,7 +433,60 @@ RESULT = Result(
     title="Problem-dependent lower bound, linear bandits",
     place="Theorem thm:linnogap_reg, l. 321, 1063-1251",
     claims=CLAIMS,
-    verdict="Fact 2 is false. Granted its first line (l. 1190, as in the cited Theorem 25.1), the "
+    theorems=(
+        Theorem(
+            "thm:linnogap_reg",
+            PRINTED,
+            "l. 321",
+            "For every eps > 0, finite spanning set of arms and consistent eps-global DP policy, "
+            "the program with 3 eps rho_a Delta_a bounds liminf R/log T.",
+            refuted_by=("lpd.elimination",),
+            expect=FALSE,
+        ),
+        Theorem(
+            "thm:linnogap_reg",
+            REPAIRED,
+            "l. 321",
+            "The same with (eps/sqrt(2 pi)) rho_bar_a Delta_a, rho_bar_a = max_B "
+            "|A_B^-1 (a - a*)|_1 over the bases B of arms.",
+            ("Markov", "chain", "limit"),
+            (
+                "lpd.alternative",
+                "lpd.regret",
+                "lpd.kl",
+                "lpd.rearranged",
+                "lpd.constraint",
+                "lpd.assembly",
+                "lin.sharper-tv",
+                "pd.limit",
+                "lem:kl as repaired",
+                "lem:bret_hub as printed",
+                "fact:2 as repaired",
+                "book.25.1",
+                "book.end-of-optimism",
+            ),
+            expect=GRANTED,
+        ),
+        Theorem(
+            "fact:2",
+            PRINTED,
+            "l. 1176",
+            "liminf rho_T(H) <= sum_j |a_j'(a - a*)|/|a_j|^2 for every cluster point H.",
+            refuted_by=("lpd.component", "lpd.fact-2"),
+            expect=FALSE,
+        ),
+        Theorem(
+            "fact:2",
+            REPAIRED,
+            "l. 1176",
+            "sum_j N_j |a_j' G^-1 x| <= max_B |A_B^-1 x|_1 for all pulls N and every x.",
+            ("sum", "book"),
+            ("book.cauchy-binet",),
+            expect=GRANTED,
+        ),
+    ),
+    verdict="False as printed, and Fact 2 is false. Granted its first line (l. 1190, as in the "
+    "cited Theorem 25.1), the "
     "theorem survives with the structural constant rho_bar_a = "
     "max_B |A_B^-1 (a - a*)|_1 in place of rho_a(A), and with (eps/sqrt(2 pi)) rho_bar_a Delta_a "
     "in "

@@ -10,19 +10,26 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from sympy import E, Min, Rational, Symbol, erf, exp, pi, sqrt, symbols, tanh
+from sympy import E, Min, Rational, erf, exp, pi, sqrt, symbols, tanh
 
-from dpaudit.claims.claim import REFUTED, Claim, Result
-from dpaudit.claims.domain import POSITIVE, Domain, Interval, above, at_least
+from dpaudit.claims.claim import GRANTED, REFUTED, Claim, Result
+from dpaudit.claims.domain import POSITIVE, UNIT, Domain, Interval, above, at_least
 from dpaudit.claims.linear import PiecewiseLinear
 from dpaudit.claims.methods import Monotone, Rewrite, Split
+from dpaudit.claims.theorem import FALSE, PRINTED, REPAIRED, Theorem
 
 D, e, c, T, k, y = symbols("Delta epsilon c T k y", positive=True)
 n, x, w, z = symbols("N x w z", real=True)
-ratio = Symbol("ratio", positive=True)
 some = Domain({e: POSITIVE, T: POSITIVE, k: POSITIVE})
 slope = sqrt(2 / pi) * tanh(e / 2) * T / k
 arms = Domain({n: at_least(0), x: at_least(0), w: at_least(0), z: at_least(0)})
+R, S, u, v = symbols("R S u v", real=True)
+A, B, F, G, H, J = symbols("A B F G H J", nonnegative=True)
+pair = {D: POSITIVE, T: POSITIVE, c: POSITIVE, z: at_least(0), R: at_least(0), S: at_least(0)}
+whole = Domain(
+    {**pair, u: UNIT, v: UNIT, n: at_least(0)},
+    (z - R, z - S, R - T * D / 2 * u, S - T * D / 2 * v, u + v - 1 + n, c * D - n),
+)
 AT = "Theorem thm:minimax"
 
 CLAIMS = (
@@ -39,12 +46,12 @@ CLAIMS = (
     Claim(
         "mm.regret-first",
         f"{AT}, l. 868",
-        "N_1 <= T/2 leaves T/2 pulls with gap Delta.",
-        z / 2,
+        "Where N_1 <= T/2, at least T/2 pulls have gap Delta; w is the indicator, z = T.",
+        w * z / 2,
         "<=",
         z - n,
-        Domain({z: at_least(0), n: at_least(0)}, (z / 2 - n,)),
-        by=(PiecewiseLinear(),),
+        Domain({z: at_least(0), n: at_least(0), w: UNIT}, (w * (z / 2 - n), z - n)),
+        by=(Rewrite(A + (1 - w) * B, {A: w * (z / 2 - n), B: z - n}),),
     ),
     Claim(
         "mm.regret-second",
@@ -146,19 +153,71 @@ CLAIMS = (
     Claim(
         "mm.bounded-rewards",
         f"{AT}, l. 280",
-        "For rewards in [0, 1] regret is at most T, so "
-        "the bound needs (K-1)/(131 eps) <= T; with ratio = (K-1)/T <= 1, for every eps > 0.",
-        ratio / (131 * e),
+        "For rewards in [0, 1] uniform play is 0-DP and pays at most (1 - 1/K) T, so the bound "
+        "needs (K-1)/(131 eps) <= (1 - 1/K) T, for every eps > 0 (k = K - 1).",
+        k / (131 * e),
         "<=",
-        1,
-        Domain({ratio: Interval(0, 1, True, False), e: POSITIVE}),
-        hints=({ratio: Fraction(1), e: Fraction(1, 1000)},),
+        k / (k + 1) * T,
+        Domain({k: at_least(1), e: POSITIVE, T: at_least(1)}),
+        hints=({k: Fraction(1), e: Fraction(1, 1000), T: Fraction(1)},),
         expect=REFUTED,
         role="remark",
-        correction="the theorem is about unit-variance Gaussian rewards with unbounded means; "
-        "for "
-        "rewards in [0, 1] it needs eps >= (K-1)/(131 T).",
-        survives="it survives for the Gaussian family of its proof.",
+        correction="the theorem is about unit-variance Gaussian rewards with unbounded means; for "
+        "rewards in [0, 1] eps >= K/(131 T) is necessary, which is not to say that it is enough.",
+        survives="it survives for the Gaussian family of its proof; for rewards in [0, 1] see "
+        "sharper.minimax-bounded.",
+    ),
+    Claim(
+        "mm.bounded-regime",
+        f"{AT}, l. 280, the condition eps >= (K-1)/(131 T) alone",
+        "For K = 2 it would be enough that (K-1)/(131 eps) <= T: with x = 1/(131 eps T) <= 1, "
+        "x T <= T/2, what uniform play pays at most.",
+        x * T,
+        "<=",
+        T / 2,
+        Domain({x: Interval(0, 1, True, False), T: at_least(1)}),
+        hints=({x: Fraction(2, 3), T: Fraction(1)},),
+        expect=REFUTED,
+        role="remark",
+        correction="at eps = 1.5/(131 T) the bound claims 2 T/3 where uniform play pays T/2.",
+        survives="the condition is necessary and not sufficient.",
+    ),
+    Claim(
+        "mm.bounded-necessary",
+        "correction of mm.bounded-rewards",
+        "At eps = (1 + s) K/(131 T), s >= 0, the bound is below what uniform play pays.",
+        k / (131 * ((1 + x) * (k + 1) / (131 * T))),
+        "<=",
+        k / (k + 1) * T,
+        Domain({k: at_least(1), T: at_least(1), x: at_least(0)}),
+        by=(Rewrite(k * T * x / ((k + 1) * (1 + x))),),
+        role="sharper",
+    ),
+    Claim(
+        "mm.assembly",
+        f"{AT}, l. 866-903, with TV",
+        "R >= (T D/2) u, R' >= (T D/2) v, u + v >= 1 - n, n <= c D and M >= R, R' give "
+        "M >= (T D/4)(1 - c D).",
+        T * D / 4 * (1 - c * D),
+        "<=",
+        z,
+        whole,
+        by=(
+            Rewrite(
+                (A + B) / 2 + (F + G) / 2 + T * D / 4 * (H + J),
+                dict(zip((A, B, F, G, H, J), whole.constraints, strict=True)),
+            ),
+        ),
+        role="theorem",
+    ),
+    Claim(
+        "mm.printed-weaker",
+        f"{AT}, l. 280",
+        "1/131 <= sqrt(2 pi)/16: what is proved with TV is stronger than what is printed.",
+        Rational(1, 131),
+        "<=",
+        sqrt(2 * pi) / 16,
+        role="constant",
     ),
     Claim(
         "mm.sharper-kl",
@@ -221,6 +280,38 @@ RESULT = Result(
     verdict="Survives for every eps (its KL step holds with constant 1). Sharper: "
     "sqrt(2 pi)/32 (K-1)/tanh(eps/2) >= sqrt(2 pi)/16 (K-1)/eps, i.e. (K-1)/(6.39 eps) in place "
     "of (K-1)/(131 eps). It is about Gaussian rewards: for rewards in [0, 1] it cannot hold below "
-    "eps = (K-1)/(131 T).",
+    "eps = K/(131 T).",
+    theorems=(
+        Theorem(
+            "thm:minimax",
+            PRINTED,
+            "l. 279",
+            "For every eps > 0, K > 1 and T >= K - 1, whatever the family of environments.",
+            refuted_by=("mm.bounded-rewards",),
+            expect=FALSE,
+        ),
+        Theorem(
+            "thm:minimax",
+            REPAIRED,
+            "l. 279",
+            "For every eps > 0, K > 1, T >= K - 1 and policy that is eps-global DP on R^T, some "
+            "unit-variance Gaussian environment costs max(sqrt(T(K-1))/27, sqrt(2 pi)/16 "
+            "(K-1)/eps) >= max(sqrt(T(K-1))/27, (K-1)/(131 eps)).",
+            ("Markov", "chain"),
+            (
+                "mm.least-played",
+                "mm.regret-first",
+                "mm.regret-second",
+                "mm.gaussian-tv-sharp",
+                "lem:tv as repaired",
+                "mm.assembly",
+                "mm.sharper-value",
+                "mm.sharper-linear",
+                "mm.printed-weaker",
+                "book.15.2",
+            ),
+            expect=GRANTED,
+        ),
+    ),
     order=40,
 )

@@ -13,14 +13,18 @@ import itertools
 from fractions import Fraction
 from math import prod
 
-from sympy import Rational, Symbol, exp, symbols
+from sympy import Abs, Rational, Symbol, exp, symbols
 
-from dpaudit.claims.claim import REFUTED, SAMPLED, Claim, Result, Tally
-from dpaudit.claims.domain import POSITIVE, Domain, at_least, closed
+from dpaudit.claims.claim import ENUMERATED, REFUTED, SAMPLED, Claim, Result, Tally
+from dpaudit.claims.domain import POSITIVE, REALS, Domain, at_least, closed
+from dpaudit.claims.linear import PiecewiseLinear
+from dpaudit.claims.methods import Rewrite
 from dpaudit.claims.models import neighbours, random_law, words
+from dpaudit.claims.theorem import FALSE, PRINTED, REPAIRED, Theorem
 
 e, n = symbols("epsilon n", positive=True)
-k = Symbol("k", real=True)
+k, u, v, x, z = symbols("k u v x z", real=True)
+K = Symbol("K", nonnegative=True)
 
 
 def _channel(rng, size, growth):
@@ -123,7 +127,7 @@ def _example(rng):
         t += counts[arm]
         counts[arm] *= 2
     right = starts == [3, 4, 6, 7, 11] and used[3] == ((4, 5), (6, 6)) and t == 12
-    return Tally(1, "" if right else f"starts {starts}, blocks {used}")
+    return Tally(1, "" if right else f"starts {starts}, blocks {used}", "the figure")
 
 
 CLAIMS = (
@@ -140,6 +144,21 @@ CLAIMS = (
         correction="divide by j - i + 1; with j - i a block of one reward, which "
         "the lemma allows (t_1 = 2) and Algorithm 1 uses, divides by zero.",
         survives="the lemma survives: sensitivity and noise scale share the divisor.",
+    ),
+    Claim(
+        "pr.block",
+        "Lemma lemma:privacy, l. 362 and 1260",
+        "The divisor j - i of a block r_i .. r_j of n rewards, n - 1, is positive for every block "
+        "that 1 < t_1 < .. < t_l < T allows.",
+        0,
+        "<",
+        n - 1,
+        Domain({n: at_least(1)}),
+        hints=({n: Fraction(1)},),
+        expect=REFUTED,
+        role="theorem",
+        correction="t_1 = 2 makes a block of one reward: divide by j - i + 1.",
+        survives="as pr.mean.",
     ),
     Claim(
         "pr.charge",
@@ -209,6 +228,72 @@ CLAIMS = (
         Domain({e: POSITIVE}),
     ),
     Claim(
+        "pr.scale",
+        "Lemma lemma:privacy, l. 1275, any block",
+        "A shift of at most 1/n against the scale 1/(n eps) costs at most eps; k is the shift.",
+        k / (1 / (n * e)),
+        "<=",
+        e,
+        Domain({n: POSITIVE, e: POSITIVE, k: at_least(0)}, (1 / n - k,)),
+        by=(Rewrite(n * e * K, {K: 1 / n - k}),),
+    ),
+    Claim(
+        "pr.density",
+        "Lemma lemma:privacy, l. 1275, one block",
+        "exp(-|z-v|/b)/exp(-|z-u|/b) <= e^eps at every value z when |u - v| <= b eps: the "
+        "exponents differ by at most eps b.",
+        Abs(z - v) - Abs(z - u),
+        "<=",
+        k,
+        Domain({z: REALS, u: REALS, v: REALS, k: REALS}, (k - u + v, k + u - v)),
+        by=(PiecewiseLinear(),),
+    ),
+    Claim(
+        "pr.assembly",
+        "Theorem thm:privacy, l. 1280, one value of the releases",
+        "The action sequence has probability w given the releases, and the density f of the "
+        "changed release is at most e^eps g: w f <= e^eps w g; then integrate.",
+        x * u,
+        "<=",
+        n * x * v,
+        Domain({x: at_least(0), u: at_least(0), v: at_least(0), n: POSITIVE}, (n * v - u,)),
+        by=(Rewrite(x * K, {K: n * v - u}),),
+        role="theorem",
+    ),
+    Claim(
+        "pr.fresh-noise",
+        "Algorithm 1, line 6, and Theorem thm:privacy",
+        "The index of an arm may draw its noise anew at every decision: two fresh releases of "
+        "one block still cost at most eps in all.",
+        2 * (1 / n) / (1 / (n * e)),
+        "<=",
+        e,
+        Domain({n: POSITIVE, e: POSITIVE}),
+        hints=({n: Fraction(1), e: Fraction(1)},),
+        expect=REFUTED,
+        correction="draw the noise once per episode and keep it until the arm's next episode; "
+        "k fresh draws cost k eps.",
+        survives="survives with the noise kept (memoised), which the statement leaves open.",
+    ),
+    Claim(
+        "pr.unbounded",
+        "Definition def:global_dp, l. 247, against Theorem thm:privacy",
+        "Algorithm 1 is eps-global DP for neighbouring streams in R^T: a reward moved from 0 to "
+        "M in the two rounds of pr.prefix, P(Lap(2/eps) > 1/2 - M) <= e^eps P(Lap(2/eps) > 1/2).",
+        1 - exp(-(n - Rational(1, 2)) * e / 2) / 2,
+        "<=",
+        exp(e) * exp(-e / 4) / 2,
+        Domain({e: POSITIVE, n: at_least(1)}),
+        hints=({e: Fraction(1, 10), n: Fraction(1000)},),
+        expect=REFUTED,
+        role="theorem",
+        correction="neighbouring streams in [0, 1]^T, as in Lemma lemma:privacy; on R^T the mean "
+        "has no sensitivity and rewards would have to be clipped.",
+        survives="survives on [0, 1]^T. The lower bounds quantify over policies that are private "
+        "on R^T; for environments with rewards in [0, 1] their proofs use only such streams, so "
+        "they bind policies private on [0, 1]^T too. Those with Gaussian rewards do not.",
+    ),
+    Claim(
         "pr.half",
         "l. 489 and 1411",
         "The last active episode holds exactly half of the pulls; "
@@ -253,7 +338,7 @@ CLAIMS = (
         "Example eg:algo, l. 378-381, 488, 1434",
         "t_4 = 7, the blocks are (r_4, r_5) and r_6, and phi(5) = 4, phi(9) = 7.",
         models=_example,
-        expect=SAMPLED,
+        expect=ENUMERATED,
         role="remark",
     ),
 )
@@ -263,7 +348,47 @@ RESULT = Result(
     title="Privacy lemma and theorem of Algorithm 1",
     place="Lemma lemma:privacy and Theorem thm:privacy, l. 362-387, 1256-1299",
     claims=CLAIMS,
-    verdict="Both survive with eps; three sentences of the proof are wrong as written.",
+    theorems=(
+        Theorem(
+            "lemma:privacy",
+            PRINTED,
+            "l. 362",
+            "For all blocks, the means with divisor j - i are together eps-DP; a block of one "
+            "reward divides by 0.",
+            refuted_by=("pr.block",),
+            expect=FALSE,
+        ),
+        Theorem(
+            "lemma:privacy",
+            REPAIRED,
+            "l. 362",
+            "For every eps > 0, disjoint blocks and rewards in [0, 1], the noisy block means "
+            "with divisor j - i + 1 are together eps-DP.",
+            ("integral",),
+            ("pr.scale", "pr.density", "thm:laplace as printed"),
+        ),
+        Theorem(
+            "thm:privacy",
+            PRINTED,
+            "l. 382, with Definition def:global_dp on R^T",
+            "Algorithm 1 is eps-global DP for streams in R^T.",
+            refuted_by=("pr.unbounded",),
+            expect=FALSE,
+        ),
+        Theorem(
+            "thm:privacy",
+            REPAIRED,
+            "l. 382",
+            "For every eps > 0, horizon and index, Algorithm 1 with the noise drawn once per "
+            "episode is eps-global DP for streams in [0, 1]^T.",
+            ("integral",),
+            ("lemma:privacy as repaired", "pr.assembly", "lem:post_proc as printed"),
+        ),
+    ),
+    verdict="Both survive with eps on streams in [0, 1]^T and with the noise of an episode drawn "
+    "once; on R^T, as the definition has it, the theorem is false. Three sentences of the proof "
+    "are wrong as written. proofs/coq/privacy.v proves it for finite reward sets and discrete "
+    "noise.",
     misprints=(
         "l. 1275: the denominator should hold r', not r again.",
         "l. 1294: the episode is [t_l, t_{l+1} - 1].",

@@ -10,15 +10,30 @@ from fractions import Fraction
 
 from sympy import Abs, Max, Min, Rational, Symbol, diff, exp, log, symbols
 
-from dpaudit.claims.claim import REFUTED, SAMPLED, Claim, Result, Tally
-from dpaudit.claims.domain import POSITIVE, UNIT, Domain, Interval, above, at_least, between
+from dpaudit.claims.claim import GRANTED, REFUTED, Claim, Result, Tally
+from dpaudit.claims.domain import POSITIVE, REALS, UNIT, Domain, Interval, above, at_least, between
 from dpaudit.claims.linear import PiecewiseLinear
 from dpaudit.claims.methods import Rewrite
+from dpaudit.claims.theorem import PRINTED, REPAIRED, Theorem
 
 D, e, g, T, C, t, R = symbols("Delta epsilon g T C t R", positive=True)
-n, r, x, y, u, v, p, q = symbols("N r x y u v p q", real=True)
+n, r, x, y, u, v, p, q = symbols("n r x y u v p q", real=True)
 mu, top = symbols("mu_a mu_star", positive=True)
-K = Symbol("K", nonnegative=True)
+K, M, N = symbols("K M N", nonnegative=True)
+whole = Domain(
+    {
+        C: POSITIVE,
+        y: REALS,
+        p: UNIT,
+        v: REALS,
+        e: POSITIVE,
+        D: POSITIVE,
+        t: POSITIVE,
+        x: REALS,
+        r: REALS,
+    },
+    (x - (C + y - r), e * D * t - x, p * C + v - r),
+)
 AT = "Theorem thm:nogap"
 gap = top - mu
 kl = mu * log(mu / top) + (1 - mu) * log((1 - mu) / (1 - top))
@@ -40,23 +55,18 @@ def _event(rng):
     )
 
 
-def _fixed_event(rng):
-    """R + R' with A = {N_a > T/2}, on every split of T = 12 pulls over three arms."""
-    count, total = 0, 12
-    for first in range(total + 1):
-        for second in range(total + 1 - first):
-            pulls = (first, second, total - first - second)
-            for tenths in range(1, 11):
-                for lift in (Fraction(1, 100), Fraction(1, 4), Fraction(2)):
-                    gaps = (Fraction(0), Fraction(1, 10), Fraction(tenths, 10))
-                    inside = pulls[2] > Fraction(total, 2)
-                    regret = sum(k * d for k, d in zip(pulls, gaps, strict=True))
-                    other = sum(pulls[i] * (gaps[i] + lift) for i in (0, 1))
-                    count += 1
-                    low = Fraction(total, 2) * (gaps[2] if inside else lift)
-                    if (regret if inside else other) < low:
-                        return Tally(count, f"pulls {pulls}, gaps {gaps}, lift {lift}")
-    return Tally(count)
+def _tied(rng):
+    """Arms 1 and 2 tie in nu, arm 3 has gap 1/2 and mu'_3 = mu* + 1/100; always play arm 2."""
+    large, lift = Fraction(1, 2), Fraction(1, 100)
+    regrets = 0 + lift
+    claimed = Fraction(1, 2) * large
+    if regrets >= claimed:
+        return Tally(1)
+    return Tally(
+        1,
+        "gaps (0, 0, 1/2), a = 3, mu'_3 = mu* + 1/100, policy that always plays arm 2: "
+        f"(R + R')/T = {regrets} < {claimed}",
+    )
 
 
 CLAIMS = (
@@ -68,15 +78,39 @@ CLAIMS = (
         expect=REFUTED,
         correction="A = {N_a > T/2}: on it arm a alone costs Delta_a T/2, and off it T/2 pulls "
         "of other arms cost at least mu'_a - mu* each under nu'.",
-        survives="survives; with the printed event Delta_a becomes the smallest gap, which the "
-        "limit forgets, so the asymptotic constant is the same.",
+        survives="survives with the corrected event. With the printed one and a unique optimal "
+        "arm Delta_a becomes the smallest gap, which the limit forgets; with tied optimal arms "
+        "nothing is left (pd.event-tied).",
+    ),
+    Claim(
+        "pd.event-tied",
+        f"{AT}, l. 936, the smallest positive gap in place of Delta_a",
+        "R + R' >= T/2 (M(A) min gap + M'(A^c)(mu'_a - mu*)) with A = {N_1 <= T/2}.",
+        models=_tied,
+        expect=REFUTED,
+        correction="A = {N_a > T/2}, as for pd.event.",
+        survives="survives with the corrected event.",
     ),
     Claim(
         "pd.event-fixed",
-        "correction of l. 936",
-        "The same with A = {N_a > T/2}.",
-        models=_fixed_event,
-        expect=SAMPLED,
+        "correction of l. 936, on A = {N_a > T/2}",
+        "Delta_a N_a + (the other arms' regret) >= Delta_a T/2; r is the other arms' regret.",
+        D * T / 2,
+        "<=",
+        D * n + r,
+        Domain({D: POSITIVE, T: POSITIVE, n: at_least(0), r: at_least(0)}, (n - T / 2,)),
+        by=(Rewrite(D * K + r, {K: n - T / 2}),),
+        role="sharper",
+    ),
+    Claim(
+        "pd.event-fixed-other",
+        "correction of l. 936, off A, under nu'",
+        "Each of the T - N_a >= T/2 pulls of other arms costs at least g = mu'_a - mu*.",
+        g * T / 2,
+        "<=",
+        g * (T - n) + r,
+        Domain({g: POSITIVE, T: POSITIVE, n: at_least(0), r: at_least(0)}, (T / 2 - n,)),
+        by=(Rewrite(g * K + r, {K: T / 2 - n}),),
         role="sharper",
     ),
     Claim(
@@ -110,11 +144,62 @@ CLAIMS = (
     Claim(
         "pd.limit",
         f"{AT}, l. 966",
-        "(p log T + log C)/log T - p = log C/log T, which tends to 0.",
-        (p * log(T) + log(C)) / log(T) - p,
-        "==",
-        log(C) / log(T),
-        Domain({T: above(1), C: POSITIVE, p: at_least(0)}),
+        "(p log T + log C)/log T <= p + g for every tolerance g > 0 once log T >= log C/g; "
+        "t = log T, r = log C.",
+        (p * t + r) / t,
+        "<=",
+        p + g,
+        Domain({p: at_least(0), t: POSITIVE, r: REALS, g: POSITIVE}, (g * t - r,)),
+        by=(Rewrite(K / t, {K: g * t - r}),),
+    ),
+    Claim(
+        "pd.limit-from-below",
+        f"{AT}, l. 960, the equalities",
+        "R + R' does not vanish: the first round alone costs u Delta + (1-u) g >= Delta when "
+        "Delta <= g, u the probability of arm a; so the limit superior of log(R+R')/log T is 0 "
+        "and both equalities of the display are true.",
+        D,
+        "<=",
+        u * D + (1 - u) * g,
+        Domain({D: POSITIVE, g: POSITIVE, u: UNIT}, (g - D,)),
+        by=(Rewrite((1 - u) * K, {K: g - D}),),
+    ),
+    Claim(
+        "pd.assembly",
+        f"{AT}, l. 959, one horizon",
+        "x >= log(T g/(4 R)), x <= eps N t and log R <= p log T + v give (1-p) log T + log(g/4) "
+        "- v <= eps N t; C = log T, y = log(g/4), r = log R, Delta = N.",
+        C + y - p * C - v,
+        "<=",
+        e * D * t,
+        whole,
+        by=(
+            Rewrite(
+                K + M + N,
+                dict(zip((K, M, N), whole.constraints, strict=True)),
+            ),
+        ),
+        role="theorem",
+    ),
+    Claim(
+        "pd.assembly-limit",
+        f"{AT}, l. 966, every horizon from an explicit one on",
+        "(1 - p) log T - v <= eps N t gives N/log T >= (1 - p - g)/(eps t) once log T >= v/g; "
+        "C = log T, Delta = N.",
+        (1 - p - g) / (e * t),
+        "<=",
+        D / C,
+        Domain(
+            {p: UNIT, g: POSITIVE, e: POSITIVE, t: POSITIVE, D: POSITIVE, C: POSITIVE, v: REALS},
+            (e * D * t - (1 - p) * C + v, g * C - v),
+        ),
+        by=(
+            Rewrite(
+                (K + M) / (e * t * C),
+                {K: e * D * t - (1 - p) * C + v, M: g * C - v},
+            ),
+        ),
+        role="theorem",
     ),
     Claim(
         "pd.sum-of-maxima",
@@ -213,16 +298,6 @@ CLAIMS = (
         Domain({e: POSITIVE, t: POSITIVE}),
         role="sharper",
     ),
-    Claim(
-        "pd.limit-cost",
-        "pd.event, with the printed event",
-        "log(T g/4)/log T - 1 = log(g/4)/log T: a different gap g vanishes in the limit.",
-        log(T * g / 4) / log(T) - 1,
-        "==",
-        log(g / 4) / log(T),
-        Domain({T: above(1), g: POSITIVE}),
-        role="sharper",
-    ),
 )
 
 RESULT = Result(
@@ -230,6 +305,38 @@ RESULT = Result(
     title="Problem-dependent lower bound, stochastic bandits",
     place="Theorem thm:nogap, l. 292, 908-980",
     claims=CLAIMS,
+    theorems=(
+        Theorem(
+            "thm:nogap",
+            PRINTED,
+            "l. 292",
+            "For every eps > 0 and consistent eps-global DP policy, liminf R/log T >= "
+            "sum_a Delta_a/min(d_a, 6 eps t_a).",
+            ("chain",),
+            ("thm:nogap as repaired", "pd.sharper"),
+            expect=GRANTED,
+        ),
+        Theorem(
+            "thm:nogap",
+            REPAIRED,
+            "l. 292",
+            "For every eps > 0, the same with eps t_a in place of 6 eps t_a.",
+            ("Markov", "chain", "limit"),
+            (
+                "pd.event-fixed",
+                "pd.event-fixed-other",
+                "pd.smaller-gap",
+                "pd.rearranged",
+                "pd.limit",
+                "pd.assembly",
+                "pd.assembly-limit",
+                "lem:kl as repaired",
+                "lem:bret_hub as printed",
+                "book.16.2",
+            ),
+            expect=GRANTED,
+        ),
+    ),
     verdict="Survives for every eps. Sharper: 6 eps t_a becomes eps t_a, so the bound is "
     "sum Delta_a / min(d_a, eps t_a) and the low-privacy regime starts at eps = d_a/t_a.",
     misprints=(
@@ -237,8 +344,6 @@ RESULT = Result(
         "l. 303, 975: t_inf = Delta_a and d_inf = d(mu_a, mu*) need mu* < 1; for mu* = 1 no "
         "Bernoulli law has a larger mean, both infima are infinite and the bound is 0.",
         "l. 936: R'_T should be R_T(pi, nu'), not R_T(pi, nu).",
-        "l. 960: the two equalities after liminf are inequalities (>=); consistency bounds the "
-        "limsup from above only.",
         "l. 977: a lower bound is Omega(K log T / eps), not O.",
     ),
     order=50,

@@ -9,7 +9,7 @@ from math import log2
 from sympy import Max, Rational, Symbol, exp, log, pi, sqrt, symbols
 
 from dpaudit.claims.boundary import Boundary
-from dpaudit.claims.claim import RESTRICTED, SAMPLED, Claim, Result, Tally
+from dpaudit.claims.claim import ENUMERATED, RESTRICTED, Claim, Result, Tally
 from dpaudit.claims.domain import POSITIVE, Domain, Interval, at_least
 from dpaudit.claims.linear import PiecewiseLinear
 from dpaudit.claims.methods import Rewrite
@@ -30,7 +30,7 @@ def _releases(rng):
             count += 1
             if sum(1 + j for j in powers) > arms * (1 + log2(pulls / arms)) + 1e-9:
                 return Tally(count, f"pull counts {[2**j for j in powers]}")
-    return Tally(count)
+    return Tally(count, family="pull counts up to 64, two to four arms")
 
 
 CLAIMS = (
@@ -120,7 +120,7 @@ CLAIMS = (
         "Table tab:reg, l. 219-220",
         "AdaP releases at most K(1 + log2(T/K)) means: O(log T) for fixed K, with the factor K.",
         models=_releases,
-        expect=SAMPLED,
+        expect=ENUMERATED,
         role="remark",
     ),
     Claim(

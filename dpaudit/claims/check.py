@@ -69,7 +69,7 @@ def _prove(claim: Claim, domain: Domain) -> Proof | None:
     if claim.relation == "==":
         return Proof("identity") if is_zero(gap, domain) else None
     goal = Goal(gap, domain, strict=claim.relation == "<")
-    return first_proof(goal, (*claim.by, BranchAndBound(boxes=2000)))
+    return first_proof(goal, claim.by) or BranchAndBound(boxes=2000).prove(goal)
 
 
 def _hints(claim: Claim) -> list[Point]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpaudit.claims.boundary import Boundary
 from dpaudit.claims.domain import Domain, Expression
 from dpaudit.claims.goal import Method
 from dpaudit.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from dpaudit.claims.theorem import Theorem
 
 PROVED = "proved"
 CERTIFIED = "certified"
@@ -110,5 +113,6 @@ class Result:
     claims: tuple[Claim, ...]
     verdict: str
     misprints: tuple[str, ...] = ()
+    theorems: tuple[Theorem, ...] = ()
     order: int = 0
     in_paper: bool = True

@@ -18,8 +18,15 @@ reproduced by the command beside it.
 
 def errata(entries: Sequence[Entry]) -> str:
     """Return the text of ERRATA.md; it depends on the claims and their outcomes alone."""
-    entries = [entry for entry in entries if entry.result.in_paper]
-    lines = [HEADER, "| outcome | steps | meaning |", "|---|---|---|"]
+    every, entries = entries, [entry for entry in entries if entry.result.in_paper]
+    others = len(every) - len(entries)
+    lines = [
+        HEADER,
+        f"{len(entries)} steps are about the paper and counted here; {others} more, which `prove` "
+        "counts too, are granted theorems and what dpaudit itself rests on.\n",
+        "| outcome | steps | meaning |",
+        "|---|---|---|",
+    ]
     for kind, number in counts(entries).items():
         lines.append(f"| {kind} | {number} | {OUTCOMES[kind]} |")
     results: dict[str, Result] = {entry.result.name: entry.result for entry in entries}

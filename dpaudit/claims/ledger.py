@@ -17,6 +17,7 @@ from typing import Any
 
 from dpaudit.claims.check import check
 from dpaudit.claims.claim import OUTCOMES, Claim, Outcome, Result
+from dpaudit.claims.theorem import Standing, Theorem, standing
 from dpaudit.errors import DpauditError, InvalidArgument, UnknownName
 
 _PACKAGE = "dpaudit_proofs"
@@ -88,8 +89,38 @@ class Entry:
         }
 
 
+@dataclass(frozen=True)
+class Judged:
+    """A theorem and what it is worth."""
+
+    theorem: Theorem
+    standing: Standing
+
+    @property
+    def expected(self) -> bool:
+        """True when the standing is the one that the proof file states."""
+        return self.standing.kind == self.theorem.expect
+
+    def record(self) -> dict[str, Any]:
+        """Return the theorem as plain data."""
+        one = self.theorem
+        return {
+            "theorem": one.name,
+            "form": one.form,
+            "place": one.place,
+            "statement": one.statement,
+            "rules": list(one.rules),
+            "uses": [*one.uses, *one.refuted_by, *one.broken_by],
+            "standing": self.standing.kind,
+            "expected": one.expect,
+            "because": list(self.standing.leaves),
+        }
+
+
 def domain_of(claim: Claim) -> str:
     """Return the domain of a claim in words."""
+    if claim.granted:
+        return "granted"
     return "small models" if claim.models is not None else claim.domain.describe()
 
 
@@ -121,6 +152,24 @@ def run(
             start = time.perf_counter()
             outcome = check(claim)
             yield Entry(result, claim, outcome, time.perf_counter() - start)
+
+
+def theorems(results: dict[str, Result]) -> dict[str, Theorem]:
+    """Return every theorem by label; two of one label, or one that rests on itself, raise."""
+    known: dict[str, Theorem] = {}
+    for result in results.values():
+        for theorem in result.theorems:
+            if theorem.label in known:
+                raise InvalidArgument("theorem", theorem.label, "appears twice; rename one.")
+            known[theorem.label] = theorem
+    return known
+
+
+def standings(results: dict[str, Result], entries: Sequence[Entry]) -> list[Judged]:
+    """Judge every theorem by the outcomes of the claims below it."""
+    known = theorems(results)
+    outcomes = {entry.claim.label: entry.outcome.kind for entry in entries}
+    return [Judged(one, standing(one, known, outcomes)) for one in known.values()]
 
 
 def counts(entries: Sequence[Entry]) -> dict[str, int]:

@@ -33,7 +33,7 @@ def _reached(sign: str | None, strict: bool) -> bool:
 
 
 def first_proof(goal: Goal, methods: Sequence[Method]) -> Proof | None:
-    """Return the proof of the first method that succeeds; plain sign reading always goes first.
+    """Return the proof of the first method that succeeds; plain sign reading goes last.
 
     Every goal and every premise passes here, so nothing is proved of an expression that does not
     make sense on its whole domain.
@@ -41,7 +41,7 @@ def first_proof(goal: Goal, methods: Sequence[Method]) -> Proof | None:
     sense = meaning(goal.gap, goal.domain)
     if sense is None:
         return None
-    for method in (Sign(), *methods):
+    for method in (*methods, Sign()):
         proof = method.prove(goal)
         if proof is not None:
             return Proof(proof.how, proof.certified or sense.certified)

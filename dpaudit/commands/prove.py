@@ -1,13 +1,15 @@
-"""Check the paper's derivations step by step and print the ledger.
+"""Check the paper's derivations step by step and print the ledger and the theorems above it.
 
-Exit code 0 when every step ends as its proof file states (errata are stated outcomes), 1 when one
-does not. `--counterexample STEP` replays one step alone and shows its counterexample.
+Exit code 0 when every step and theorem ends as its proof file states (errata are stated outcomes),
+1 when one does not. Theorems rest on steps of several files, so `--only` leaves them out.
+`--counterexample STEP` replays one step alone and shows its counterexample. `--mutate` checks
+mutants of the steps and exits with 1 when one survives that must not.
 
 examples:
   dpaudit prove
   dpaudit prove --only karwa_vadhan
   dpaudit prove --counterexample kv.log-ratio
-  dpaudit prove --json ledger.json --errata ERRATA.md
+  dpaudit prove --json ledger.json --errata ERRATA.md --graph README.md
 """
 
 from __future__ import annotations
@@ -16,9 +18,13 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from dpaudit.errors import InvalidArgument
+
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from dpaudit.claims.claim import Result
-    from dpaudit.claims.ledger import Entry
+    from dpaudit.claims.ledger import Entry, Judged
 
 HELP = "check the paper's derivations step by step"
 _STYLES = {
@@ -41,7 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", metavar="FILE", help="write the ledger as JSON; - for stdout")
     parser.add_argument("--errata", metavar="FILE", help="write ERRATA.md; - for stdout")
+    parser.add_argument("--graph", metavar="FILE", help="write the graph of theorems; - for stdout")
     parser.add_argument("--counterexample", metavar="STEP", help="replay one step and show why")
+    parser.add_argument(
+        "--mutate", action="store_true", help="check mutants of every proved step; none may survive"
+    )
     parser.add_argument("--list", action="store_true", help="list results and steps, check nothing")
 
 
@@ -59,19 +69,33 @@ def execute(arguments: argparse.Namespace) -> int:
             for claim in result.claims:
                 sys.stdout.write(f"  {claim.label}\n")
         return 0
+    if arguments.mutate:
+        return _mutate(chosen)
+    if arguments.graph and arguments.only:
+        raise InvalidArgument("only", arguments.only, "checks a part; --graph needs every step.")
     entries = _run(chosen)
-    if "-" not in (arguments.json, arguments.errata):
-        _print(entries)
+    judged = [] if arguments.only else ledger.standings(results, entries)
+    if "-" not in (arguments.json, arguments.errata, arguments.graph):
+        _print(entries, judged)
     if arguments.json:
         import json
 
-        data = {"counts": ledger.counts(entries), "steps": [entry.record() for entry in entries]}
+        data = {
+            "counts": ledger.counts(entries),
+            "theorems": [one.record() for one in judged],
+            "steps": [entry.record() for entry in entries],
+        }
         _write(arguments.json, json.dumps(data, indent=1, ensure_ascii=False) + "\n", '"counts":')
     if arguments.errata:
         from dpaudit.claims.errata import errata
 
         _write(arguments.errata, errata(entries), "`python -m dpaudit prove --errata")
-    return 0 if all(entry.expected for entry in entries) else 1
+    if arguments.graph:
+        from dpaudit.claims.overview import overview
+
+        _write(arguments.graph, overview(judged, entries), "`python -m dpaudit prove --graph")
+    stated = [entry.expected for entry in entries] + [one.expected for one in judged]
+    return 0 if all(stated) else 1
 
 
 def _write(target: str, text: str, mark: str) -> None:
@@ -107,7 +131,7 @@ def _run(chosen: list[Result]) -> list[Entry]:
     return entries
 
 
-def _print(entries: list[Entry]) -> None:
+def _print(entries: list[Entry], judged: list[Judged]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -129,9 +153,17 @@ def _print(entries: list[Entry]) -> None:
             ledger.domain_of(entry.claim) if entry.claim.models is None else entry.outcome.how,
         )
     console.print(table)
+    if judged:
+        _print_theorems(console, judged)
     seconds = sum(entry.seconds for entry in entries)
     parts = [f"{number} {kind}" for kind, number in ledger.counts(entries).items() if number]
-    console.print(f"\n{len(entries)} steps: {', '.join(parts)} ({seconds:.0f} s)")
+    own = sum(not entry.result.in_paper for entry in entries)
+    note = f", {own} of them not about the paper" if own else ""
+    console.print(f"\n{len(entries)} steps{note}: {', '.join(parts)} ({seconds:.0f} s)")
+    for one in judged:
+        if not one.expected:
+            words = f"surprise: {one.theorem.label} is {one.standing.kind} {one.standing.leaves}"
+            console.print(f"{words}, its file states {one.theorem.expect}.", markup=False)
     for entry in entries:
         if not entry.expected:
             console.print(
@@ -140,6 +172,48 @@ def _print(entries: list[Entry]) -> None:
                 f"{entry.outcome.counterexample}",
                 markup=False,
             )
+
+
+def _print_theorems(console: Console, judged: list[Judged]) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, title="theorems", title_justify="left")
+    for name in ("theorem", "form", "standing", "because of"):
+        table.add_column(name, overflow="fold")
+    for one in judged:
+        style = _STYLES.get(one.standing.kind, "red")
+        kind = one.standing.kind if one.expected else f"{one.standing.kind} (surprise)"
+        why = ", ".join(one.standing.leaves)
+        table.add_row(one.theorem.name, one.theorem.form, f"[{style}]{kind}[/{style}]", why)
+    console.print()
+    console.print(table)
+
+
+def _mutate(chosen: list[Result]) -> int:
+    """Print what became of the mutants; exit code 1 when a step survives all of its own."""
+    from dpaudit.claims.mutation import GOOD, KINDS, TIGHTENED, fates
+
+    claims = [claim for result in chosen for claim in result.claims]
+    found = {c.label: list(fates(c)) for c in claims if c.expect in GOOD and c.models is None}
+    every = [fate for group in found.values() for fate in group]
+    out = [
+        f"{len(found)} steps, {len(every)} mutants",
+        "",
+        "mutation    tried  refuted  unproved  survived",
+    ]
+    for kind in KINDS:
+        mine = [fate for fate in every if fate.kind == kind]
+        proved, false = sum(f.survived for f in mine), sum(f.refuted for f in mine)
+        rest = len(mine) - proved - false
+        out.append(f"{kind:<10}{len(mine):>7}{false:>9}{rest:>10}{proved:>10}")
+    loose = [fate.label for fate in every if fate.survived and fate.kind == TIGHTENED]
+    needless = [fate.label for fate in every if fate.survived and fate.kind != TIGHTENED]
+    idle = [label for label, group in found.items() if all(fate.survived for fate in group)]
+    out += ["", f"loose, with more than 1% to spare: {', '.join(loose) or 'none'}"]
+    out += [f"proved when negated or without a hypothesis: {', '.join(needless) or 'none'}"]
+    out += [f"steps that no mutation breaks: {', '.join(idle) or 'none'}"]
+    sys.stdout.write("\n".join(out) + "\n")
+    return 1 if needless or idle else 0
 
 
 def _replay(label: str) -> int:

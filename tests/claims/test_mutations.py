@@ -13,8 +13,10 @@ import pytest
 import sympy
 
 from dpaudit.claims.check import check
-from dpaudit.claims.claim import CERTIFIED, PROVED, REFUTED, UNRESOLVED
+from dpaudit.claims.claim import CERTIFIED, PROVED, REFUTED, UNRESOLVED, Claim
+from dpaudit.claims.domain import UNIT, Domain
 from dpaudit.claims.ledger import find_claim, load_results
+from dpaudit.claims.mutation import GOOD, TIGHTENED, fates
 
 RESULTS = load_results()
 
@@ -35,7 +37,7 @@ SHARP = {
     "kl.tanh-linear": {"epsilon": "1/100"},
     "mm.gaussian-tv-sharp": {"Delta": "1/100"},
     "mm.least-played": {"N": 0, "x": 1, "w": 1, "z": 1},
-    "mm.regret-first": {"z": 2, "N": 1},
+    "mm.regret-first": {"z": 2, "N": 1, "w": 1},
     "mm.regret-second": {"z": 2, "N": 1, "x": 0},
     "mm.optimal-gap": {"y": 1},
     "mm.constant-131": {},
@@ -45,7 +47,7 @@ SHARP = {
     "pd.smaller-gap": {"Delta": 1, "g": 1, "u": 1, "v": 1},
     "pd.bernoulli-order-fixed": {"x": 1, "y": 1, "r": 1},
     "lin.sign-counting": {"a": 0},
-    "lin.markov-fixed": {"z": 2, "n": 1},
+    "lin.markov-fixed": {"z": 2, "n": 1, "w": 1},
     "lin.box": {"a": 1},
     "lin.sharper-kl": {"y": 1},
     "lin.sharper-tv": {"y": "1/100"},
@@ -61,13 +63,16 @@ SHARP = {
     "ucb.repaired-b": {"alpha": "301/100"},
     "ucb.expected-small": {"v": "1/2"},
     "klu.bijection": {"w": "999/1000", "q": "1/2"},
-    "klu.clip": {"z": 1, "y": 1},
+    "klu.clip": {"z": 1, "u": 1},
     "klu.lower-match": {"x": 6, "w": 1},
     "gf.min-sum": {"u": 1, "v": 0},
     "gf.large-gaps": {"g": 1, "Delta": 1},
     "gf.tuning-best": {"T": 1, "c": 1, "Delta": 1},
     "gf.rate": {"K": 2},
-    "gf.klucb": {"x": "1/2", "y": 1, "z": 1},
+    "gf.klucb": {"u": "1/2", "y": 1, "z": 1},
+    "pr.scale": {"n": 1, "epsilon": 1, "k": 1},
+    "bg.cauchy": {"u": 1, "v": 1, "b": 1},
+    "ucb.too-small": {"v": "1/2"},
     "tb.dp-se": {"u": 1, "v": 0},
     "tb.dp-se-two": {"u": 1, "v": 1},
     "ex.tp2": {"a": 1, "h": 1, "k": 1},
@@ -103,6 +108,48 @@ def test_a_claim_off_by_one_percent_is_never_proved(label):
     assert outcome.kind in (REFUTED, UNRESOLVED), outcome
     if outcome.kind == REFUTED:
         assert outcome.counterexample
+
+
+PROVABLE = [
+    claim
+    for result in RESULTS.values()
+    for claim in result.claims
+    if claim.expect in GOOD and claim.models is None
+]
+
+
+def judge(claims):
+    """No mutant but a loose tightening may be proved, and no claim may outlive all its mutants."""
+    for claim in claims:
+        found = list(fates(claim))
+        assert not [f for f in found if f.survived and f.kind != TIGHTENED], claim.label
+        assert not all(fate.survived for fate in found), claim.label
+
+
+def test_mutants_of_a_share_of_the_ledger_are_killed():
+    judge(PROVABLE[::11])
+
+
+@pytest.mark.slow
+def test_mutants_of_the_whole_ledger_are_killed():
+    judge(PROVABLE)
+
+
+def test_no_conclusion_is_its_own_hypothesis():
+    """A gap that is a fixed positive multiple of a constraint would assume what it proves."""
+    for claim in PROVABLE:
+        gap = sympy.sympify(claim.right) - sympy.sympify(claim.left)
+        for wall in claim.domain.constraints:
+            ratio = sympy.cancel(gap / wall) if gap.is_polynomial() else None
+            assert ratio is None or not ratio.is_number, claim.label
+
+
+def test_a_claim_that_cannot_fail_is_found():
+    x = sympy.Symbol("x", real=True)
+    idle = Claim("idle", "", "", 0, "<=", 0 * x, Domain({x: UNIT}))
+    assert all(fate.survived for fate in fates(idle) if fate.kind != "negated")
+    always = replace(idle, left=sympy.Integer(0), right=x**2, domain=Domain({x: UNIT}, (1 - x,)))
+    assert [f.survived for f in fates(always) if f.kind == "dropped"] == [True]
 
 
 @pytest.mark.parametrize("label", ["kv.log-ratio", "kv.lemma", "kv.delta-exponential"])

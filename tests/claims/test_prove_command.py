@@ -14,14 +14,14 @@ from dpaudit.cli import run
 def test_one_result_prints_its_ledger_and_counts(capsys):
     assert run(["prove", "--only", "gap_free"]) == 0
     text = capsys.readouterr().out
-    assert "gf.tuning" in text and "7 steps: 6 proved, 1 identity" in text
+    assert "gf.tuning" in text and "10 steps: 7 proved, 1 identity, 2 refuted" in text
     assert "kv.lemma" not in text
 
 
 def test_json_goes_to_stdout_alone(capsys):
     assert run(["prove", "--only", "gap_free", "--json", "-"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert data["counts"]["proved"] == 6
+    assert data["counts"]["proved"] == 7
     assert {"step", "place", "outcome", "domain"} <= set(data["steps"][0])
 
 
@@ -37,6 +37,17 @@ def test_a_counterexample_is_one_command(capsys):
     assert run(["prove", "--counterexample", "kv.log-ratio"]) == 0
     text = capsys.readouterr().out
     assert "2.8384463800" in text and "epsilon = 2.8384463801" in text and "2 sinh(eps)" in text
+
+
+def test_mutants_are_counted(capsys):
+    assert run(["prove", "--only", "gap_free", "--mutate"]) == 0
+    text = capsys.readouterr().out
+    assert "8 steps" in text and "steps that no mutation breaks: none" in text
+
+
+def test_the_graph_needs_every_step(capsys):
+    assert run(["prove", "--only", "gap_free", "--graph", "-"]) == 2
+    assert "--graph needs every step" in capsys.readouterr().err
 
 
 def test_listing_checks_nothing(capsys):
@@ -62,7 +73,7 @@ def test_a_surprise_gives_exit_code_one(monkeypatch, capsys):
     results = ledger.load_results()
     result = results["gap_free"]
     wrong = Claim("gf.wrong", "here", "1 <= 0", 1, "<=", 0)
-    changed = type(result)(**{**vars(result), "claims": (wrong,)})
+    changed = type(result)(**{**vars(result), "claims": (wrong,), "theorems": ()})
     monkeypatch.setattr(ledger, "load_results", lambda: {"gap_free": changed})
     assert run(["prove"]) == 1
     assert "surprise: gf.wrong is refuted" in capsys.readouterr().out

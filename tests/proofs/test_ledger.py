@@ -10,9 +10,22 @@ import pytest
 from dpaudit.claims import ledger
 from dpaudit.claims.claim import OUTCOMES, REFUTED, RESTRICTED
 from dpaudit.claims.errata import errata
+from dpaudit.claims.overview import overview
+from dpaudit.claims.theorem import (
+    FALSE,
+    OPEN,
+    PRINTED,
+    REPAIRED,
+    Standing,
+    Theorem,
+    leaves_of,
+    standing,
+)
+from dpaudit.errors import InvalidArgument
 
 RESULTS = ledger.load_results()
 NAMES = (
+    "granted",
     "background",
     "karwa_vadhan",
     "kl_decomposition",
@@ -32,9 +45,47 @@ NAMES = (
 )
 
 
+# Every numbered theorem, lemma and fact of the paper; the KL lemma has no label of its own there.
+NUMBERED = [
+    "thm:laplace",
+    "thm:minimax",
+    "thm:nogap",
+    "thm:linminmax",
+    "thm:linnogap_reg",
+    "lemma:privacy",
+    "thm:privacy",
+    "thm:ucb_upperbound",
+    "thm:kl_ucb_upperbound",
+    "thm:vadhan",
+    "crl:vadhan_seq",
+    "fact:1",
+    "lem:kl",
+    "fact:2",
+    "lem:ucb_concentration",
+    "lem:kl_concentration",
+    "thm:gen_reg",
+    "fact:non_nul",
+    "thm:nogap_upper",
+    "lem:post_proc",
+    "lem:markov",
+    "lem:div_decomp",
+    "lem:bret_hub",
+    "lem:pinsker",
+    "lem:lap_conc",
+    "lem:hoeff",
+    "lem:kl_prop",
+    "lem:chernoff",
+]
+
+
 @pytest.fixture(scope="session")
 def entries():
     return list(ledger.run(list(RESULTS.values())))
+
+
+@pytest.fixture(scope="session")
+def judged(entries):
+    return ledger.standings(RESULTS, entries)
 
 
 def test_every_result_of_the_paper_has_its_file():
@@ -45,6 +96,52 @@ def test_every_result_of_the_paper_has_its_file():
 def test_no_outcome_is_a_surprise(entries):
     surprises = [(e.claim.label, e.outcome) for e in entries if not e.expected]
     assert not surprises
+
+
+def test_every_numbered_statement_is_a_theorem_and_no_false_one_stands_alone(judged):
+    forms = {}
+    for one in judged:
+        forms.setdefault(one.theorem.name, {})[one.theorem.form] = one.standing.kind
+    assert set(NUMBERED) <= set(forms)
+    for name, kinds in forms.items():
+        if kinds.get(PRINTED) in (FALSE, OPEN):
+            assert kinds[REPAIRED] in ("proved", "granted"), name
+
+
+def test_no_standing_is_a_surprise(judged):
+    assert not [(one.theorem.label, one.standing) for one in judged if not one.expected]
+
+
+def test_granted_leaves_carry_a_reference(judged):
+    granted = {claim.label: claim.granted for r in RESULTS.values() for claim in r.claims}
+    for one in judged:
+        if one.standing.kind == "granted":
+            assert one.standing.leaves and all(granted[leaf] for leaf in one.standing.leaves)
+
+
+def test_a_theorem_falls_with_any_of_its_leaves(entries):
+    """Turn each leaf of each standing theorem into a refuted one: the theorem must notice."""
+    known = ledger.theorems(RESULTS)
+    outcomes = {entry.claim.label: entry.outcome.kind for entry in entries}
+    for theorem in known.values():
+        if theorem.uses:
+            for leaf in leaves_of(theorem, known):
+                worse = standing(theorem, known, {**outcomes, leaf: REFUTED})
+                assert worse == Standing(OPEN, (leaf,))
+                weaker = standing(theorem, known, {**outcomes, leaf: "sampled"})
+                assert weaker == Standing("sampled", (leaf,))
+
+
+def test_a_theorem_may_not_rest_on_itself():
+    one = Theorem("one", PRINTED, "", "", ("chain",), ("two as printed",))
+    two = Theorem("two", PRINTED, "", "", ("chain",), ("one as printed",))
+    with pytest.raises(InvalidArgument, match="rests on itself"):
+        leaves_of(one, {one.label: one, two.label: two})
+
+
+def test_the_graph_regenerates_to_the_same_bytes(entries, judged):
+    stored = (ledger.proofs_directory() / "README.md").read_text(encoding="utf-8")
+    assert overview(judged, entries) == stored
 
 
 def test_the_counts_add_up(entries):

@@ -51,4 +51,4 @@ def test_the_proofs_are_found_inside_an_installed_package(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "7 steps: 6 proved, 1 identity" in done.stdout
+    assert "10 steps: 7 proved, 1 identity, 2 refuted" in done.stdout
