@@ -496,6 +496,7 @@ RESULT = Result(
                 "kv.sharp-assembly",
                 "book.chain-rule",
             ),
+            coq="`sequential` in coq/karwa_vadhan_lemma.v, for finite alphabets and every length",
             expect=GRANTED,
         ),
         Theorem(

@@ -319,6 +319,8 @@ RESULT = Result(
             "The same with constant 1; every eps > 0.",
             ("sum", "expectation"),
             ("log-sum as repaired", "kl.group", "kl.assembly", "book.chain-rule"),
+            coq="`decomposition` in coq/kl_decomposition_theorem.v, for finitely many arms and "
+            "rewards and every horizon",
             expect=GRANTED,
         ),
         Theorem(

@@ -383,6 +383,8 @@ RESULT = Result(
             "episode is eps-global DP for streams in [0, 1]^T.",
             ("integral",),
             ("lemma:privacy as repaired", "pr.assembly", "lem:post_proc as printed"),
+            coq="`private_event` in coq/privacy.v, for finite reward sets and discrete noise, any "
+            "declaration",
         ),
     ),
     verdict="Both survive with eps on streams in [0, 1]^T and with the noise of an episode drawn "

@@ -110,14 +110,14 @@ def adap_klucb_paper(means: Sequence[float], epsilon: float, alpha: float, horiz
 
     n = inf over beta of max((1 + beta) alpha / d, (1 + alpha) / ((c(beta) - gamma) epsilon gap))
     times log T, gamma at its largest value that the first condition allows;
-    E[N_a] <= 4 n + 3 alpha / (alpha - 3).
+    E[N_a] <= max(2, 4 n) + 3 alpha / (alpha - 3); the 2 is a step that the paper leaves out.
     """
     require_setting(means, epsilon, alpha, horizon)
     best, log_horizon = max(means), math.log(horizon)
     total = 0.0
     for mean in means:
         if mean < best:
-            count = 4 * _paper_level(mean, best, epsilon, alpha) * log_horizon
+            count = max(2.0, 4 * _paper_level(mean, best, epsilon, alpha) * log_horizon)
             total += (best - mean) * count + _additive(alpha)
     return total
 

@@ -111,6 +111,7 @@ class Judged:
             "statement": one.statement,
             "rules": list(one.rules),
             "uses": [*one.uses, *one.refuted_by, *one.broken_by],
+            "coq": one.coq,
             "standing": self.standing.kind,
             "expected": one.expect,
             "because": list(self.standing.leaves),

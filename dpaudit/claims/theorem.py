@@ -53,7 +53,8 @@ class Theorem:
     """One numbered statement of the paper, as printed or as repaired, with what it rests on.
 
     `uses` names claims and theorems. `refuted_by` names the claims that contradict the statement;
-    `broken_by` those that break its printed proof when no other is known.
+    `broken_by` those that break its printed proof when no other is known. `coq` says where, and
+    for which case, Coq has accepted the whole statement, composition and all.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Theorem:
     uses: tuple[str, ...] = ()
     refuted_by: tuple[str, ...] = ()
     broken_by: tuple[str, ...] = ()
+    coq: str = ""
     expect: str = PROVED
 
     def __post_init__(self) -> None:

@@ -3,7 +3,8 @@
 Exit code 0 when every step and theorem ends as its proof file states (errata are stated outcomes),
 1 when one does not. Theorems rest on steps of several files, so `--only` leaves them out.
 `--counterexample STEP` replays one step alone and shows its counterexample. `--mutate` checks
-mutants of the steps and exits with 1 when one survives that must not.
+mutants of the steps and exits with 1 when one survives that must not. `--recheck z3` asks another
+prover (pip install 'dpaudit[recheck]') and exits with 1 when it contradicts a step.
 
 examples:
   dpaudit prove
@@ -52,6 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mutate", action="store_true", help="check mutants of every proved step; none may survive"
     )
+    parser.add_argument(
+        "--recheck", choices=("z3",), help="have every proved step decided again by another prover"
+    )
+    parser.add_argument("--smt", metavar="DIR", help="with --recheck: keep the SMT-LIB files")
+    parser.add_argument("--coq", metavar="DIR", help="write the steps that Coq accepts as .v files")
     parser.add_argument("--list", action="store_true", help="list results and steps, check nothing")
 
 
@@ -71,6 +77,10 @@ def execute(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.mutate:
         return _mutate(chosen)
+    if arguments.recheck:
+        return _recheck(chosen, arguments.smt)
+    if arguments.coq:
+        return _write_coq(chosen, arguments.coq)
     if arguments.graph and arguments.only:
         raise InvalidArgument("only", arguments.only, "checks a part; --graph needs every step.")
     entries = _run(chosen)
@@ -214,6 +224,46 @@ def _mutate(chosen: list[Result]) -> int:
     out += [f"steps that no mutation breaks: {', '.join(idle) or 'none'}"]
     sys.stdout.write("\n".join(out) + "\n")
     return 1 if needless or idle else 0
+
+
+def _recheck(chosen: list[Result], directory: str | None) -> int:
+    """Print what z3 says of every proved step; exit code 1 when it contradicts one."""
+    from pathlib import Path
+
+    from dpaudit.claims.mutation import GOOD
+    from dpaudit.claims.smt import CONTRADICTED, MARK, VERDICTS, recheck
+    from dpaudit.output import write_text
+    from dpaudit.page.collection import prepare
+
+    claims = [claim for result in chosen for claim in result.claims]
+    proved = [claim for claim in claims if claim.expect in GOOD and claim.models is None]
+    if directory:
+        prepare(Path(directory))
+    found: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
+    for claim, verdict, text in recheck(proved):
+        found[verdict].append(claim.label)
+        if directory and text:
+            write_text(Path(directory) / f"{claim.label}.smt2", text, MARK)
+    sys.stdout.write(f"z3 on {len(proved)} proved steps:\n")
+    for verdict, labels in found.items():
+        sys.stdout.write(f"  {verdict:<16}{len(labels):>4}\n")
+    for verdict in VERDICTS[1:]:
+        sys.stdout.write(f"{verdict}: {', '.join(found[verdict]) or 'none'}\n")
+    return 1 if found[CONTRADICTED] else 0
+
+
+def _write_coq(chosen: list[Result], target: str) -> int:
+    from pathlib import Path
+
+    from dpaudit.claims.coq import MARK, modules
+    from dpaudit.output import write_text
+    from dpaudit.page.collection import prepare
+
+    directory = Path(target)
+    prepare(directory)
+    for name, text in modules(chosen).items():
+        write_text(directory / f"{name}.v", text, MARK)
+    return 0
 
 
 def _replay(label: str) -> int:
