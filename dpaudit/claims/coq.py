@@ -8,6 +8,7 @@ cannot express (erf, roots other than square ones) or does not accept is left ou
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 
@@ -18,6 +19,7 @@ from dpaudit.claims.claim import Claim, Result
 from dpaudit.claims.domain import Expression, Interval
 from dpaudit.claims.linear import PiecewiseLinear
 from dpaudit.claims.methods import Monotone, Rewrite
+from dpaudit.claims.mutation import GOOD
 from dpaudit.errors import Unsupported
 
 _NAMES = {
@@ -106,10 +108,11 @@ def script(claim: Claim) -> str:
     symbols = list(claim.domain.box)
     method = claim.by[0] if claim.by else None
     if not symbols:
-        return "interval with (i_prec 60)."
+        return "first [lra | interval with (i_prec 60)]."
     if claim.relation == "==":
         return "intros. same."
-    opening = f"intros. enough (0 {claim.relation} {term(gap)}) by lra."
+    start = f"enough (0 {claim.relation} {term(gap)}) by lra"
+    opening = f"intros. {start}."
     if isinstance(method, Rewrite):
         return f"{opening} {_rewrite(gap, method)}"
     if isinstance(method, PiecewiseLinear):
@@ -120,15 +123,13 @@ def script(claim: Claim) -> str:
         options = [f"i_bisect {term(s)}" for s in symbols]
         if len(symbols) == 1:
             options.append(f"i_autodiff {term(symbols[0])}")
-        return f"intros. interval with ({', '.join(options)})."
-    return f"{opening} plain. sign."
+        return f"intros. first [lra | nra | interval with ({', '.join(options)})]."
+    return f"intros. first [lra | nra | {start}; plain; sign]."
 
 
 def _rewrite(gap: Expression, method: Rewrite) -> str:
-    form = sympy.sympify(method.form)
-    text = term(form)
-    for name, value in method.using.items():
-        text = text.replace(f"v_{name.name}", term(value))
+    values = {f"v_{name.name}": term(value) for name, value in method.using.items()}
+    text = re.sub(r"\bv_\w+", lambda m: values.get(m[0], m[0]), term(method.form))
     return f"replace {term(gap)} with {text} by same. sign."
 
 
@@ -188,7 +189,8 @@ def modules(results: Sequence[Result]) -> dict[str, str]:
     stored = import_module("dpaudit_proofs._coq_scripts")
     texts = {}
     for result in results:
-        claims = [claim for claim in result.claims if claim.label in stored.ACCEPTED]
+        proved = [claim for claim in result.claims if claim.expect in GOOD and not claim.models]
+        claims = [claim for claim in proved if claim.label not in stored.LEFT_OUT]
         if claims:
-            texts[result.name] = module(result.title, claims, stored.SCRIPTS)
+            texts[f"ledger_{result.name}"] = module(result.title, claims, stored.SCRIPTS)
     return texts
