@@ -330,6 +330,8 @@ RESULT = Result(
             "For every eps > 0, TV(M_nu, M_nu') <= tanh(eps/2) E_nu sum_t TV.",
             ("sum", "expectation"),
             ("kl.tanh", "kl.tanh-form", "book.chain-rule"),
+            coq="`decomposition_tv` in coq/kl_decomposition_theorem.v, for finitely many arms and "
+            "rewards and every horizon",
             expect=GRANTED,
         ),
     ),

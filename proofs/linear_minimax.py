@@ -121,7 +121,7 @@ CLAIMS = (
         p / 2,
         "<=",
         n,
-        Domain({n: at_least(0), w: at_least(0), p: REALS}, (n + w - p, n - w, w - n)),
+        Domain({n: at_least(0), w: at_least(0), p: REALS}, (n + w - p, n - w)),
         hints=({n: Fraction(1), w: Fraction(1), p: Fraction(1)},),
         by=(PiecewiseLinear(),),
     ),

@@ -3,7 +3,8 @@
 
     A policy that is epsilon-global DP meets two environments. Then the relative entropy of its two
     action laws is at most epsilon times the expected sum, over the rounds, of the total variation
-    distance between the two reward laws of the arm that is played: [decomposition].
+    distance between the two reward laws of the arm that is played: [decomposition]. Their total
+    variation distance is at most tanh(epsilon / 2) times the same: [decomposition_tv].
 
     x ln(x/w) is the largest of x ln t + x - t w over t > 0. [bounded x w B] says that none of these
     exceeds B; it is linear in (x, w, B), so the log-sum inequality costs nothing. *)
@@ -348,6 +349,168 @@ Proof.
     intros v _ _. rewrite exp_0. lra.
 Qed.
 
+(** * The same for total variation *)
+
+(** tanh(epsilon / 2): how far apart two laws with ratios in [e^-epsilon, e^epsilon] can be. *)
+Definition reach : R := (exp epsilon - 1) / (exp epsilon + 1).
+
+Lemma reach_nonnegative : 0 <= reach.
+Proof.
+  pose proof (exp_ineq1_le epsilon). unfold reach, Rdiv. apply Rmult_le_pos; [lra |].
+  left. apply Rinv_0_lt_compat. lra.
+Qed.
+
+Lemma apart : forall u v, u <= exp epsilon * v -> 1 - v <= exp epsilon * (1 - u) -> u - v <= reach.
+Proof.
+  intros u v one two. pose proof (exp_pos epsilon). unfold reach.
+  apply Rmult_le_reg_r with (exp epsilon + 1); [lra |].
+  replace ((exp epsilon - 1) / (exp epsilon + 1) * (exp epsilon + 1)) with (exp epsilon - 1)
+    by (field; lra). nra.
+Qed.
+
+Lemma law_total' : forall n p, proper n p -> over n (action_law nu' n p) = 1.
+Proof.
+  induction n as [| n IH]; intros p good; [reflexivity |]. destruct good as [[_ one] next].
+  simpl. rewrite <- one. apply sum_same. intros a inside.
+  rewrite (over_same n _ (fun w => sum k (fun x => (nu' a x * fst p a) * action_law nu' n (snd p a x) w))).
+  - rewrite over_sum.
+    rewrite (sum_same k _ (fun x => fst p a * nu' a x)).
+    + rewrite sum_scale. rewrite (proj2 (laws_nu' a inside)). ring.
+    + intros x within. rewrite over_scale. rewrite IH by (apply next; assumption). ring.
+  - intros w _ _. unfold action_law. simpl. apply sum_same. intros x _. rewrite mean_scale. ring.
+Qed.
+
+(** What follows an arm that is played is private too, and so is the step from one reward to another. *)
+Lemma private_next : forall n (p : policy (S n)) a x, global_dp (S n) p -> (a < arms)%nat -> (x < k)%nat ->
+  0 < fst p a -> global_dp n (snd p a x).
+Proof.
+  intros n p a x private inside within positive w fine size.
+  assert (whole := private (a :: w) (Forall_cons a inside fine) (f_equal S size)).
+  destruct whole as [low near]. split.
+  - intros rs good long. specialize (low (x :: rs) (Forall_cons x within good) (f_equal S long)).
+    simpl in low. apply Rmult_le_reg_l with (fst p a); [assumption | lra].
+  - intros u b c v good long.
+    specialize (near (x :: u) b c v (Forall_cons x within good)). simpl in near.
+    specialize (near (f_equal S long)). apply Rmult_le_reg_l with (fst p a); [assumption | lra].
+Qed.
+
+Lemma next_near : forall n (p : policy (S n)) a x y w, global_dp (S n) p -> (a < arms)%nat ->
+  (x < k)%nat -> (y < k)%nat -> 0 < fst p a -> letters arms w -> length w = n ->
+  action_law nu' n (snd p a x) w <= exp epsilon * action_law nu' n (snd p a y) w.
+Proof.
+  intros n p a x y w private inside one two positive fine size.
+  assert (0 <= 0) by lra. assert (step : action_law nu' n (snd p a x) w
+    <= exp epsilon * action_law nu' n (snd p a y) w + 0); [| lra].
+  apply (mean_near k (exp epsilon) 0); [apply laws_of; assumption |].
+  intros rs good long. rewrite map_length in long.
+  destruct (private (a :: w) (Forall_cons a inside fine) (f_equal S size)) as [_ near].
+  assert (both : letters k ([] ++ x :: y :: rs)) by (repeat constructor; assumption).
+  specialize (near [] x y rs both). simpl in near.
+  assert (S (length rs) = S n) by lia. specialize (near H0).
+  apply Rmult_le_reg_l with (fst p a); [assumption | lra].
+Qed.
+
+Theorem decomposition_tv : forall n p, proper n p -> global_dp n p ->
+  forall event, (forall w, 0 <= event w <= 1) ->
+  over n (fun w => event w * action_law nu n p w) - over n (fun w => event w * action_law nu' n p w)
+  <= reach * changed n p.
+Proof.
+  induction n as [| n IH]; intros p good private event range.
+  - simpl. unfold action_law. simpl. lra.
+  - destruct good as [[positive one] next].
+    set (m := fun a x => over n (fun w => event (a :: w) * action_law nu n (snd p a x) w)).
+    set (m' := fun a y => over n (fun w => event (a :: w) * action_law nu' n (snd p a y) w)).
+    assert (unfolded : forall env (h : nat -> nat -> R),
+      (forall a x, h a x = over n (fun w => event (a :: w) * action_law env n (snd p a x) w)) ->
+      over (S n) (fun w => event w * action_law env (S n) p w)
+      = sum arms (fun a => fst p a * sum k (fun x => env a x * h a x))).
+    { intros env h meant. simpl. apply sum_same. intros a inside.
+      rewrite (over_same n _ (fun w => sum k (fun x =>
+        (fst p a * env a x) * (event (a :: w) * action_law env n (snd p a x) w)))).
+      - rewrite over_sum, <- sum_scale. apply sum_same. intros x _. rewrite over_scale, meant. ring.
+      - intros w _ _. unfold action_law at 1. simpl. rewrite <- sum_scale. apply sum_same. intros x _.
+        unfold action_law. rewrite mean_scale. ring. }
+    rewrite (unfolded nu m (fun _ _ => eq_refl)). rewrite (unfolded nu' m' (fun _ _ => eq_refl)).
+    simpl changed. rewrite <- sum_scale.
+    assert (drop : forall f g h, (forall a, (a < arms)%nat -> f a - g a <= h a) ->
+      sum arms f - sum arms g <= sum arms h).
+    { intros f g h each. assert (sum arms f <= sum arms (fun a => g a + h a))
+        by (apply sum_le; intros a inside; specialize (each a inside); lra).
+      rewrite sum_plus in H. lra. }
+    apply drop. intros a inside.
+    assert (0 <= fst p a) by (apply positive; assumption).
+    destruct (Req_dec (fst p a) 0) as [never | played]; [rewrite never; lra |].
+    assert (chosen : 0 < fst p a) by lra.
+    cut (sum k (fun x => nu a x * m a x) - sum k (fun x => nu' a x * m' a x)
+         <= reach * (distance k (nu a) (nu' a) + sum k (fun x => nu a x * changed n (snd p a x)))).
+    { intro short. assert (fst p a * (sum k (fun x => nu a x * m a x) - sum k (fun x => nu' a x * m' a x))
+        <= fst p a * (reach * (distance k (nu a) (nu' a)
+           + sum k (fun x => nu a x * changed n (snd p a x))))) by (apply Rmult_le_compat_l; assumption).
+      lra. }
+    assert (later : sum k (fun x => nu a x * m a x) - sum k (fun x => nu a x * m' a x)
+                    <= reach * sum k (fun x => nu a x * changed n (snd p a x))).
+    { rewrite <- sum_scale.
+      assert (sum k (fun x => nu a x * m a x)
+              <= sum k (fun x => nu a x * m' a x + reach * (nu a x * changed n (snd p a x)))).
+      { apply sum_le. intros x within.
+        assert (m a x - m' a x <= reach * changed n (snd p a x)).
+        { apply IH; [apply next; assumption | apply private_next; assumption |]. intro w. apply range. }
+        pose proof (proj1 (laws_nu a inside) x within). nra. }
+      rewrite sum_plus in H0. lra. }
+    assert (pairs : forall x y, (x < k)%nat -> (y < k)%nat -> m' a x - m' a y <= reach).
+    { intros x y one_x one_y. apply apart.
+      - unfold m'. rewrite <- over_scale. apply over_le. intros w fine size.
+        pose proof (next_near n p a x y w private inside one_x one_y chosen fine size).
+        specialize (range (a :: w)). nra.
+      - assert (rest : forall z, (z < k)%nat -> 1 - m' a z
+          = over n (fun w => (1 - event (a :: w)) * action_law nu' n (snd p a z) w)).
+        { intros z within. assert (total := law_total' n (snd p a z) (next a z inside within)).
+          assert (split := over_plus n
+            (fun w => event (a :: w) * action_law nu' n (snd p a z) w)
+            (fun w => (1 - event (a :: w)) * action_law nu' n (snd p a z) w)).
+          assert (whole : over n (fun w => event (a :: w) * action_law nu' n (snd p a z) w
+                                  + (1 - event (a :: w)) * action_law nu' n (snd p a z) w)
+                          = over n (action_law nu' n (snd p a z)))
+            by (apply over_same; intros; ring).
+          unfold m'. lra. }
+        rewrite (rest x one_x), (rest y one_y). rewrite <- over_scale. apply over_le. intros w fine size.
+        pose proof (next_near n p a y x w private inside one_y one_x chosen fine size).
+        specialize (range (a :: w)). nra. }
+    assert (now : sum k (fun x => nu a x * m' a x) - sum k (fun x => nu' a x * m' a x)
+                  <= reach * distance k (nu a) (nu' a)).
+    { rewrite (split_law k (nu a) (nu' a) (m' a)). rewrite (split_law k (nu' a) (nu a) (m' a)).
+      rewrite (sum_same k (fun x => shared (nu' a) (nu a) x * m' a x) (fun x => shared (nu a) (nu' a) x * m' a x))
+        by (intros; rewrite shared_symmetric; reflexivity).
+      assert (mass := mass_same (nu a) (nu' a) (laws_nu a inside) (laws_nu' a inside)).
+      set (e := excess (nu a) (nu' a)) in *. set (l := excess (nu' a) (nu a)) in *.
+      assert (low_e : forall x, 0 <= e x) by (intro; unfold e, excess; apply Rmax_r).
+      assert (low_l : forall x, 0 <= l x) by (intro; unfold l, excess; apply Rmax_r).
+      change (distance k (nu a) (nu' a)) with (sum k e).
+      set (q := sum k e) in *. set (F := sum k (fun x => e x * m' a x)). set (G := sum k (fun y => l y * m' a y)).
+      assert (0 <= q) by (apply sum_nonnegative; intros; apply low_e).
+      assert (inner : forall x, (x < k)%nat -> q * m' a x - G <= reach * q).
+      { intros x within. rewrite mass. unfold G. rewrite <- sum_scale.
+        replace (sum k l * m' a x) with (sum k (fun y => m' a x * l y)) by (rewrite sum_scale; ring).
+        assert (sum k (fun y => m' a x * l y) <= sum k (fun y => l y * m' a y + reach * l y)).
+        { apply sum_le. intros y place. specialize (pairs x y within place). specialize (low_l y). nra. }
+        rewrite sum_plus in H1. lra. }
+      assert (outer : q * (F - G) <= q * (reach * q)).
+      { replace (q * (F - G)) with (sum k (fun x => q * (e x * m' a x) + (- G) * e x))
+          by (rewrite sum_plus, !sum_scale; fold F q; ring).
+        replace (q * (reach * q)) with (sum k (fun x => (reach * q) * e x))
+          by (rewrite sum_scale; fold q; ring).
+        apply sum_le. intros x within. specialize (inner x within). specialize (low_e x). nra. }
+      destruct (Req_dec q 0) as [none | some].
+      - assert (vanish : forall b, (forall x, 0 <= b x) -> sum k b = 0 -> sum k (fun x => b x * m' a x) = 0).
+        { intros b low total. rewrite (sum_same k _ (fun x => 0 * m' a x)).
+          - rewrite sum_scale. ring.
+          - intros x within. rewrite (sum_zero k b (fun z _ => low z) total x within). ring. }
+        unfold F, G. rewrite (vanish e low_e none). rewrite (vanish l low_l) by lra. rewrite none. lra.
+      - assert (F - G <= reach * q) by (apply Rmult_le_reg_l with q; [lra | exact outer]). lra. }
+    lra.
+Qed.
+
 End Rewards.
 
 Print Assumptions decomposition.
+Print Assumptions decomposition_tv.

@@ -76,7 +76,6 @@ Lemma lin_averaging : forall v_n v_w v_p : R,
   0 <= v_w ->
   0 <= (v_n + v_w + (- v_p)) ->
   0 <= (v_n + (- v_w)) ->
-  0 <= (v_w + (- v_n)) ->
   (v_p / 2) <= v_n.
 Proof.
   intros. kinks.

@@ -69,7 +69,7 @@ def test_no_lemma_is_admitted():
 
 def test_theorems_name_what_coq_holds():
     named = [t.coq for t in ledger.theorems(RESULTS).values() if t.coq]
-    assert len(named) >= 3
+    assert len(named) >= 4
     for words in named:
         theorem, file = re.match(r"`(\w+)` in coq/(\w+)\.v", words).groups()
         assert f"Theorem {theorem} :" in (FOLDER / f"{file}.v").read_text()
@@ -84,7 +84,7 @@ def test_structure_md_quotes_the_theorem():
 @needs_coq
 def test_coq_accepts_the_theorems_with_the_axioms_of_the_reals_alone(tmp_path):
     said = "".join(compile_all(tmp_path, THEOREMS))
-    assert said.count("Axioms:") == len(THEOREMS)
+    assert said.count("Axioms:") >= len(THEOREMS)
     axioms = set(re.findall(r"^(\w+(?:\.\w+)+)\s*:", said, re.M))
     assert axioms <= {
         "ClassicalDedekindReals.sig_not_dec",
