@@ -118,7 +118,7 @@ def _ledger_words(counts: Mapping[str, int] | None) -> Markup:
     parts = ", ".join(f"{number} {kind}" for kind, number in counts.items() if number)
     return tag(
         "p",
-        f"Every step of the derivations, checked by machine: {parts}. ",
+        f"Every step of the derivations and of what dpaudit rests on: {parts}. ",
         tag("a", "The ledger with the errata", href=LEDGER),
     )
 
