@@ -27,10 +27,11 @@ from math import sqrt as real_sqrt
 from sympy import Rational, exp, log, oo, sqrt, symbols, tanh
 
 from dpaudit.claims.balls import ball
-from dpaudit.claims.claim import SAMPLED, Claim, Result, Tally
+from dpaudit.claims.claim import GRANTED, SAMPLED, Claim, Result, Tally
 from dpaudit.claims.domain import POSITIVE, Domain, Interval, above, at_least, between
 from dpaudit.claims.methods import Monotone, Rewrite
 from dpaudit.claims.models import random_policy, relative_entropy
+from dpaudit.claims.theorem import REPAIRED, Theorem
 
 x, y, e, w, v, s = symbols("x y epsilon w v s", positive=True)
 c, n, D, g, T, k, ell, kappa = symbols("c n Delta g T k ell kappa", positive=True)
@@ -310,6 +311,39 @@ RESULT = Result(
     title="Sharper regret bounds",
     place="not in the paper",
     claims=CLAIMS,
+    theorems=(
+        Theorem(
+            "private divergence",
+            REPAIRED,
+            "dpaudit.bounds",
+            "For every eps > 0 and eps-global DP policy, KL(M_nu, M_nu') <= sum_a E[N_a] "
+            "d_eps(P_a, P'_a); for Bernoulli laws the infimum in d_eps is at max(x, tilt).",
+            ("sum", "expectation"),
+            (
+                "log-sum as repaired",
+                "kl.group",
+                "kl.assembly",
+                "sharper.tilt",
+                "sharper.tilt-value",
+                "sharper.free-epsilon",
+                "book.chain-rule",
+            ),
+            expect=GRANTED,
+        ),
+        Theorem(
+            "klucb ratio",
+            REPAIRED,
+            "dpaudit.bounds",
+            "d(q - sD, q) >= ((1-s) log(1-s) + s) d(q - D, q) for all 0 < D <= q < 1, 0 < s < 1.",
+            ("cases", "chain"),
+            (
+                "sharper.klucb-ratio-slope",
+                "sharper.klucb-ratio-sign",
+                "sharper.klucb-ratio-square",
+                "sharper.klucb-ratio-last",
+            ),
+        ),
+    ),
     verdict="KL is at most sum_a E[N_a] d_eps, so the problem-dependent bound is sum Delta_a log T "
     "/ d_eps and privacy is free from the log-likelihood ratio's oscillation on. AdaP-KLUCB has "
     "universal constants C_1 = 4 alpha/c, c < 0.3178, C_2 = 1, with a remainder of order "

@@ -52,8 +52,8 @@ def overview(judged: Sequence[Judged], entries: Sequence[Entry]) -> str:
 def table(judged: Sequence[Judged]) -> list[str]:
     """Return one row for each theorem: as printed, as repaired, and the leaves that are granted."""
     lines = [
-        "| theorem | as printed | as repaired | composed by | because of |",
-        "|---|---|---|---|---|",
+        "| theorem | as printed | as repaired | composed by | composition checked | because of |",
+        "|---|---|---|---|---|---|",
     ]
     by_name: dict[str, dict[str, Judged]] = {}
     for one in judged:
@@ -62,12 +62,19 @@ def table(judged: Sequence[Judged]) -> list[str]:
         cells = [forms[form].standing.kind if form in forms else "" for form in _FORMS]
         why = [leaf for form in forms.values() for leaf in form.standing.leaves]
         rules = [rule for form in forms.values() for rule in form.theorem.rules]
-        cells += [", ".join(dict.fromkeys(words)) for words in (rules, why)]
+        checked = [word for form in forms.values() for word in _checked(form.theorem)]
+        cells += [", ".join(dict.fromkeys(words)) for words in (rules, checked, why)]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return lines
 
 
 _FORMS = ("as printed", "as repaired")
+
+
+def _checked(theorem: Theorem) -> list[str]:
+    """Name the parts of the composition that a machine has checked; the rest is argued."""
+    parts = ["assembly"] if any("assembly" in label for label in theorem.uses) else []
+    return [*parts, *(["Coq, finite sets"] if theorem.coq else [])]
 
 
 def _premises(one: Judged) -> list[str]:

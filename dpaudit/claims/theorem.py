@@ -25,7 +25,7 @@ from dpaudit.errors import InvalidArgument, UnknownName
 PRINTED, REPAIRED = "as printed", "as repaired"
 FALSE, OPEN = "false", "open"
 STANDINGS = {
-    PROVED: "every leaf is proved, certified or an identity",
+    PROVED: "every leaf is proved, certified or an identity; the rules in between are as named",
     GRANTED: "proved from the granted theorems that are named, and otherwise as above",
     ENUMERATED: "rests on a leaf that holds in a finite family only",
     SAMPLED: "rests on a leaf that was only sampled",
