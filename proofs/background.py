@@ -383,6 +383,7 @@ RESULT = Result(
             "A function of the output of an eps-DP mechanism is eps-DP.",
             ("sum",),
             ("bg.post-processing",),
+            coq="`post_processing` in coq/cited_inequalities.v, for finite sets",
         ),
         Theorem(
             "lem:markov",
@@ -391,6 +392,7 @@ RESULT = Result(
             "For every random variable X and c > 0, P(|X| >= c) <= E|X|/c.",
             ("expectation",),
             ("bg.markov",),
+            coq="`markov` in coq/cited_inequalities.v, for finite sets",
         ),
         Theorem(
             "lem:div_decomp",
@@ -408,6 +410,7 @@ RESULT = Result(
             "sum p log(p/q) >= (sum p) log(sum p/sum q) for all positive p, q.",
             ("sum",),
             ("bg.tangent", "bg.log"),
+            coq="`log_sum` in coq/cited_inequalities.v, for finite sets",
         ),
         Theorem(
             "lem:bret_hub",
@@ -421,6 +424,7 @@ RESULT = Result(
                 "bg.overlap",
                 "bg.bretagnolle-huber-assembly",
             ),
+            coq="`bretagnolle_huber` in coq/cited_inequalities.v, for finite sets",
         ),
         Theorem(
             "lem:pinsker",

@@ -510,6 +510,23 @@ Proof.
     lra.
 Qed.
 
+(** What the lower bounds use: no event tells the two environments apart better than this. *)
+Theorem testing : forall n p, proper n p -> global_dp n p ->
+  forall event, (forall w, 0 <= event w <= 1) ->
+  1 - reach * changed n p <= over n (fun w => event w * action_law nu n p w)
+                             + over n (fun w => (1 - event w) * action_law nu' n p w).
+Proof.
+  intros n p good private event range.
+  assert (apart_by := decomposition_tv n p good private (fun w => 1 - event w)).
+  assert (between : forall w, 0 <= 1 - event w <= 1) by (intro w; specialize (range w); lra).
+  specialize (apart_by between). cbv beta in apart_by.
+  assert (split := over_plus n (fun w => event w * action_law nu n p w)
+                             (fun w => (1 - event w) * action_law nu n p w)).
+  assert (whole : over n (fun w => event w * action_law nu n p w + (1 - event w) * action_law nu n p w)
+                  = over n (action_law nu n p)) by (apply over_same; intros; ring).
+  rewrite (law_total n p good) in whole. lra.
+Qed.
+
 End Rewards.
 
 Print Assumptions decomposition.
