@@ -2,8 +2,8 @@
 
 `Sign` reads the sign off the gap or its factors. `Rewrite` checks an identity with a form whose
 sign can be read off (a certificate). `Monotone` compares with one end of an interval through the
-derivative; `Concave` compares with both ends. `Scaled` divides out a positive factor. `Split` cuts
-a domain in two. Methods nest, so that a chain of derivatives is a chain of methods.
+derivative; `Concave` compares with both ends. `Split` cuts a domain in two. Methods nest, so that a
+chain of derivatives is a chain of methods.
 """
 
 from __future__ import annotations
@@ -149,25 +149,6 @@ class AtLeast:
 
 
 @dataclass(frozen=True)
-class Scaled:
-    """The gap is a positive `factor` times another expression, shown by `then`."""
-
-    factor: Expression
-    rest: Expression
-    then: tuple[Method, ...] = ()
-
-    def prove(self, goal: Goal) -> Proof | None:
-        """Check the factorisation and the factor's sign, then the rest."""
-        factor = Goal(sympy.sympify(self.factor), goal.domain, strict=True)
-        if first_proof(factor, ()) is None:
-            return None
-        if not is_zero(goal.gap - self.factor * self.rest, goal.domain):
-            return None
-        proof = first_proof(goal.about(sympy.sympify(self.rest)), self.then)
-        return proof and Proof(f"positive factor removed; {proof.how}", proof.certified)
-
-
-@dataclass(frozen=True)
 class Monotone:
     """The gap is monotone in `symbol`, and right at the end it is compared with.
 
@@ -282,7 +263,6 @@ __all__ = [
     "Concave",
     "Monotone",
     "Rewrite",
-    "Scaled",
     "Sign",
     "Split",
     "first_proof",

