@@ -20,7 +20,7 @@ from sympy import Min, Rational, Symbol, exp, log, sqrt, symbols
 from dpaudit.claims.claim import CERTIFIED, REFUTED, Claim, Result
 from dpaudit.claims.domain import POSITIVE, REALS, UNIT, Domain, Interval, above, closed
 from dpaudit.claims.linear import PiecewiseLinear
-from dpaudit.claims.methods import AtLeast, Monotone, Rewrite
+from dpaudit.claims.methods import Monotone, Rewrite
 from dpaudit.claims.theorem import PRINTED, Theorem
 
 D, e, al, L, n, T = symbols("Delta epsilon alpha L n T", positive=True)
@@ -187,12 +187,7 @@ CLAIMS = (
         "<=",
         3 * al / (al - 3),
         Domain({al: above(3), T: above(1)}),
-        by=(
-            AtLeast(
-                (al + 9) / (2 * (al - 3)),
-                (Rewrite(Rational(3, 2) * (1 - exp(-(al - 1) * log(T)))),),
-            ),
-        ),
+        by=(Monotone(T, start=(Rewrite((al + 9) / (2 * (al - 3))),)),),
     ),
     Claim(
         "ucb.weaker-min",

@@ -130,25 +130,6 @@ class Rewrite:
 
 
 @dataclass(frozen=True)
-class AtLeast:
-    """The gap is at least `form` (shown by `excess`), and `form` is shown by `then`."""
-
-    form: Expression
-    excess: tuple[Method, ...] = ()
-    then: tuple[Method, ...] = ()
-
-    def prove(self, goal: Goal) -> Proof | None:
-        """Prove the two links of the chain."""
-        loose = first_proof(Goal(goal.gap - self.form, goal.domain), self.excess)
-        if loose is None:
-            return None
-        rest = first_proof(goal.about(self.form), self.then)
-        if rest is None:
-            return None
-        return Proof(f"at least {self.form}: {rest.how}", loose.certified or rest.certified)
-
-
-@dataclass(frozen=True)
 class Monotone:
     """The gap is monotone in `symbol`, and right at the end it is compared with.
 
@@ -258,7 +239,6 @@ class Split:
 
 
 __all__ = [
-    "AtLeast",
     "BranchAndBound",
     "Concave",
     "Monotone",
