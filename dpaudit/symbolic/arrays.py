@@ -267,7 +267,9 @@ class Array:
 def concrete(value: Any) -> Any:
     """Return an array, list or number as real numpy has it; a symbol among them ends in silence."""
     if isinstance(value, Tracked):
-        raise current().escape("a value that depends on rewards or noise where none can be followed")
+        raise current().escape(
+            "a value that depends on rewards or noise where none can be followed"
+        )
     if isinstance(value, list | tuple):
         value = array(value)
     if isinstance(value, Array):
@@ -282,7 +284,9 @@ def cast_one(value: Any, kind: str) -> Any:
     """Return an element as an array of a kind holds it."""
     if isinstance(value, Tracked):
         if kind != "f":
-            raise current().escape("a reward or noise put into an array of integers or truth values")
+            raise current().escape(
+                "a reward or noise put into an array of integers or truth values"
+            )
         return value
     return KINDS[kind](value)
 
@@ -422,7 +426,10 @@ def reduced(a: Array, name: str, axis: Any, **more: Any) -> Any:
         return wrap(getattr(np, name)(a.real, axis=axis, **more))
     if axis is not None and a.ndim > 1:
         moved = np.moveaxis(a.store, axis, -1)
-        parts = [reduced(Array(moved[i], a.kind), name, None, **more) for i in np.ndindex(moved.shape[:-1])]
+        parts = [
+            reduced(Array(moved[i], a.kind), name, None, **more)
+            for i in np.ndindex(moved.shape[:-1])
+        ]
         return array(parts).reshape(moved.shape[:-1])
     values = a.store.ravel().tolist()
     if name in ("sum", "mean"):
@@ -458,13 +465,13 @@ def _binary(operation: Callable[..., Any]) -> tuple[Any, Any, Any]:
     return forward, backward, inplace
 
 
-for _name in "add sub mul truediv floordiv mod pow and or xor".split():
+for _name in ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor"]:
     _operation = getattr(operator, f"__{_name}__")
     _forward, _backward, _inplace = _binary(_operation)
     setattr(Array, f"__{_name}__", _forward)
     setattr(Array, f"__r{_name}__", _backward)
     setattr(Array, f"__i{_name}__", _inplace)
-for _name in "lt le gt ge eq ne".split():
+for _name in ["lt", "le", "gt", "ge", "eq", "ne"]:
     setattr(Array, f"__{_name}__", _binary(getattr(operator, f"__{_name}__"))[0])
 
 

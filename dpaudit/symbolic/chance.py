@@ -63,7 +63,9 @@ class Source:
         name = run.draw(self.law(kind, price), real)
         return Linear(0, {}, {name: 1}, real)
 
-    def spread(self, size: Any, parameters: Sequence[Any], make: Callable[..., Any], real: Any) -> Any:
+    def spread(
+        self, size: Any, parameters: Sequence[Any], make: Callable[..., Any], real: Any
+    ) -> Any:
         """Return draws for broadcast parameters and a size, as numpy does."""
         parts = [lifted(part) for part in parameters]
         run = current()
@@ -208,7 +210,9 @@ class Source:
         real = lambda: int(getattr(self.real, name)(low, high, **more)) - start  # noqa: E731
         return np.int64(start + self.outcome(stop - start, real))
 
-    def choice(self, a: Any, size: Any = None, replace: bool = True, p: Any = None, **_: Any) -> Any:
+    def choice(
+        self, a: Any, size: Any = None, replace: bool = True, p: Any = None, **_: Any
+    ) -> Any:
         """Return one element: a public branch."""
         if size is not None and size != 1:
             raise current().escape("random.choice of several elements")
@@ -280,7 +284,9 @@ class Source:
 def _numbers(value: Any) -> Any:
     """Return what the real program has in place of a parameter."""
     if isinstance(value, Array):
-        return np.array([shadow(part) for part in value.store.flat], dtype=float).reshape(value.shape)
+        return np.array([shadow(part) for part in value.store.flat], dtype=float).reshape(
+            value.shape
+        )
     return shadow(value)
 
 
@@ -348,4 +354,3 @@ class PythonSource(Source):
         if name.startswith("__"):
             raise AttributeError(name)
         raise current().escape(f"the random function {name}")
-

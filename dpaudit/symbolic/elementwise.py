@@ -16,10 +16,30 @@ from dpaudit.symbolic.arrays import Array, array, elementwise, mapped, wrap
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.values import Tracked, function, is_number
 
-UNARY = (
-    "sqrt log log2 log10 log1p exp expm1 square sin cos tan tanh sinh cosh arctan floor ceil rint "
-    "sign cbrt reciprocal trunc"
-).split()
+UNARY = [
+    "sqrt",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "exp",
+    "expm1",
+    "square",
+    "sin",
+    "cos",
+    "tan",
+    "tanh",
+    "sinh",
+    "cosh",
+    "arctan",
+    "floor",
+    "ceil",
+    "rint",
+    "sign",
+    "cbrt",
+    "reciprocal",
+    "trunc",
+]
 LIPSCHITZ = {"abs": 1, "absolute": 1, "fabs": 1, "sin": 1, "cos": 1, "tanh": 1, "arctan": 1}
 BINARY = {
     "add": "__add__",

@@ -9,20 +9,19 @@ disagreement means that the code was misread: a tool error, and nothing is concl
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from dpaudit.errors import DpauditError
 from dpaudit.sample.adapters import drive
+from dpaudit.sample.guard import Generators, lent_randomness
 from dpaudit.symbolic.arrays import array
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.drivers import actions_of, driver_of
 from dpaudit.symbolic.run import Disagreement, Run, active
-from dpaudit.symbolic.subject import builder, loader_of
+from dpaudit.symbolic.subject import Target, loader_of
 from dpaudit.symbolic.values import Linear
 from dpaudit.target import load_file
 
@@ -46,95 +45,57 @@ def streams(rounds: int) -> list[Any]:
     ]
 
 
-class _Generators:
-    """Real generators in place of unseeded ones: the same sequence on both sides."""
-
-    def __init__(self, seed: int) -> None:
-        self.seed, self.number = seed, 0
-
-    def next(self, kind: str) -> int:
-        """Return the next seed."""
-        self.number += 1
-        return 1000 * self.seed + self.number
-
-    def __call__(self, kind: str) -> Any:
-        made = {"Random": random.Random, "RandomState": _STATE, "default_rng": _RNG}
-        return made[kind](self.next(kind))
-
-
-_RNG, _STATE = np.random.default_rng, np.random.RandomState
-
-
-@contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """Seed the global generators, and give unseeded ones of the block seeds that are known."""
-    saved: Any = np.random.get_state()  # noqa: NPY002
-    saved_python = random.getstate()
-    made = _Generators(seed)
-
-    def default_rng(given: Any = None) -> Any:
-        return made("default_rng") if given is None else _RNG(given)
-
-    class state(_STATE):  # type: ignore[misc,valid-type]  # noqa: N801  numpy asks for a class
-        def __init__(self, given: Any = None) -> None:
-            super().__init__(made.next("RandomState") if given is None else given)
-
-    numpy_random: Any = np.random
-    numpy_random.default_rng, numpy_random.RandomState = default_rng, state
-    np.random.seed(seed)  # noqa: NPY002
-    random.seed(seed)
-    try:
-        yield
-    finally:
-        numpy_random.default_rng, numpy_random.RandomState = _RNG, _STATE
-        np.random.set_state(saved)  # noqa: NPY002
-        random.setstate(saved_python)
-
-
-def side_by_side(
-    path: Path, name: str, text: str, arms: int, horizon: int, epsilon: float
-) -> int:
+def side_by_side(target: Target) -> int:
     """Run both programs on every stream; return the rounds that agreed, or raise `Misread`."""
     compared = 0
-    with seeded(0):
-        real = getattr(load_file(path, text), name)
-        whole = driver_of(builder(real, arms, horizon, epsilon, _RNG(0))()) is None
-    rounds = horizon if whole else min(horizon, ROUNDS)
+    with lent_randomness(0):
+        real = getattr(load_file(target.path, target.text), target.name)
+        whole = driver_of(target.builder(real, np.random.default_rng(0))()) is None
+    rounds = target.horizon if whole else min(target.horizon, ROUNDS)
     for rewards in streams(rounds):
         for seed in SEEDS:
-            with seeded(seed):
-                rng = _RNG(seed)
-                policy = builder(real, arms, horizon, epsilon, rng)()
-                wanted = drive(policy, rewards, arms, rng, text).tolist()
+            with lent_randomness(seed):
+                rng = np.random.default_rng(seed)
+                policy = target.builder(real, rng)()
+                wanted = drive(policy, rewards, target.arms, rng, target.text).tolist()
             try:
-                found = _symbolic(path, name, text, arms, horizon, epsilon, rewards, seed)
+                found = played(target, rewards, seed)
             except Disagreement as error:
-                raise Misread(f"TARGET={text} was misread at {error}; please report it.") from None
+                raise Misread(
+                    f"TARGET={target.text} was misread at {error}; please report it."
+                ) from None
             if found != wanted:
                 first = next(k for k in range(rounds) if found[k] != wanted[k])
                 raise Misread(
-                    f"TARGET={text} was misread: at round {first + 1} it plays arm {wanted[first]}, "
-                    f"and arm {found[first]} on symbols; please report it."
+                    f"TARGET={target.text} was misread: at round {first + 1} it plays arm "
+                    f"{wanted[first]}, and arm {found[first]} on symbols; please report it."
                 )
             compared += rounds
     return compared
 
 
-def _symbolic(
-    path: Path, name: str, text: str, arms: int, horizon: int, epsilon: float, rewards: Any, seed: int
+def played(
+    target: Target,
+    rewards: Any,
+    seed: int,
+    watch: Callable[[Run, int], bool] = lambda run, time: True,
 ) -> list[int]:
+    """Run the symbolic program on concrete rewards and seeded draws; return its actions.
+
+    `watch(run, round)` is told every round and ends the run by returning False.
+    """
     loader = loader_of(
-        path,
-        generator=_Generators(seed),
-        legacy=_STATE(seed),
+        target.path,
+        generator=Generators(seed),
+        legacy=np.random.RandomState(seed),  # noqa: NPY002
         python=random.Random(seed),
     )
     run = Run(drawing=False, guarded=True)
     with active(run):
-        target = loader.target(path, name, text)
+        source = loader.target(target.path, target.name, target.text)
         run.drawing = True
-        rng = Source(False, _RNG(seed))
-        policy = builder(target, arms, horizon, epsilon, rng)()
+        rng = Source(False, np.random.default_rng(seed))
+        policy = target.builder(source, rng)()
         driver = driver_of(policy)
 
         def reward(round: int) -> Any:
@@ -143,13 +104,16 @@ def _symbolic(
 
         if driver is None:
             stream = array([reward(k) for k in range(len(rewards))])
-            found = actions_of(policy(stream, rng), len(rewards), arms)
+            found = actions_of(policy(stream, rng), len(rewards), target.arms)
+            watch(run, len(rewards) - 1)
         else:
-            driver.begin(policy, arms)
+            driver.begin(policy, target.arms)
             memory: dict[str, Any] = {}
-            found = [
-                driver.turn(policy, memory, arms, k, reward) for k in range(len(rewards))
-            ]
+            found = []
+            for time in range(len(rewards)):
+                found.append(driver.turn(policy, memory, target.arms, time, reward))
+                if not watch(run, time):
+                    break
     if run.escaped is not None:
         raise run.escaped
     return found

@@ -152,7 +152,9 @@ class Ledger:
                 fixed.known[pivot] = rows
                 del self.constraints[pivot]
 
-    def system(self, column: int, more: Sequence[Row] = ()) -> dict[int, tuple[Weights, Any]] | None:
+    def system(
+        self, column: int, more: Sequence[Row] = ()
+    ) -> dict[int, tuple[Weights, Any]] | None:
         """Return the constraints on a column's shift, row-reduced; None if `more` contradict."""
         own = Ledger(self.laws, self.columns, dict(self.constraints))
         for draws, rows in more:
@@ -287,9 +289,7 @@ def _rewritten(
     return rows, draws, lost
 
 
-def twins(
-    forms: Iterable[Row], constraints: Iterable[Row], laws: dict[int, Law]
-) -> dict[int, int]:
+def twins(forms: Iterable[Row], constraints: Iterable[Row], laws: dict[int, Law]) -> dict[int, int]:
     """Return the draws that equal another one in every form; the one of largest scale stays."""
     marks: dict[int, list[Any]] = {}
     for number, (draws, _) in enumerate((*forms, *constraints)):

@@ -30,14 +30,51 @@ from dpaudit.symbolic.values import Tracked
 from dpaudit.target import said
 
 REAL = frozenset(
-    "__future__ typing typing_extensions dataclasses collections collections.abc enum abc operator "
-    "itertools copy heapq bisect string numbers warnings types textwrap numpy.typing "
-    "contextlib".split()
+    [
+        "__future__",
+        "typing",
+        "typing_extensions",
+        "dataclasses",
+        "collections",
+        "collections.abc",
+        "enum",
+        "abc",
+        "operator",
+        "itertools",
+        "copy",
+        "heapq",
+        "bisect",
+        "string",
+        "numbers",
+        "warnings",
+        "types",
+        "textwrap",
+        "numpy.typing",
+        "contextlib",
+    ]
 )
-DRAWS = (
-    "laplace normal uniform random exponential gumbel logistic beta gamma binomial integers choice "
-    "permutation shuffle standard_normal random_sample rand randn randint seed"
-).split()
+DRAWS = [
+    "laplace",
+    "normal",
+    "uniform",
+    "random",
+    "exponential",
+    "gumbel",
+    "logistic",
+    "beta",
+    "gamma",
+    "binomial",
+    "integers",
+    "choice",
+    "permutation",
+    "shuffle",
+    "standard_normal",
+    "random_sample",
+    "rand",
+    "randn",
+    "randint",
+    "seed",
+]
 
 
 class Poison:
@@ -62,7 +99,9 @@ class Poison:
 
     __call__ = __getitem__ = __iter__ = __enter__ = __mro_entries__ = __add__ = __bool__ = _used
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __len__ = __mul__ = __truediv__ = _used
-    __radd__ = __rmul__ = __sub__ = __rsub__ = __float__ = __int__ = __index__ = __contains__ = _used
+    __radd__ = __rmul__ = __sub__ = __rsub__ = __float__ = __int__ = __index__ = __contains__ = (
+        _used
+    )
     __hash__ = object.__hash__
     __repr__ = _used
 
@@ -129,9 +168,13 @@ class Loader:
         numpy = numpy_module(chance)
         python = PythonSource(False, self.python)
         plain = StandIn("random")
-        names = "random uniform gauss normalvariate expovariate betavariate choice randrange randint"
+        names = (
+            "random uniform gauss normalvariate expovariate betavariate choice randrange randint"
+        )
         vars(plain).update({name: getattr(python, name) for name in names.split()})
-        vars(plain).update({"seed": python.seed, "Random": lambda seed=None: self.source("Random", seed)})
+        vars(plain).update(
+            {"seed": python.seed, "Random": lambda seed=None: self.source("Random", seed)}
+        )
         mathematics = StandIn("math")
         vars(mathematics).update(math_functions())
         numba = StandIn("numba")
@@ -165,7 +208,9 @@ class Loader:
         if isinstance(seed, Source):
             return seed
         if isinstance(seed, Tracked):
-            raise current().escape("a generator seeded with a value that depends on rewards or noise")
+            raise current().escape(
+                "a generator seeded with a value that depends on rewards or noise"
+            )
         real = None
         if self.generator is not None:
             made = {
@@ -317,9 +362,10 @@ def _require_plain(tree: ast.AST, path: str) -> None:
         elif isinstance(node, ast.Name):
             name = node.id
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            name = node.value if node.value.strip("_") in ("builtins", "globals", "subclasses") else ""
+            name = (
+                node.value if node.value.strip("_") in ("builtins", "globals", "subclasses") else ""
+            )
         if name.startswith("__") and name.endswith("__") and name not in ATTRIBUTES:
             raise Escape(
                 f"the name {name}", "it can reach around what is followed", Place(path, node.lineno)
             )
-

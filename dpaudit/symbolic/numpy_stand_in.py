@@ -14,20 +14,95 @@ from dpaudit.symbolic.elementwise import lifted
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.values import Tracked
 
-CONSTANTS = "inf nan pi e newaxis euler_gamma".split()
-TYPES = (
-    "float64 float32 float16 int64 int32 int16 int8 intp int_ uint8 uint32 uint64 bool_ integer "
-    "floating number generic dtype float_ double single longlong finfo iinfo".split()
-)
-PUBLIC = (
-    "arange linspace logspace eye identity unique isclose allclose array_equal isin in1d diff roll "
-    "flip round around prod outer histogram argwhere count_nonzero searchsorted percentile quantile "
-    "interp median logical_and logical_or logical_not logical_xor triu tril cumprod bincount average "
-    "float_power gcd lcm meshgrid nan_to_num sort lexsort ptp digitize matmul einsum polyval "
-    "result_type can_cast broadcast_shapes array_split split trapz nanmax nanmin nanmean "
-    "nanargmax nanargmin log_2"
-).split()
-SAME = "shape size ndim".split()
+CONSTANTS = ["inf", "nan", "pi", "e", "newaxis", "euler_gamma"]
+TYPES = [
+    "float64",
+    "float32",
+    "float16",
+    "int64",
+    "int32",
+    "int16",
+    "int8",
+    "intp",
+    "int_",
+    "uint8",
+    "uint32",
+    "uint64",
+    "bool_",
+    "integer",
+    "floating",
+    "number",
+    "generic",
+    "dtype",
+    "float_",
+    "double",
+    "single",
+    "longlong",
+    "finfo",
+    "iinfo",
+]
+PUBLIC = [
+    "arange",
+    "linspace",
+    "logspace",
+    "eye",
+    "identity",
+    "unique",
+    "isclose",
+    "allclose",
+    "array_equal",
+    "isin",
+    "in1d",
+    "diff",
+    "roll",
+    "flip",
+    "round",
+    "around",
+    "prod",
+    "outer",
+    "histogram",
+    "argwhere",
+    "count_nonzero",
+    "searchsorted",
+    "percentile",
+    "quantile",
+    "interp",
+    "median",
+    "logical_and",
+    "logical_or",
+    "logical_not",
+    "logical_xor",
+    "triu",
+    "tril",
+    "cumprod",
+    "bincount",
+    "average",
+    "float_power",
+    "gcd",
+    "lcm",
+    "meshgrid",
+    "nan_to_num",
+    "sort",
+    "lexsort",
+    "ptp",
+    "digitize",
+    "matmul",
+    "einsum",
+    "polyval",
+    "result_type",
+    "can_cast",
+    "broadcast_shapes",
+    "array_split",
+    "split",
+    "trapz",
+    "nanmax",
+    "nanmin",
+    "nanmean",
+    "nanargmax",
+    "nanargmin",
+    "log_2",
+]
+SAME = ["shape", "size", "ndim"]
 
 
 def _plain(value: Any) -> Any:
@@ -67,7 +142,9 @@ def _type(value: Any) -> Any:
 def _filled(value: Any) -> Callable[..., Any]:
     def apply(shape: Any, dtype: Any = float, order: str = "C") -> Array:
         kind = kind_of(dtype)
-        store = np.empty(_real(shape) if not isinstance(shape, Array) else concrete(shape), dtype=object)
+        store = np.empty(
+            _real(shape) if not isinstance(shape, Array) else concrete(shape), dtype=object
+        )
         one = KINDS[kind](value)
         store.fill(one)
         return Array(store, kind)
@@ -109,7 +186,9 @@ def asarray(value: Any, dtype: Any = None) -> Array:
 
 def _joined(name: str) -> Callable[..., Any]:
     def apply(parts: Any, axis: int = 0) -> Array:
-        arrays = [lifted(part) if not isinstance(part, Tracked) else array([part]) for part in parts]
+        arrays = [
+            lifted(part) if not isinstance(part, Tracked) else array([part]) for part in parts
+        ]
         arrays = [part if isinstance(part, Array) else array([part]) for part in arrays]
         kinds = {part.kind for part in arrays}
         kind = "f" if "f" in kinds else "i" if "i" in kinds else "b"
@@ -123,7 +202,12 @@ def _joined(name: str) -> Callable[..., Any]:
 
 def append(values: Any, more: Any, axis: Any = None) -> Array:
     """Return an array with elements added at its end."""
-    found: Array = _joined("concatenate")([lifted(values).ravel(), array([more] if not isinstance(more, Array | list) else more).ravel()])
+    found: Array = _joined("concatenate")(
+        [
+            lifted(values).ravel(),
+            array([more] if not isinstance(more, Array | list) else more).ravel(),
+        ]
+    )
     return found
 
 
@@ -197,11 +281,26 @@ def numpy_module(random: ModuleType) -> StandIn:
         names[name] = by_element.unary(name)
     for name in (*by_element.BINARY, "maximum", "minimum", "fmax", "fmin"):
         names[name] = by_element.binary(name)
-    for name in "sum mean max min argmax argmin any all var std cumsum dot nonzero argsort".split():
+    for name in [
+        "sum",
+        "mean",
+        "max",
+        "min",
+        "argmax",
+        "argmin",
+        "any",
+        "all",
+        "var",
+        "std",
+        "cumsum",
+        "dot",
+        "nonzero",
+        "argsort",
+    ]:
         names[name] = _method(name)
-    for name in "reshape ravel repeat tile squeeze expand_dims transpose".split():
+    for name in ["reshape", "ravel", "repeat", "tile", "squeeze", "expand_dims", "transpose"]:
         names[name] = _reordered(name)
-    for name in "concatenate stack vstack hstack column_stack".split():
+    for name in ["concatenate", "stack", "vstack", "hstack", "column_stack"]:
         names[name] = _joined(name)
     for name in SAME:
         names[name] = lambda value, name=name: getattr(asarray(value), name)
@@ -233,4 +332,3 @@ def numpy_module(random: ModuleType) -> StandIn:
     }
     vars(module).update(names)
     return module
-

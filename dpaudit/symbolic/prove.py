@@ -16,7 +16,7 @@ from dpaudit.check import place_of
 from dpaudit.symbolic.guard import side_by_side
 from dpaudit.symbolic.ledger import Failure
 from dpaudit.symbolic.run import Escape
-from dpaudit.symbolic.subject import located, subject_of
+from dpaudit.symbolic.subject import Target, subject_of
 from dpaudit.symbolic.walk import Outcome, Walk
 from dpaudit.target import said
 from dpaudit.verdict import Finding, Status
@@ -41,18 +41,22 @@ class Proved:
     line: int | None = None
 
 
-def prove(text: str, arms: int, horizon: int, epsilon: float, budget: float) -> Proved:
-    """Return what the code check concludes of `file.py:object`."""
+def prove(target: Target, budget: float) -> Proved:
+    """Return what the code check concludes of an instance."""
     start = time.monotonic()
+    arms, horizon, epsilon = target.arms, target.horizon, target.epsilon
 
     def silent(reason: str, lead: Lead | None = None, line: int | None = None) -> Proved:
         spent = time.monotonic() - start
         finding = Finding("code", Status.SILENT, reason, arms=arms, seconds=spent)
         return Proved(finding, lead, line)
 
-    path, name = located(text)
+    if not target.readable:
+        return silent(f"{target.text} is not file.py:object, so its code was not read.")
+    path = target.path
     try:
-        found, compared = _walked(path, name, text, arms, horizon, epsilon, start + budget)
+        compared = side_by_side(target)
+        found = walked(target, start + budget)
     except Escape as stop:
         return silent(f"Not followed: {stop}.", line=_line(stop.place.file, path, stop.place.line))
     except Exception as error:
@@ -89,17 +93,17 @@ def prove(text: str, arms: int, horizon: int, epsilon: float, budget: float) -> 
     return Proved(finding)
 
 
-def _walked(
-    path: Path, name: str, text: str, arms: int, horizon: int, epsilon: float, deadline: float
-) -> tuple[Outcome, int]:
-    compared = side_by_side(path, name, text, arms, horizon, epsilon)
-    found = Outcome(0)
+def walked(target: Target, deadline: float) -> Outcome:
+    """Walk with both sides of each comparison published; where that fails, with differences."""
+    first = Outcome(0)
     for apart in (True, False):
-        subject = subject_of(text, arms, horizon, epsilon)
-        found = Walk(subject, horizon, Fraction(epsilon), deadline, apart=apart).explore()
+        walk = Walk(subject_of(target), target.horizon, Fraction(target.epsilon), deadline, apart)
+        found = walk.explore()
         if found.failure is None:
-            break
-    return found, compared
+            return found
+        first = found if first.failure is None else first
+    assert first.failure is not None and found.failure is not None
+    return found if found.failure.charge < first.failure.charge else first
 
 
 def _line(file: str, path: Path, line: int) -> int | None:

@@ -105,7 +105,8 @@ class Run:
     signs: dict[Any, frozenset[int]] = field(default_factory=dict)
     escaped: Escape | None = None
     drawing: bool = True
-    releases: list[tuple[Place, str]] = field(default_factory=list)
+    differences: list[Any] = field(default_factory=list)
+    """In a guarded run: what was compared, as affine forms."""
 
     def place(self) -> Place:
         """Return the line of the judged code that is running."""

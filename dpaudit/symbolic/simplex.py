@@ -15,8 +15,6 @@ Weights = dict[int, Any]
 STEPS = 200
 
 
-
-
 def minimise(
     system: Mapping[int, tuple[Weights, Any]], prices: Mapping[int, Fraction]
 ) -> dict[int, Fraction]:
@@ -37,7 +35,9 @@ def minimise(
         basis.append(2 * row + (0 if flip == 1 else 1))
     costs = [prices[name] for name, _ in names]
     for _ in range(STEPS):
-        entering = next((k for k in range(len(names)) if _reduced(table, basis, costs, k) < 0), None)
+        entering = next(
+            (k for k in range(len(names)) if _reduced(table, basis, costs, k) < 0), None
+        )
         if entering is None:
             break
         ratios = [
@@ -60,9 +60,7 @@ def minimise(
 def _reduced(table: list[list[Fraction]], basis: list[int], costs: list[Fraction], k: int) -> Any:
     if k in basis:
         return 0
-    return costs[k] - sum(
-        costs[basis[row]] * line[k] for row, line in enumerate(table) if line[k]
-    )
+    return costs[k] - sum(costs[basis[row]] * line[k] for row, line in enumerate(table) if line[k])
 
 
 def _pivot(table: list[list[Fraction]], leaving: int, entering: int) -> None:

@@ -26,8 +26,18 @@ from dpaudit.symbolic.values import Linear, Opaque, Tracked
 
 ATOMS = (int, float, str, bool, type(None), bytes, complex, Fraction, range, np.generic, type(...))
 UNREAD = frozenset(
-    "__builtins__ __dict__ __weakref__ __doc__ __abstractmethods__ _abc_impl __annotations__ "
-    "__match_args__ __parameters__ __orig_bases__".split()
+    [
+        "__builtins__",
+        "__dict__",
+        "__weakref__",
+        "__doc__",
+        "__abstractmethods__",
+        "_abc_impl",
+        "__annotations__",
+        "__match_args__",
+        "__parameters__",
+        "__orig_bases__",
+    ]
 )  # judged code cannot name them
 QUIET = ("typing", "types", "re", "functools", "__future__", "abc", "dataclasses")
 SHARED = (type, ModuleType, BuiltinFunctionType, Source, Poison, enum.Enum, property, np.dtype)
@@ -171,7 +181,9 @@ class Copier:
     def _array(self, value: Array) -> Array:
         owner = value.store if value.store.base is None else value.store.base
         if id(owner) in self.buffers:
-            raise Escape("two arrays kept between rounds that share their memory", "copy one of them")
+            raise Escape(
+                "two arrays kept between rounds that share their memory", "copy one of them"
+            )
         self.buffers.add(id(owner))
         new = Array(np.empty(value.shape, dtype=object), value.kind)
         self._begin(value, new, "array", value.kind, value.shape)

@@ -16,14 +16,63 @@ from dpaudit.symbolic.elementwise import FINITE, LIPSCHITZ, between
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.values import Tracked, function, largest
 
-REAL_TYPES = (float, np.floating, np.number, np.generic, numbers.Number, numbers.Real, numbers.Complex)
-REFUSED = (
-    "open eval exec compile input globals locals vars id hash breakpoint memoryview help exit quit dir"
-).split()
-OPAQUE_MATH = (
-    "sqrt log log2 log10 log1p exp expm1 sin cos tan tanh sinh cosh atan atan2 pow hypot erf erfc "
-    "gamma lgamma cbrt exp2 copysign fmod floor ceil trunc"
-).split()
+REAL_TYPES = (
+    float,
+    np.floating,
+    np.number,
+    np.generic,
+    numbers.Number,
+    numbers.Real,
+    numbers.Complex,
+)
+REFUSED = [
+    "open",
+    "eval",
+    "exec",
+    "compile",
+    "input",
+    "globals",
+    "locals",
+    "vars",
+    "id",
+    "hash",
+    "breakpoint",
+    "memoryview",
+    "help",
+    "exit",
+    "quit",
+    "dir",
+]
+OPAQUE_MATH = [
+    "sqrt",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "exp",
+    "expm1",
+    "sin",
+    "cos",
+    "tan",
+    "tanh",
+    "sinh",
+    "cosh",
+    "atan",
+    "atan2",
+    "pow",
+    "hypot",
+    "erf",
+    "erfc",
+    "gamma",
+    "lgamma",
+    "cbrt",
+    "exp2",
+    "copysign",
+    "fmod",
+    "floor",
+    "ceil",
+    "trunc",
+]
 
 
 class _Kind(type):
@@ -189,10 +238,39 @@ def _math(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
 
 ATTRIBUTES = MappingProxyType(
     dict.fromkeys(
-        "__init__ __name__ __class__ __doc__ __dict__ __len__ __call__ __version__ __post_init__ "
-        "__setattr__ __getattribute__ __getattr__ __getitem__ __setitem__ __iter__ __next__ __eq__ "
-        "__repr__ __str__ __module__ __qualname__ __file__ __enter__ __exit__ __new__ __add__ "
-        "__hash__ __contains__ __slots__ __init_subclass__ __set_name__".split()
+        [
+            "__init__",
+            "__name__",
+            "__class__",
+            "__doc__",
+            "__dict__",
+            "__len__",
+            "__call__",
+            "__version__",
+            "__post_init__",
+            "__setattr__",
+            "__getattribute__",
+            "__getattr__",
+            "__getitem__",
+            "__setitem__",
+            "__iter__",
+            "__next__",
+            "__eq__",
+            "__repr__",
+            "__str__",
+            "__module__",
+            "__qualname__",
+            "__file__",
+            "__enter__",
+            "__exit__",
+            "__new__",
+            "__add__",
+            "__hash__",
+            "__contains__",
+            "__slots__",
+            "__init_subclass__",
+            "__set_name__",
+        ]
     )
 )
 """The dunder attributes that judged code may name: others reach around what stands in."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dpaudit.core.mutants import find as find_mutant
 from dpaudit.errors import InvalidArgument
 from dpaudit.sample.boxes import accepted
 from dpaudit.sources import CORE
@@ -15,14 +17,18 @@ from dpaudit.symbolic.loading import Loader
 from dpaudit.symbolic.run import Run, active
 from dpaudit.symbolic.snapshot import Roots
 from dpaudit.symbolic.walk import Subject
+from dpaudit.target import MUTANTS
 
 
 def located(text: str) -> tuple[Path, str]:
     """Return the file and the object that TARGET names."""
+    if text.startswith(MUTANTS):
+        mutant = find_mutant(text.removeprefix(MUTANTS))
+        return Path(mutant.file), mutant.source.__name__
     place, _, name = text.rpartition(":")
     path = Path(place)
     if not place.endswith(".py") or not path.is_file() or not name:
-        raise InvalidArgument("TARGET", text, "must be file.py:object.")
+        raise InvalidArgument("TARGET", text, "must be file.py:object to be read on symbols.")
     return path.absolute(), name
 
 
@@ -33,31 +39,56 @@ def loader_of(path: Path, **real: Any) -> Loader:
     return Loader(path.parent, root, **real)
 
 
-def builder(target: Any, arms: int, horizon: int, epsilon: float, rng: Any) -> Callable[[], Any]:
-    """Return how a policy is built: with those of the four keywords that the object accepts."""
-    names = accepted(target)
-    values = {"arms": arms, "horizon": horizon, "epsilon": epsilon, "rng": rng}
-    if names is None:
-        return lambda: target
-    return lambda: target(**{name: values[name] for name in names})
+@dataclass(frozen=True)
+class Target:
+    """`file.py:object` and the instance that is judged."""
+
+    text: str
+    arms: int
+    horizon: int
+    epsilon: float
+
+    @property
+    def readable(self) -> bool:
+        """Whether there is a file to read."""
+        try:
+            located(self.text)
+        except InvalidArgument:
+            return False
+        return True
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return located(self.text)[0]
+
+    @property
+    def name(self) -> str:
+        """The object in it."""
+        return located(self.text)[1]
+
+    def builder(self, source: Any, rng: Any) -> Callable[[], Any]:
+        """Return how a policy is built: with those of the four keywords that it accepts."""
+        names = accepted(source)
+        values = {"arms": self.arms, "horizon": self.horizon, "epsilon": self.epsilon, "rng": rng}
+        if names is None:
+            return lambda: source
+        return lambda: source(**{name: values[name] for name in names})
 
 
-def subject_of(text: str, arms: int, horizon: int, epsilon: float) -> Subject:
-    """Return the code that TARGET names, loaded to meet symbols."""
-    path, name = located(text)
-    loader = loader_of(path)
-    run = Run(drawing=False)
-    with active(run):
-        target = loader.target(path, name, text)
+def subject_of(target: Target) -> Subject:
+    """Return the code that a target names, loaded to meet symbols."""
+    loader = loader_of(target.path)
+    with active(Run(drawing=False)):
+        source = loader.target(target.path, target.name, target.text)
         modules = {module.__name__ for module in loader.own}
 
         def own(kind: type) -> bool:
-            plain = all(
-                base.__module__ in modules or base in (object, tuple) or base.__module__ in ("abc", "typing")
-                for base in kind.__mro__
+            known = (*modules, "abc", "typing")
+            return kind.__module__ in modules and all(
+                base.__module__ in known or base in (object, tuple) for base in kind.__mro__
             )
-            return plain and kind.__module__ in modules
 
         roots = Roots(loader.own, own)
-    build = builder(target, arms, horizon, epsilon, Source(False))
-    return Subject(build, driver_of, arms, frozenset(loader.files), roots)
+    build = target.builder(source, Source(False))
+    return Subject(build, driver_of, target.arms, frozenset(loader.files), roots)

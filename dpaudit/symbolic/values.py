@@ -196,9 +196,7 @@ class Tracked:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        raise current().escape(
-            f"the attribute {name} of a value that depends on rewards or noise"
-        )
+        raise current().escape(f"the attribute {name} of a value that depends on rewards or noise")
 
 
 class Linear(Tracked):
@@ -315,7 +313,9 @@ def _union(*values: Any) -> list[tuple[Weights, Weights]]:
     return found
 
 
-def function(real: Callable[..., Any], *values: Any, lipschitz: Any = None, reach: Any = None) -> Any:
+def function(
+    real: Callable[..., Any], *values: Any, lipschitz: Any = None, reach: Any = None
+) -> Any:
     """Return a deterministic function of values: opaque in their forms.
 
     Of a single raw reward it is a new symbol where it moves by at most `lipschitz` times as much, or
@@ -387,7 +387,9 @@ def compare(a: Tracked, b: Any, wanted: frozenset[int]) -> Any:
 
 def _agree(value: Linear) -> None:
     parts = {**value.rows, **value.draws, **value.publics}
-    current().agree(parts, value.rest, value.shadow)
+    run = current()
+    run.agree(parts, value.rest, value.shadow)
+    run.differences.append(value)
 
 
 def _record(a: Any, b: Any, difference: Tracked) -> None:

@@ -208,7 +208,9 @@ class Walk:
 
     # -- settling ---------------------------------------------------------------------------------
 
-    def _add(self, parent: State | None, run: Run, body: Any, arms: tuple[int, ...], at: int) -> None:
+    def _add(
+        self, parent: State | None, run: Run, body: Any, arms: tuple[int, ...], at: int
+    ) -> None:
         new = self.settled(parent, run, body, arms, at)
         if new is None:
             return
@@ -321,7 +323,10 @@ def _forget(ledger: Ledger, live: list[Row]) -> set[int]:
         if len(owners[known.owner]) > 1:
             continue
         if known.reach:
-            spent = ledger.spent.get(name, Fraction(0)) + ledger.base.pop(known.owner, Fraction(0)) / known.reach
+            spent = (
+                ledger.spent.get(name, Fraction(0))
+                + ledger.base.pop(known.owner, Fraction(0)) / known.reach
+            )
             if spent:
                 ledger.spent[name] = spent
         other = best.setdefault((known.reach, tuple(marks[name])), name)
