@@ -17,16 +17,17 @@ from dpaudit.symbolic.run import current
 from dpaudit.symbolic.values import Tracked, is_number, largest
 
 KINDS = {"f": np.float64, "i": np.int64, "b": np.bool_}
+DTYPES = [np.dtype(it) for it in (np.float64, np.float32, np.int64, np.int32, np.bool_)]
 
 
 def kind_of(dtype: Any) -> str:
     """Return f, i or b for a dtype; anything else ends in silence."""
     real = getattr(dtype, "real_type", dtype)
-    kind = np.dtype(real).kind
-    kind = "i" if kind == "u" else kind
-    if kind not in KINDS:
-        raise current().escape(f"an array of dtype {np.dtype(real)}")
-    return kind
+    if np.dtype(real) not in DTYPES:
+        raise current().escape(
+            f"an array of dtype {np.dtype(real)}", "it may overflow, or hold text"
+        )
+    return str(np.dtype(real).kind)
 
 
 def holds_symbol(storage: Any) -> bool:

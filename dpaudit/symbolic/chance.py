@@ -36,7 +36,11 @@ class Source:
     __slots__ = ("fixed", "real")
 
     def __init__(self, fixed: bool, real: Any = None) -> None:
-        self.fixed, self.real = fixed, real
+        object.__setattr__(self, "fixed", fixed)
+        object.__setattr__(self, "real", real)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise current().escape(f"an attribute {name} put on a random generator")
 
     def law(self, kind: str, scale: Fraction | None = None) -> Law:
         """Return the law of a draw of this generator."""

@@ -20,8 +20,10 @@ def coin_of(run: Run, difference: Any) -> Coin | None:
     if len(difference.draws) != 1 or len(difference.rows) != 1 or difference.publics:
         return None
     [(draw, weight)], [(row, slope)] = difference.draws.items(), difference.rows.items()
-    law = run.laws[draw]
-    if law.kind != "uniform" or run.columns[row].owner != row:
+    law, column = run.laws[draw], run.columns[row]
+    if law.kind != "uniform" or column.owner != row or not column.single:
+        return None
+    if draw <= run.first:  # an earlier branch may have used it
         return None
     if any(coin.draw == draw for coin in run.coins) or any(draw in f.draws for f in run.forms):
         return None

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpaudit.symbolic.arrays import Array, array, elementwise, mapped, wrap
 from dpaudit.symbolic.run import current
-from dpaudit.symbolic.values import Tracked, function, is_number
+from dpaudit.symbolic.values import Tracked, asked, finite, function, is_number
 
 UNARY = [
     "sqrt",
@@ -60,6 +60,13 @@ BINARY = {
 FINITE = {"isnan": False, "isinf": False, "isfinite": True}
 
 
+def is_finite(name: str, value: Any) -> bool:
+    """Answer isnan, isinf or isfinite of a tracked value."""
+    if finite(value):
+        return FINITE[name]
+    return asked(lambda: bool(getattr(np, name)(value.shadow)), value)
+
+
 def lifted(value: Any) -> Any:
     """Return lists as arrays, and everything else as it is."""
     return array(value) if isinstance(value, list | tuple) else value
@@ -73,7 +80,7 @@ def unary(name: str) -> Callable[..., Any]:
         if not isinstance(value, Tracked):
             return real(value)
         if name in FINITE:
-            return np.bool_(FINITE[name])
+            return np.bool_(is_finite(name, value))
         return function(real, value, lipschitz=LIPSCHITZ.get(name))
 
     def apply(value: Any, **more: Any) -> Any:
@@ -93,7 +100,7 @@ def between(a: Any, b: Any, larger: bool) -> Any:
     if not isinstance(a, Tracked) and not isinstance(b, Tracked):
         return real(a, b)
     for one, other in ((a, b), (b, a)):
-        if is_number(one) and math.isinf(one):
+        if is_number(one) and math.isinf(one) and finite(other):
             return one if (one > 0) == larger else other
     return function(real, a, b, lipschitz=1 if is_number(a) or is_number(b) else None)
 

@@ -1,4 +1,4 @@
-"""The guard: the real program and the symbolic one, side by side, before anything is proved.
+"""The guard: the real program and the symbolic one, side by side, before anything is called proved.
 
 Both run on the same concrete rewards (random and extreme streams) with generators of the same seeds.
 In the symbolic one every symbol carries the double of the real program, decisions follow these, and
@@ -49,14 +49,14 @@ def side_by_side(target: Target) -> int:
     """Run both programs on every stream; return the rounds that agreed, or raise `Misread`."""
     compared = 0
     with lent_randomness(0):
-        real = getattr(load_file(target.path, target.text), target.name)
+        real = _real(target)
         whole = driver_of(target.builder(real, np.random.default_rng(0))()) is None
     rounds = target.horizon if whole else min(target.horizon, ROUNDS)
     for rewards in streams(rounds):
         for seed in SEEDS:
             with lent_randomness(seed):
                 rng = np.random.default_rng(seed)
-                policy = target.builder(real, rng)()
+                policy = target.builder(_real(target), rng)()
                 wanted = drive(policy, rewards, target.arms, rng, target.text).tolist()
             try:
                 found = played(target, rewards, seed)
@@ -72,6 +72,11 @@ def side_by_side(target: Target) -> int:
                 )
             compared += rounds
     return compared
+
+
+def _real(target: Target) -> Any:
+    """Return the object of the target, its file executed anew."""
+    return getattr(load_file(target.path, target.text), target.name)
 
 
 def played(

@@ -17,7 +17,7 @@ from typing import Any
 
 from dpaudit.symbolic.run import NOWHERE, Coin, Column, Form, Law, Place
 from dpaudit.symbolic.simplex import minimise
-from dpaudit.symbolic.values import Linear, Opaque, Tracked, Weights, combined
+from dpaudit.symbolic.values import Linear, Opaque, Tracked, Weights, combined, public_name, wild
 
 INFINITE = float("inf")
 Row = tuple[Weights, Weights]  # draws, columns
@@ -256,7 +256,7 @@ def rewritten(value: Tracked, fixed: Fixed, dropped: set[int], names: dict[Any, 
                 return value
             return Linear(value.rest, rows, draws, value.shadow)
         key = (value.rest, frozenset(value.publics.items()), frozenset(lost.items()))
-        name = names.setdefault(key, -1 - len(names))
+        name = public_name(names.setdefault(key, len(names)), any(map(wild, value.publics)))
         return Linear(0, rows, draws, value.shadow, {name: 1})
     assert isinstance(value, Opaque)
     basis: list[tuple[Weights, Weights]] = []
@@ -265,7 +265,7 @@ def rewritten(value: Tracked, fixed: Fixed, dropped: set[int], names: dict[Any, 
         if (new_rows or new_draws) and (new_rows, new_draws) not in basis:
             basis.append((new_rows, new_draws))
     if not basis:
-        name = names.setdefault(value.token, -1 - len(names))
+        name = public_name(names.setdefault(value.token, len(names)), True)
         return Linear(0, {}, {}, value.shadow, {name: 1})
     changed = len(basis) != len(value.basis) or any(
         a is not c or b is not d for (a, b), (c, d) in zip(basis, value.basis, strict=True)
@@ -299,6 +299,8 @@ def twins(forms: Iterable[Row], constraints: Iterable[Row], laws: dict[int, Law]
     found: dict[int, int] = {}
     for name, mark in sorted(marks.items()):
         law = laws[name]
+        if law.kind == "uniform":
+            continue  # a coin asks for its very own law
         key = (law.kind, law.continuous, law.scale is None, tuple(mark))
         other = best.setdefault(key, name)
         if other == name:

@@ -109,10 +109,30 @@ class Poison:
 class PoisonModule(ModuleType):
     """A module that can be imported and named."""
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise current().escape(f"an assignment to {self.__name__}.{name}")
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         return Poison(f"{self.__name__}.{name}")
+
+
+def public(module: ModuleType) -> dict[str, Any]:
+    """Return the public names of a real module, without those that reach around what is followed."""
+    hidden = (
+        "attrgetter",
+        "methodcaller",
+        "get_type_hints",
+        "FunctionType",
+        "CodeType",
+        "CellType",
+    )
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("_") and name not in hidden and not isinstance(value, ModuleType)
+    }
 
 
 def memo_free(function: Any = None, *_: Any, **__: Any) -> Any:
@@ -147,6 +167,8 @@ class Loader:
     modules: dict[str, ModuleType] = field(default_factory=dict)
     files: set[str] = field(default_factory=set)
     own: list[ModuleType] = field(default_factory=list)
+    catching: bool = False
+    """Whether some file of it catches exceptions."""
 
     def __post_init__(self) -> None:
         self.builtins = substituted(self.imported)
@@ -191,6 +213,7 @@ class Loader:
             "math": mathematics,
             "numba": numba,
             "functools": functions,
+            "warnings": _warnings(),
         }
         self._scipy()
 
@@ -258,8 +281,9 @@ class Loader:
         if name in self.modules:
             return self.modules[name]
         if name in REAL:
-            self.modules[name] = importlib.import_module(name)
-            return self.modules[name]
+            self.modules[name] = found = StandIn(name)
+            vars(found).update(public(importlib.import_module(name)))
+            return found
         found = self._found(name)
         if found is None:
             found = PoisonModule(name)
@@ -299,6 +323,10 @@ class Loader:
         text = file.read_bytes()
         tree = ast.parse(text, path)
         _require_plain(tree, path)
+        self.catching = self.catching or any(
+            isinstance(node, ast.Try) or (isinstance(node, ast.Name) and node.id == "suppress")
+            for node in ast.walk(tree)
+        )
         vars(module).update({"__file__": path, "__builtins__": self.builtins, "__name__": name})
         if running():
             current().files = frozenset(self.files)
@@ -321,6 +349,17 @@ class Loader:
         except Exception as error:
             raise InvalidArgument("TARGET", text, f"cannot be imported: {said(error)}") from None
         return vars(module)[name]
+
+
+def _warnings() -> ModuleType:
+    def ask(action: str = "", *_: Any, **__: Any) -> None:
+        if action == "error":
+            raise current().escape("warnings that become errors")
+
+    module = StandIn("warnings")
+    quiet = {"warn": lambda *_, **__: None, "filterwarnings": ask, "simplefilter": ask}
+    vars(module).update(quiet)
+    return module
 
 
 class _Frozen:

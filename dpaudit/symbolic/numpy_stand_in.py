@@ -242,11 +242,12 @@ def flatnonzero(value: Any) -> Array:
     return found
 
 
-class _Nothing:
-    """A context in which numpy's warnings are not asked for."""
+class _Warnings:
+    """What is done with numpy's warnings; making errors of them is not followed."""
 
-    def __init__(self, **_: Any) -> None:
-        pass
+    def __init__(self, **given: Any) -> None:
+        if not {*given.values()} <= {"ignore", "warn", "print", None}:
+            raise current().escape("floating-point warnings that become errors")
 
     def __enter__(self) -> None:
         return None
@@ -259,7 +260,10 @@ class _Nothing:
 
 
 class StandIn(ModuleType):
-    """A module of which only what is written here exists."""
+    """A module of which only what is written here exists, and which cannot be changed."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise current().escape(f"an assignment to {self.__name__}.{name}")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -313,18 +317,16 @@ def numpy_module(random: ModuleType) -> StandIn:
         "copy": lambda value: array(value),
         "zeros": _filled(0),
         "ones": _filled(1),
-        "empty": _filled(0),
         "full": full,
         "zeros_like": _like(0),
         "ones_like": _like(1),
-        "empty_like": _like(0),
         "full_like": full_like,
         "append": append,
         "flatnonzero": flatnonzero,
         "clip": by_element.clip,
         "where": by_element.where,
-        "errstate": _Nothing,
-        "seterr": lambda **_: None,
+        "errstate": _Warnings,
+        "seterr": lambda **given: _Warnings(**given) and None,
         "set_printoptions": lambda **_: None,
         "ndarray": Array,
         "random": random,

@@ -55,8 +55,8 @@ def prove(target: Target, budget: float) -> Proved:
         return silent(f"{target.text} is not file.py:object, so its code was not read.")
     path = target.path
     try:
-        compared = side_by_side(target)
         found = walked(target, start + budget)
+        compared = side_by_side(target) if found.failure is None else 0
     except Escape as stop:
         return silent(f"Not followed: {stop}.", line=_line(stop.place.file, path, stop.place.line))
     except Exception as error:

@@ -84,6 +84,8 @@ class Column:
     owner: int
     reach: Fraction = Fraction(1)
     round: int = 0
+    single: bool = True
+    """Whether it stands for itself alone, and not also for others that were equal to it."""
 
 
 @dataclass
@@ -95,6 +97,10 @@ class Run:
     laws: dict[int, Law] = field(default_factory=dict)
     columns: dict[int, Column] = field(default_factory=dict)
     next_symbol: int = 0
+    first: int = 0
+    """Symbols above this one were made in this run."""
+    catching: bool = False
+    """Whether the judged code catches exceptions."""
     guarded: bool = False
     apart: bool = True
     """Whether both sides of a comparison are published, and not only their difference."""

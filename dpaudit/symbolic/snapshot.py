@@ -11,9 +11,17 @@ from __future__ import annotations
 import enum
 import math
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from fractions import Fraction
-from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    FunctionType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
 import numpy as np
@@ -22,6 +30,7 @@ from dpaudit.symbolic.arrays import Array
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.loading import Poison
 from dpaudit.symbolic.run import Escape
+from dpaudit.symbolic.stand_ins import Float, Int
 from dpaudit.symbolic.values import Linear, Opaque, Tracked
 
 ATOMS = (int, float, str, bool, type(None), bytes, complex, Fraction, range, np.generic, type(...))
@@ -79,13 +88,9 @@ class Copier:
     """One copy of a body; `replace` maps tracked values, `key` collects what it is made of."""
 
     def __init__(
-        self,
-        own: Callable[[type], bool],
-        loaded: frozenset[int],
-        replace: dict[int, Tracked] | None = None,
-        keyed: bool = False,
+        self, roots: Roots, replace: dict[int, Tracked] | None = None, keyed: bool = False
     ) -> None:
-        self.own, self.loaded, self.replace = own, loaded, replace
+        self.roots, self.replace = roots, replace
         self.memo: dict[int, Any] = {}
         self.kept: list[Any] = []  # ids are only names while their objects live
         self.buffers: set[int] = set()
@@ -106,7 +111,8 @@ class Copier:
             if self.key is not None:
                 self.key.append(_atom(value, kind))
             return value
-        if isinstance(value, SHARED) or (kind is FunctionType and id(value) in self.loaded):
+        if isinstance(value, SHARED) or (kind is FunctionType and id(value) in self.roots.known):
+            self._require_known(value)
             if self.key is not None:
                 self.key.append(("shared", id(value)))
             return value
@@ -116,6 +122,20 @@ class Copier:
             return self.memo[id(value)]
         self.kept.append(value)
         return self._container(value, kind)
+
+    def _require_known(self, value: Any) -> None:
+        """Refuse what could carry something and was made while the code ran."""
+        if (
+            isinstance(value, type)
+            and self.roots.judged(value)
+            and id(value) not in self.roots.known
+        ):
+            raise Escape(f"the class {value.__name__}, made while the policy runs")
+        bound = getattr(value, "__self__", None) if type(value) is BuiltinFunctionType else None
+        if bound is not None and not isinstance(bound, ModuleType):
+            raise Escape(
+                f"the method {value.__name__} of a {type(bound).__name__} kept between rounds"
+            )
 
     def _begin(self, value: Any, new: Any, *mark: Any) -> Any:
         self.memo[id(value)] = new
@@ -134,12 +154,16 @@ class Copier:
             self.memo[id(value)] = found
             return found
         if kind in (dict, OrderedDict, Counter, defaultdict):
-            new = defaultdict(value.default_factory) if kind is defaultdict else kind()
+            if getattr(value, "__dict__", None):
+                raise Escape(f"attributes put on a {kind.__name__}")
+            new = defaultdict(self(value.default_factory)) if kind is defaultdict else kind()
             self._begin(value, new, kind.__name__, len(value))
             for name, part in value.items():
                 new[self(name)] = self(part)
             return new
         if kind in (set, frozenset):
+            if not all(type(part) in (int, str, bool, float, tuple, np.int64) for part in value):
+                raise Escape("a set of objects kept between rounds", "its order is not fixed")
             parts = sorted(value, key=repr)
             self._begin(value, value, kind.__name__, len(parts))
             new = kind(self(part) for part in parts)
@@ -155,28 +179,40 @@ class Copier:
         if kind is Array:
             return self._array(value)
         if kind is MethodType:
-            self._begin(value, value, "method", id(value.__func__))
-            new = MethodType(value.__func__, self(value.__self__))
+            self._begin(value, value, "method")
+            new = MethodType(self(value.__func__), self(value.__self__))
             self.memo[id(value)] = new
             return new
         if kind is FunctionType:
             return self._function(value)
-        if isinstance(value, tuple) and self.own(kind) and not hasattr(value, "__dict__"):
+        own = self.roots.own(kind)
+        if isinstance(value, tuple) and own and not hasattr(value, "__dict__"):
             self._begin(value, value, "tuple", id(kind), len(value))
             new = tuple.__new__(kind, tuple(map(self, tuple(value))))
             self.memo[id(value)] = new
             return new
-        if not self.own(kind):
+        if not own or isinstance(value, tuple):
             raise Escape(
                 f"an object of type {kind.__module__}.{kind.__qualname__} kept between rounds",
                 "keep numbers, lists, dicts, arrays and objects of your own classes",
             )
+        self._require_known(kind)
         new = self._begin(value, object.__new__(kind), "object", id(kind))
-        for name, part in _attributes(value):
-            if self.key is not None:
-                self.key.append(name)
-            object.__setattr__(new, name, self(part))
+        for base in kind.__mro__:
+            for name, slot in vars(base).items():
+                if isinstance(slot, MemberDescriptorType):
+                    with suppress(AttributeError):
+                        part = slot.__get__(value)
+                        self._mark(name)
+                        slot.__set__(new, self(part))
+        for name, part in getattr(value, "__dict__", {}).items():
+            self._mark(name)
+            vars(new)[name] = self(part)
         return new
+
+    def _mark(self, name: str) -> None:
+        if self.key is not None:
+            self.key.append(name)
 
     def _array(self, value: Array) -> Array:
         owner = value.store if value.store.base is None else value.store.base
@@ -221,27 +257,40 @@ def _atom(value: Any, kind: type) -> Any:
     return kind.__name__, value
 
 
-def _attributes(value: Any) -> Iterable[tuple[str, Any]]:
-    for base in type(value).__mro__:
-        slots = base.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if name not in ("__dict__", "__weakref__") and hasattr(value, name):
-                yield name, getattr(value, name)
-    yield from getattr(value, "__dict__", {}).items()
-
-
 class Roots:
-    """What lies at module level: names, class attributes, defaults, closures. It may not change."""
+    """What lies at module level: names, class attributes, defaults, closures. It may not change.
 
-    def __init__(self, modules: Iterable[ModuleType], own: Callable[[type], bool]) -> None:
-        self.modules, self.own = list(modules), own
-        self.functions: set[int] = set()
-        self.before = self._print()
-        self.loaded = frozenset(self.functions)
+    `modules` are the judged code's own, `around` all that it can name.
+    """
+
+    def __init__(self, modules: Iterable[ModuleType], around: Iterable[ModuleType]) -> None:
+        self.modules = list(modules)
+        self.named = {module.__name__ for module in self.modules}
+        self.known: set[int] = set()
+        self.kept: list[Any] = []  # so that no other object can get the same id
+        self.around = _tables(around, self.modules)
+        self.outside = self._outside()
+        self.before = self._print(self.kept)
+
+    def judged(self, kind: type) -> bool:
+        """Tell whether a class belongs to the judged code."""
+        return kind.__module__ in self.named
+
+    def own(self, kind: type) -> bool:
+        """Tell whether objects of a class are plain data: of the judged code's classes alone."""
+        known = (*self.named, "abc", "typing")
+        return self.judged(kind) and all(
+            base.__module__ in known or base in (object, tuple) for base in kind.__mro__
+        )
+
+    def _outside(self) -> list[tuple[int, ...]]:
+        return [tuple(map(id, table.values())) for table in self.around]
 
     def changed(self) -> str:
         """Return the name of what has changed since; nothing if nothing has."""
-        after = self._print()
+        if self._outside() != self.outside:
+            return "something in an imported module"
+        after = self._print([])
         if after == self.before:
             return ""
         for name, mark in after.items():
@@ -249,50 +298,83 @@ class Roots:
                 return name
         return "a name"
 
-    def _print(self) -> dict[str, Any]:
+    def _print(self, kept: list[Any]) -> dict[str, Any]:
         found: dict[str, Any] = {}
         seen: set[int] = set()
         for module in self.modules:
             for name, value in vars(module).items():
                 if name not in UNREAD:
-                    self._add(found, f"{module.__name__}.{name}", value, seen)
+                    kept.append(value)
+                    self._add(found, f"{module.__name__}.{name}", value, seen, kept)
         return found
 
-    def _add(self, found: dict[str, Any], name: str, value: Any, seen: set[int]) -> None:
+    def _add(
+        self, found: dict[str, Any], name: str, value: Any, seen: set[int], kept: list[Any]
+    ) -> None:
         value = getattr(value, "__func__", value)
+        kept.append(value)
         found[name] = id(value)
         if id(value) in seen:
             return
         seen.add(id(value))
+
+        def add(part: str, inner: Any) -> None:
+            self._add(found, f"{name}.{part}", inner, seen, kept)
+
         if isinstance(value, FunctionType):
-            self._add_function(found, name, value, seen)
+            self.known.add(id(value))
+            for part, inner in _carried(value):
+                add(part, inner)
         elif isinstance(value, property):
-            for part in (value.fget, value.fset, value.fdel):
-                if part is not None:
-                    self._add(found, f"{name}.{part.__name__}", part, seen)
+            for accessor in (value.fget, value.fset, value.fdel):
+                if accessor is not None:
+                    add(getattr(accessor, "__name__", "accessor"), accessor)
         elif isinstance(value, type):
-            if self.own(value):
+            if self.judged(value):
+                self.known.add(id(value))
                 for part, inner in list(vars(value).items()):
                     if part not in UNREAD and not part.startswith("__dataclass"):
-                        self._add(found, f"{name}.{part}", inner, seen)
+                        add(part, inner)
+        elif isinstance(value, enum.Enum):
+            for part, inner in vars(value).items():
+                if not part.startswith("__"):
+                    add(part, inner)
         elif not isinstance(value, (*ATOMS, *SHARED, np.generic)) and _data(value):
-            copier = Copier(self.own, frozenset(self.functions), keyed=True)
+            copier = Copier(self, keyed=True)
             copier(value)
             if copier.tracked:
                 raise Escape(f"{name} at module level holds rewards or noise")
+            kept.append(copier.kept)
             found[name] = (id(value), tuple(map(repr, copier.key or ())))
 
-    def _add_function(self, found: dict[str, Any], name: str, value: Any, seen: set[int]) -> None:
-        self.functions.add(id(value))
-        for number, part in enumerate(value.__defaults__ or ()):
-            self._add(found, f"{name} default {number}", part, seen)
-        for key, part in {**(value.__kwdefaults__ or {}), **vars(value)}.items():
-            self._add(found, f"{name}.{key}", part, seen)
-        for key, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
-            try:
-                self._add(found, f"{name}.{key}", cell.cell_contents, seen)
-            except ValueError:
-                found[f"{name}.{key}"] = None
+
+def _carried(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yield what a function carries from one call to the next."""
+    for number, part in enumerate(function.__defaults__ or ()):
+        yield f"default {number}", part
+    yield from {**(function.__kwdefaults__ or {}), **vars(function)}.items()
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):
+            yield name, cell.cell_contents
+
+
+def _tables(around: Iterable[ModuleType], own: list[ModuleType]) -> list[Any]:
+    """Return the name tables of everything outside of the judged code that it can write to."""
+    found: dict[int, Any] = {}
+    reachable: list[Any] = [Array, Float, Int, Source, Poison, Tracked, Linear, Opaque]
+    for module in around:
+        if module in own:
+            continue
+        found[id(vars(module))] = vars(module)
+        reachable += vars(module).values()
+    for value in reachable:
+        if isinstance(value, FunctionType) or (isinstance(value, type) and value.__flags__ & HEAP):
+            table = vars(value)
+            found[id(value)] = table
+    return list(found.values())
+
+
+HEAP = 1 << 9  # a class that Python code made, and can write to
 
 
 def _data(value: Any) -> bool:

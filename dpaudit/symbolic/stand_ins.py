@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.symbolic.arrays import Array
-from dpaudit.symbolic.elementwise import FINITE, LIPSCHITZ, between
+from dpaudit.symbolic.elementwise import FINITE, LIPSCHITZ, between, is_finite
 from dpaudit.symbolic.run import current
-from dpaudit.symbolic.values import Tracked, function, largest
+from dpaudit.symbolic.values import Tracked, function, largest, may_raise
 
 REAL_TYPES = (
     float,
@@ -176,6 +176,15 @@ def _refuse(name: str) -> Callable[..., Any]:
     return refused
 
 
+def _named(real: Callable[..., Any]) -> Callable[..., Any]:
+    def apply(thing: Any, name: Any, *more: Any) -> Any:
+        if isinstance(name, str) and name.startswith("__") and name not in ATTRIBUTES:
+            raise current().escape(f"the name {name}", "it can reach around what is followed")
+        return real(thing, name, *more)
+
+    return apply
+
+
 def absolute(value: Any) -> Any:
     """Return |value|."""
     return abs(value)
@@ -199,6 +208,10 @@ def substituted(importer: Callable[..., Any]) -> dict[str, Any]:
         "round": rounded,
         "isinstance": is_instance,
         "type": kind_of,
+        "getattr": _named(getattr),
+        "setattr": _named(setattr),
+        "hasattr": _named(hasattr),
+        "delattr": _named(delattr),
         "__import__": importer,
     }
     return found
@@ -226,10 +239,12 @@ def _math(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         if not any(isinstance(value, Tracked) for value in given):
             return real(*given)
         if name in FINITE:
-            return FINITE[name]
+            return is_finite(name, given[0])
         if name == "fabs":
             return abs(given[0])
         if name in OPAQUE_MATH:
+            if name not in TOTAL:
+                may_raise(f"math.{name} of a value that depends on rewards or noise", *given)
             return function(real, *given, lipschitz=LIPSCHITZ.get(name))
         raise current().escape(f"math.{name} of rewards or noise")
 

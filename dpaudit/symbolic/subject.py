@@ -81,14 +81,7 @@ def subject_of(target: Target) -> Subject:
     loader = loader_of(target.path)
     with active(Run(drawing=False)):
         source = loader.target(target.path, target.name, target.text)
-        modules = {module.__name__ for module in loader.own}
-
-        def own(kind: type) -> bool:
-            known = (*modules, "abc", "typing")
-            return kind.__module__ in modules and all(
-                base.__module__ in known or base in (object, tuple) for base in kind.__mro__
-            )
-
-        roots = Roots(loader.own, own)
+        roots = Roots(loader.own, loader.modules.values())
     build = target.builder(source, Source(False))
-    return Subject(build, driver_of, target.arms, frozenset(loader.files), roots)
+    files = frozenset(loader.files)
+    return Subject(build, driver_of, target.arms, files, roots, loader.catching)

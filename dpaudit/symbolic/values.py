@@ -108,7 +108,7 @@ class Tracked:
         return divide(self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return function(lambda x, y: y / x, self, other) if _scalar(other) else NotImplemented
+        return ratio(other, self) if _scalar(other) else NotImplemented
 
     def __neg__(self) -> Any:
         return multiply(self, -1)
@@ -122,16 +122,31 @@ class Tracked:
     def __pow__(self, other: Any) -> Any:
         if is_number(other) and other == 1:
             return self
-        return function(operator.pow, self, other) if _scalar(other) else NotImplemented
+        if not _scalar(other):
+            return NotImplemented
+        if not (isinstance(other, int) and 0 < other < 5):
+            may_raise("a power of a value that depends on rewards or noise", self, other)
+        return function(operator.pow, self, other)
 
     def __rpow__(self, other: Any) -> Any:
-        return function(lambda x, y: y**x, self, other) if _scalar(other) else NotImplemented
+        if not _scalar(other):
+            return NotImplemented
+        may_raise("a power of a value that depends on rewards or noise", self, other)
+        return function(lambda x, y: y**x, self, other)
 
     def __floordiv__(self, other: Any) -> Any:
-        return function(operator.floordiv, self, other) if _scalar(other) else NotImplemented
+        if not _scalar(other):
+            return NotImplemented
+        if not is_number(other) or other == 0:
+            may_raise("a division by a value that depends on rewards or noise", self, other)
+        return function(operator.floordiv, self, other)
 
     def __mod__(self, other: Any) -> Any:
-        return function(operator.mod, self, other) if _scalar(other) else NotImplemented
+        if not _scalar(other):
+            return NotImplemented
+        if not is_number(other) or other == 0:
+            may_raise("a division by a value that depends on rewards or noise", self, other)
+        return function(operator.mod, self, other)
 
     def __lt__(self, other: Any) -> Any:
         return compare(self, other, frozenset((-1,)))
@@ -229,6 +244,21 @@ class Opaque(Tracked):
         return list(self.basis)
 
 
+def wild(public: int) -> bool:
+    """Tell whether a public number may be infinite or nan: a function gave it."""
+    return public > 0 or public % 2 == 0
+
+
+def public_name(number: int, may_be_wild: bool) -> int:
+    """Return the name of a public number of a settled state."""
+    return -2 * number - (2 if may_be_wild else 1)
+
+
+def finite(value: Any) -> bool:
+    """Tell whether a tracked value is certainly a finite number."""
+    return isinstance(value, Linear) and not any(map(wild, value.publics))
+
+
 def unknown(real: Any = None) -> Linear:
     """Return a public number that is not known."""
     run = current()
@@ -263,9 +293,9 @@ def add(a: Tracked, b: Any, factor: int) -> Any:
     """Return a + factor b."""
     if not _scalar(b):
         return NotImplemented
-    if is_number(b) and isinstance(b, float | np.floating) and math.isinf(b):
-        return factor * float(b)
     real = _shadowed(lambda x, y: x + factor * y, a, b)
+    if is_number(b) and isinstance(b, float | np.floating) and math.isinf(b):
+        return factor * float(b) if finite(a) else opaque(a.forms(), real)
     if isinstance(a, Linear):
         if is_number(b):
             return Linear(a.rest + factor * exact(b), a.rows, a.draws, real, a.publics)
@@ -284,7 +314,7 @@ def multiply(a: Tracked, b: Any) -> Any:
     if is_number(b):
         factor = exact(b)
         if factor == 0:
-            return 0.0
+            return 0.0 if finite(a) else opaque(a.forms(), real)
         if isinstance(a, Linear):
             return _scaled(a, factor, real)
     return opaque(_union(a, b), real)
@@ -296,13 +326,31 @@ def divide(a: Tracked, b: Any) -> Any:
         return NotImplemented
     if is_number(b):
         if isinstance(b, float | np.floating) and math.isinf(b):
-            return 0.0
+            return 0.0 if finite(a) else opaque(a.forms(), _shadowed(operator.truediv, a, b))
         divisor = exact(b)
         if divisor == 0:
             raise current().escape("division of a reward or of noise by zero")
         if isinstance(a, Linear):
             return _scaled(a, Fraction(1) / divisor, _shadowed(operator.truediv, a, b))
+    return ratio(a, b)
+
+
+def ratio(a: Any, b: Any) -> Any:
+    """Return a / b for a tracked b; dividing by zero may raise, which shows b."""
+    may_raise("a division by a value that depends on rewards or noise", b)
     return opaque(_union(a, b), _shadowed(operator.truediv, a, b))
+
+
+def may_raise(what: str, *values: Any) -> None:
+    """Take note that an operation may raise: whether it does depends on the values' forms.
+
+    Code that catches nothing ends there, which is one more outcome of the same forms. Code that
+    catches goes on in another way, which is not followed.
+    """
+    run = current()
+    if run.catching and not run.guarded:
+        raise run.escape(f"{what}, in code that catches exceptions", "it may raise")
+    run.depend(_union(*values))
 
 
 def _union(*values: Any) -> list[tuple[Weights, Weights]]:
@@ -354,28 +402,28 @@ def compare(a: Tracked, b: Any, wanted: frozenset[int]) -> Any:
     if not _scalar(b):
         return NotImplemented
     if is_number(b) and isinstance(b, float | np.floating) and not math.isfinite(b):
-        if math.isnan(b):
-            raise current().escape("comparison of a reward or of noise with nan")
+        if math.isnan(b) or not finite(a):
+            return asked(lambda: sign_of(shadow(a) - b) in wanted, a)
         return sign_of(-b) in wanted
-    if a is b:
-        return 0 in wanted
-    run = current()
     difference = add(a, b, -1)
     if not isinstance(difference, Tracked):
         return sign_of(difference) in wanted
-    key, flipped, possible = _question(a, b, difference)
+    if not finite(difference):
+        return _guessed(a, b, difference, wanted)
+    run = current()
+    assert isinstance(difference, Linear)
+    key, flipped, possible = _question(difference)
     if flipped:
         wanted = frozenset(-sign for sign in wanted)
     possible = run.signs.get(key, possible)
     inside = possible & wanted
     if not inside or inside == possible:
         return bool(inside)
-    coin = _coin(difference) if isinstance(difference, Linear) else None
+    coin = _coin(difference)
 
     def real() -> int:
         found = sign_of(shadow(a) - shadow(b))
-        if isinstance(difference, Linear):
-            _agree(difference)
+        _agree(difference)
         return 0 if (-found if flipped else found) in wanted else 1
 
     if coin is None:
@@ -383,6 +431,33 @@ def compare(a: Tracked, b: Any, wanted: frozenset[int]) -> Any:
     chosen = run.branch(2, real)
     run.signs[key] = inside if chosen == 0 else possible - wanted
     return chosen == 0
+
+
+def asked(real: Callable[[], bool], *values: Any) -> bool:
+    """Return the answer to a question about values that depends on all of their forms."""
+    run = current()
+    run.depend(_union(*values))
+    return run.branch(2, lambda: 0 if real() else 1) == 0
+
+
+def _guessed(a: Tracked, b: Any, difference: Tracked, wanted: frozenset[int]) -> bool:
+    """Ask about values that may be nan: an answer implies no other one, only itself."""
+    run = current()
+    parts = [_name(part) for part in (a, b)]
+    flipped = repr(parts[0]) > repr(parts[1])
+    signs = frozenset(-sign for sign in wanted) if flipped else wanted
+    key = ("guess", *(parts[::-1] if flipped else parts), signs)
+    if key not in run.signs:
+        _record(a, b, difference)
+        yes = run.branch(2, lambda: 0 if _truth(shadow(a), shadow(b), wanted) else 1) == 0
+        run.signs[key] = APART if yes else frozenset()
+    return bool(run.signs[key])
+
+
+def _truth(a: Any, b: Any, wanted: frozenset[int]) -> bool:
+    if a != a or b != b:
+        return wanted == APART  # of nan only `!=` is true
+    return int(a > b) - int(a < b) in wanted
 
 
 def _agree(value: Linear) -> None:
@@ -398,19 +473,35 @@ def _record(a: Any, b: Any, difference: Tracked) -> None:
     run.depend(_union(a, b) if apart else difference.forms())
 
 
-def _question(a: Any, b: Any, difference: Tracked) -> tuple[Any, bool, frozenset[int]]:
+def _question(difference: Linear) -> tuple[Any, bool, frozenset[int]]:
     """Return what a comparison asks, whether with the sign flipped, and the possible signs."""
-    if not isinstance(difference, Linear):
-        parts = [x.token if isinstance(x, Opaque) else _name(x) for x in (a, b)]
-        flipped = repr(parts[0]) > repr(parts[1])
-        return ("opaque", *(parts[::-1] if flipped else parts)), flipped, SIGNS
-    laws = current().laws
-    continuous = any(laws[name].continuous for name in difference.draws) and not difference.publics
-    return (*_normal(difference),), _lead(difference) < 0, APART if continuous else SIGNS
+    run = current()
+    lead = _lead(difference)
+    possible = SIGNS
+    if not difference.publics:
+        if any(run.laws[name].continuous for name in difference.draws):
+            possible = APART  # a tie has probability 0
+        elif not difference.draws:
+            possible = _ranged(difference)
+    if lead < 0:
+        possible = frozenset(-sign for sign in possible)
+    return _normal(difference), lead < 0, possible
+
+
+def _ranged(difference: Linear) -> frozenset[int]:
+    """Return the signs that an affine function of raw rewards in [0, 1] can have."""
+    columns = current().columns
+    if not all(columns[name].single and columns[name].owner == name for name in difference.rows):
+        return SIGNS
+    low = difference.rest + sum(min(weight, 0) for weight in difference.rows.values())
+    high = difference.rest + sum(max(weight, 0) for weight in difference.rows.values())
+    return frozenset(s for s in SIGNS if sign_of(low) <= s <= sign_of(high))
 
 
 def _name(value: Any) -> Any:
-    return _normal(value) + (_lead(value),) if isinstance(value, Linear) else exact(value)
+    if isinstance(value, Opaque):
+        return value.token
+    return (*_normal(value), _lead(value)) if isinstance(value, Linear) else exact(value)
 
 
 def _lead(value: Linear) -> Any:
@@ -442,22 +533,21 @@ def largest(values: Sequence[Any], sign: int = 1) -> int:
 
     With `sign` -1 the smallest.
     """
-    best_public: int | None = None
-    tracked: list[int] = []
+    best: int | None = None
     for position, value in enumerate(values):
         if isinstance(value, Tracked):
-            tracked.append(position)
-        elif best_public is None or sign * value > sign * values[best_public]:
-            best_public = position
-    for value in values:
-        if is_number(value) and value != value:
+            continue
+        if value != value:
             raise current().escape("the largest of values, one of which is nan")
-    if not tracked or (best_public is not None and values[best_public] == sign * math.inf):
-        return best_public or 0
-    if best_public is not None and values[best_public] == -sign * math.inf:
-        best_public = None
-    among = sorted(tracked if best_public is None else [*tracked, best_public])
-    return _winner(values, among, sign)
+        if best is None or sign * value > sign * values[best]:
+            best = position
+    tracked = [position for position, value in enumerate(values) if isinstance(value, Tracked)]
+    tame = all(finite(values[position]) for position in tracked)
+    if not tracked or (tame and best is not None and values[best] == sign * math.inf):
+        return best or 0
+    if tame and best is not None and values[best] == -sign * math.inf:
+        best = None
+    return _winner(values, sorted(tracked if best is None else [*tracked, best]), sign)
 
 
 def _winner(values: Sequence[Any], among: list[int], sign: int) -> int:
@@ -470,11 +560,8 @@ def _winner(values: Sequence[Any], among: list[int], sign: int) -> int:
         _record_pair(values[position], values[able[0]])
 
     def real() -> int:
-        best = able[0]
-        for position in able[1:]:
-            if sign * shadow(values[position]) > sign * shadow(values[best]):
-                best = position
-        return able.index(best)
+        numbers = [sign * shadow(values[position]) for position in able]
+        return int(np.argmax(np.array(numbers, dtype=float)))
 
     chosen = able[run.branch(len(able), real)]
     for other in able:
@@ -483,51 +570,50 @@ def _winner(values: Sequence[Any], among: list[int], sign: int) -> int:
     return chosen
 
 
+def _difference(a: Any, b: Any) -> tuple[Any, int]:
+    """Return a - b (or b - a where only b is tracked) and the sign of that choice."""
+    return (add(a, b, -1), 1) if isinstance(a, Tracked) else (add(b, a, -1), -1)
+
+
+def _infinite(*values: Any) -> bool:
+    return any(is_number(value) and math.isinf(value) for value in values)
+
+
 def _record_pair(a: Any, b: Any) -> None:
-    first, second = (a, b) if isinstance(a, Tracked) else (b, a)
-    difference = add(first, second, -1)
-    if isinstance(difference, Tracked):
-        _record(first, second, difference)
-        run = current()
-        if run.guarded and isinstance(difference, Linear):
+    difference, _ = _difference(a, b)
+    if _infinite(a, b) or not isinstance(difference, Linear):
+        current().depend(_union(a, b))
+    else:
+        _record(a, b, difference)
+        if current().guarded:
             _agree(difference)
 
 
 def _beats(values: Sequence[Any], j: int, k: int, sign: int) -> bool:
     """Tell whether candidate j is known to win against candidate k."""
     a, b = values[j], values[k]
-    if not isinstance(a, Tracked):
-        if not isinstance(b, Tracked):
-            return False
-        known = _known(b, a)
-        signs = None if known is None else frozenset(-s for s in known)
+    if not (isinstance(a, Tracked) or isinstance(b, Tracked)) or _infinite(a, b):
+        return False
+    difference, side = _difference(a, b)
+    if not isinstance(difference, Tracked):
+        signs = frozenset((side * sign_of(difference),))
+    elif finite(difference):
+        key, flipped, possible = _question(difference)
+        known = current().signs.get(key, possible)
+        signs = frozenset(side * (-s if flipped else s) for s in known)
     else:
-        signs = _known(a, b)
-    if signs is None:
         return False
     return signs <= {sign} or (signs <= {0, sign} and j < k)
 
 
-def _known(a: Tracked, b: Any) -> frozenset[int] | None:
-    difference = add(a, b, -1)
-    if not isinstance(difference, Tracked):
-        return frozenset((sign_of(difference),))
-    key, flipped, _ = _question(a, b, difference)
-    found = current().signs.get(key)
-    if found is None:
-        return None
-    return frozenset(-s for s in found) if flipped else found
-
-
 def _remember(winner: Any, loser: Any, sign: int, strict: bool) -> None:
-    a, b = (winner, loser) if isinstance(winner, Tracked) else (loser, winner)
-    towards = sign if a is winner else -sign
-    difference = add(a, b, -1)
-    if not isinstance(difference, Tracked):
+    if _infinite(winner, loser):
         return
-    key, flipped, possible = _question(a, b, difference)
-    allowed = {towards} if strict else {towards, 0}
-    if flipped:
-        allowed = {-s for s in allowed}
+    difference, side = _difference(winner, loser)
+    if not finite(difference):
+        return
+    key, flipped, possible = _question(difference)
+    allowed = {sign} if strict else {sign, 0}
+    turned = {side * (-s if flipped else s) for s in allowed}
     run = current()
-    run.signs[key] = run.signs.get(key, possible) & frozenset(allowed)
+    run.signs[key] = run.signs.get(key, possible) & frozenset(turned)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -61,10 +61,11 @@ class Subject:
     arms: int
     files: frozenset[str]
     roots: Roots
+    catching: bool = False
 
     def copier(self, replace: dict[int, Tracked] | None = None, keyed: bool = False) -> Copier:
         """Return a copier that knows the judged code's own classes."""
-        return Copier(self.roots.own, self.roots.loaded, replace, keyed)
+        return Copier(self.roots, replace, keyed)
 
     def unchanged(self) -> None:
         """Raise if something at module level has changed."""
@@ -159,6 +160,8 @@ class Walk:
             laws=dict(ledger.laws),
             columns=dict(ledger.columns),
             next_symbol=state.next_symbol if state else 0,
+            first=state.next_symbol if state else 0,
+            catching=self.subject.catching,
             apart=self.apart,
         )
         arms: list[int] = []
@@ -332,6 +335,7 @@ def _forget(ledger: Ledger, live: list[Row]) -> set[int]:
         other = best.setdefault((known.reach, tuple(marks[name])), name)
         if other != name:
             dropped.add(name)
+            ledger.columns[other] = replace(ledger.columns[other], single=False)
             if ledger.spent.get(name, 0) > ledger.spent.get(other, 0):
                 ledger.spent[other] = ledger.spent[name]
                 ledger.parts[other] = ledger.parts.get(name, {})
@@ -362,7 +366,7 @@ def _key(at: int, copier: Copier, ledger: Ledger, state: State) -> Any:
     for name in names.rows:
         known = ledger.columns[name]
         first = owners.setdefault(known.owner, len(owners))
-        columns.append((known.reach, first, ledger.base.get(known.owner, 0)))
+        columns.append((known.reach, known.single, first, ledger.base.get(known.owner, 0)))
     return at, tuple(copier.key or ()), constraints, laws, tuple(columns)
 
 
