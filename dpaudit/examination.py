@@ -87,9 +87,10 @@ def _here(
     from dpaudit.gate.message import nearest_flaw
     from dpaudit.gate.naming import subject_of
     from dpaudit.gate.subject import Foreign
+    from dpaudit.symbolic.subject import readable
 
     subject = subject_of(asked.target)
-    if isinstance(subject, Foreign):
+    if isinstance(subject, Foreign) and readable(subject.text):
         return _code(subject, asked, listener)
     target = resolve(asked.target)
     report = engine.check(

@@ -32,6 +32,15 @@ def located(text: str) -> tuple[Path, str]:
     return path.absolute(), name
 
 
+def readable(text: str) -> bool:
+    """Tell whether TARGET names an object in a file."""
+    try:
+        located(text)
+    except InvalidArgument:
+        return False
+    return True
+
+
 def loader_of(path: Path, **real: Any) -> Loader:
     """Return a loader for a file; in dpaudit's own core the package is part of the judged code."""
     resolved = path.resolve()
@@ -51,11 +60,7 @@ class Target:
     @property
     def readable(self) -> bool:
         """Whether there is a file to read."""
-        try:
-            located(self.text)
-        except InvalidArgument:
-            return False
-        return True
+        return readable(self.text)
 
     @property
     def path(self) -> Path:
