@@ -51,6 +51,8 @@ class Asked:
     budget: float = BUDGET
     seed: int = 0
     runs: int | None = None
+    certified: bool = False
+    """Whether to keep what is proved as a certificate."""
 
     def __post_init__(self) -> None:
         require_integer("arms", self.arms, 2)
@@ -66,10 +68,11 @@ class Asked:
 
 @dataclass(frozen=True)
 class Judged:
-    """The report, and the line of the file that a failed proof names."""
+    """The report, the line of the file that a failed proof names, and a certificate if asked."""
 
     report: Report
     line: int | None = None
+    certificate: dict[str, Any] | None = None
 
 
 def judge(
@@ -116,7 +119,8 @@ def judge(
         replay=case.replay,
         code=True,
     )
-    return Judged(report, case.line)
+    certificate = case.proved.certificate if case.proved is not None else None
+    return Judged(report, case.line, certificate)
 
 
 @dataclass
@@ -174,9 +178,10 @@ class _Case:
 
     def code(self, budget: float) -> Finding:
         """Prove, or say where it stops."""
+        from dpaudit.symbolic.certificate import Recorder
         from dpaudit.symbolic.prove import prove
 
-        self.proved = prove(self.target, budget)
+        self.proved = prove(self.target, budget, Recorder() if self.asked.certified else None)
         self.line = self.proved.line
         return self.proved.finding
 

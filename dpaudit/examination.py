@@ -40,6 +40,7 @@ class Asked:
     budget: float | None = None
     seed: int = 0
     command: str = ""
+    certified: bool = False
 
     def __post_init__(self) -> None:
         if self.budget is not None:
@@ -58,6 +59,7 @@ class Examined:
     flaw: str | None = None
     place: Place | None = None
     crashed: bool = False
+    certificate: dict[str, Any] | None = None
 
     @property
     def exit_code(self) -> int:
@@ -133,11 +135,12 @@ def _code(subject: Foreign, asked: Asked, listener: Listener) -> Examined:
         seed=asked.seed,
         budget=asked.spend(code.BUDGET),
     )
-    wanted = replace(subject.asked(subject.sizes(options)), runs=None)
+    wanted = subject.asked(subject.sizes(options))
+    wanted = replace(wanted, runs=None, certified=asked.certified)
     found = code.judge(wanted, subject.source, listener.begun, listener.heard)
     listener.concluded(found.report)
     place = place_of(subject.text, subject.source)
-    return Examined(found.report, place=at_line(place, found.line))
+    return Examined(found.report, place=at_line(place, found.line), certificate=found.certificate)
 
 
 def detailed(report: Report, asked: Asked) -> Report:

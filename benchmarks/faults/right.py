@@ -46,7 +46,7 @@ class Doubling:
 
 
 class Batches:
-    """Lists and Python's own generator; Laplace noise as a difference is not used, numpy's is."""
+    """Lists, batches of four, an occasional random arm; river's names."""
 
     def __init__(self, arms, epsilon):
         self.k, self.epsilon = arms, epsilon

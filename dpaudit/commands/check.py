@@ -49,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seed", default=SEED, metavar="S", help="seed of the sample check (default 0)")
     add("--json", metavar="FILE", help="write JSON to FILE, or to stdout for -")
     add("--witness", metavar="FILE", help="save the counterexample, if there is one")
+    add("--certificate", metavar="FILE", help="save what was proved of code, for `verify`")
     add("--junit", metavar="FILE", help="write JUnit XML")
     add("--sarif", metavar="FILE", help="write SARIF 2.1.0")
     add("--github", action="store_true", help="print GitHub annotations")
@@ -71,6 +72,7 @@ def execute(arguments: argparse.Namespace) -> int:
             raise UnknownName("method", name, engine.ALL_METHODS)
     machine.require(arguments, "report")
     require_writable(arguments.witness, mark_of("witness"))
+    require_writable(arguments.certificate)
     readers: dict[str, Callable[[str, str], Any]] = {
         "epsilon": number,
         "arms": integer,
@@ -95,6 +97,7 @@ def execute(arguments: argparse.Namespace) -> int:
         tuple(methods),
         seed=integer("seed", arguments.seed),
         command=command(arguments) if paged else "",
+        certified=arguments.certificate is not None,
         **values,
     )
     saved: list[str] = []
@@ -111,6 +114,12 @@ def execute(arguments: argparse.Namespace) -> int:
         from dpaudit.page.algorithm import write
 
         write(found.report, arguments.html)
+    if arguments.certificate is not None:
+        if found.certificate is not None:
+            write_json(found.certificate, arguments.certificate)
+            out.print(f"Certificate: python -m dpaudit verify {arguments.certificate}")
+        else:
+            out.print("No certificate: nothing was proved of code.")
     if arguments.json is not None:
         write_json(engine.as_json(found.report), arguments.json, "report")
     if machine.wanted(arguments):

@@ -7,12 +7,15 @@ that is too large is a diagnosis and a lead for the sampler, never a refutation.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from dpaudit.check import place_of
+from dpaudit.symbolic.certificate import Recorder
 from dpaudit.symbolic.guard import side_by_side
 from dpaudit.symbolic.ledger import Failure
 from dpaudit.symbolic.run import Escape
@@ -39,10 +42,16 @@ class Proved:
     finding: Finding
     lead: Lead | None = None
     line: int | None = None
+    certificate: dict[str, Any] | None = None
 
 
-def prove(target: Target, budget: float) -> Proved:
-    """Return what the code check concludes of an instance."""
+def digest(path: Path) -> str:
+    """Return the digest of a file's text."""
+    return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
+
+
+def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Proved:
+    """Return what the code check concludes of an instance; a recorder gets what was proved."""
     start = time.monotonic()
     arms, horizon, epsilon = target.arms, target.horizon, target.epsilon
 
@@ -55,7 +64,7 @@ def prove(target: Target, budget: float) -> Proved:
         return silent(f"{target.text} is not file.py:object, so its code was not read.")
     path = target.path
     try:
-        found = walked(target, start + budget)
+        found = walked(target, start + budget, recorder)
         compared = side_by_side(target) if found.failure is None else 0
     except Escape as stop:
         return silent(f"Not followed: {stop}.", line=_line(stop.place.file, path, stop.place.line))
@@ -90,14 +99,21 @@ def prove(target: Target, budget: float) -> Proved:
         horizon=found.horizon,
         seconds=time.monotonic() - start,
     )
-    return Proved(finding)
+    document = None
+    if recorder is not None:
+        claim = {"arms": arms, "epsilon": str(Fraction(epsilon)), "sha256": digest(path)}
+        document = recorder.document(target.text, claim, found)
+    return Proved(finding, certificate=document)
 
 
-def walked(target: Target, deadline: float) -> Outcome:
+def walked(target: Target, deadline: float, recorder: Recorder | None = None) -> Outcome:
     """Walk with both sides of each comparison published; where that fails, with differences."""
     first = Outcome(0)
     for apart in (True, False):
-        walk = Walk(subject_of(target), target.horizon, Fraction(target.epsilon), deadline, apart)
+        if recorder is not None:
+            recorder.clear()
+        epsilon = Fraction(target.epsilon)
+        walk = Walk(subject_of(target), target.horizon, epsilon, deadline, apart, heard=recorder)
         found = walk.explore()
         if found.failure is None:
             return found

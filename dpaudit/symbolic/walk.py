@@ -38,6 +38,9 @@ class State:
     ledger: Ledger
     next_symbol: int
     order: list[int] = field(default_factory=list)
+    draws: list[int] = field(default_factory=list)
+    twins: dict[int, int] = field(default_factory=dict)
+    """Rows that were left out, and the one that stands for each."""
     trail: Any = None
     """The arms of one path that leads here: (trail before, arms)."""
     key: Any = None
@@ -90,6 +93,19 @@ class Outcome:
     late: bool = False
 
 
+@dataclass(frozen=True)
+class Move:
+    """One leaf of a state, for a certificate: what happened, what was fixed, where it leads."""
+
+    before: State | None
+    after: State
+    """Its own state; `into` is the equal one that was there before, if there was."""
+    into: State
+    run: Run
+    fixed: Fixed
+    rounds: int
+
+
 @dataclass
 class Walk:
     """One exploration of a subject."""
@@ -100,7 +116,7 @@ class Walk:
     deadline: float
     apart: bool = True
     merging: bool = True
-    heard: Callable[[State, State, Run, Fixed], None] | None = None
+    heard: Callable[[Move], None] | None = None
 
     def __post_init__(self) -> None:
         self.most = self.epsilon * (1 + SLACK)
@@ -214,7 +230,8 @@ class Walk:
     def _add(
         self, parent: State | None, run: Run, body: Any, arms: tuple[int, ...], at: int
     ) -> None:
-        new = self.settled(parent, run, body, arms, at)
+        fixed = Fixed()
+        new = self.settled(parent, run, body, arms, at, fixed)
         if new is None:
             return
         self.found.states += 1
@@ -224,9 +241,10 @@ class Walk:
             layer = self.layers[at] = {}
             heapq.heappush(self.times, at)
         key = new.key if self.merging else object()
-        known = layer.get(key)
-        if known is None:
-            layer[key] = new
+        known = layer.setdefault(key, new)
+        if self.heard is not None:
+            self.heard(Move(parent, new, known, run, fixed, len(arms)))
+        if known is new:
             return
         for mine, other in zip(known.order, new.order, strict=True):
             spent = new.ledger.spent.get(other, Fraction(0))
@@ -235,7 +253,13 @@ class Walk:
                 known.ledger.parts[mine] = new.ledger.parts.get(other, {})
 
     def settled(
-        self, parent: State | None, run: Run, body: Any, arms: tuple[int, ...], at: int
+        self,
+        parent: State | None,
+        run: Run,
+        body: Any,
+        arms: tuple[int, ...],
+        at: int,
+        fixed: Fixed,
     ) -> State | None:
         """Return the state after a segment; None if a charge is too large."""
         trail = (parent.trail if parent else None, arms)
@@ -244,7 +268,6 @@ class Walk:
         looking = self.subject.copier()
         looking(body)
         tracked = looking.tracked
-        fixed = Fixed()
         failure = self._bind(ledger, run, tracked, fixed)
         if failure is None:
             replaced, rows = _replaced(tracked, fixed, set(fixed.twins))
@@ -258,14 +281,12 @@ class Walk:
             return None
         dropped = _forget(ledger, rows)
         if dropped:
-            again, _ = _replaced({id(v): v for v in replaced.values()}, Fixed(), dropped)
+            again, _ = _replaced({id(v): v for v in replaced.values()}, Fixed(), set(dropped))
             replaced = {name: again[id(value)] for name, value in replaced.items()}
         copier = self.subject.copier(replaced, keyed=True)
         copied = copier(body)
-        state = State(at, copied, ledger, run.next_symbol, trail=trail)
+        state = State(at, copied, ledger, run.next_symbol, twins=dropped, trail=trail)
         state.key = _key(at, copier, ledger, state)
-        if self.heard is not None and parent is not None:
-            self.heard(parent, state, run, fixed)
         return state
 
     def _bind(
@@ -302,7 +323,7 @@ def _replaced(
     return replaced, rows
 
 
-def _forget(ledger: Ledger, live: list[Row]) -> set[int]:
+def _forget(ledger: Ledger, live: list[Row]) -> dict[int, int]:
     """Drop dead columns and all but one of equal ones; return those that are to leave values."""
     marks: dict[int, list[Any]] = {}
     for number, (_, rows) in enumerate((*live, *ledger.constraints.values())):
@@ -319,7 +340,7 @@ def _forget(ledger: Ledger, live: list[Row]) -> set[int]:
         del ledger.spent[name]
         ledger.parts.pop(name, None)
     ledger.base = {owner: paid for owner, paid in ledger.base.items() if owner in owners}
-    dropped: set[int] = set()
+    dropped: dict[int, int] = {}
     best: dict[Any, int] = {}
     for name in sorted(marks):
         known = ledger.columns[name]
@@ -334,14 +355,14 @@ def _forget(ledger: Ledger, live: list[Row]) -> set[int]:
                 ledger.spent[name] = spent
         other = best.setdefault((known.reach, tuple(marks[name])), name)
         if other != name:
-            dropped.add(name)
+            dropped[name] = other
             ledger.columns[other] = replace(ledger.columns[other], single=False)
             if ledger.spent.get(name, 0) > ledger.spent.get(other, 0):
                 ledger.spent[other] = ledger.spent[name]
                 ledger.parts[other] = ledger.parts.get(name, {})
             ledger.spent.pop(name, None)
             ledger.parts.pop(name, None)
-    kept = marks.keys() - dropped
+    kept = marks.keys() - dropped.keys()
     ledger.columns = {name: it for name, it in ledger.columns.items() if name in kept}
     if dropped:
         ledger.constraints = {
@@ -357,7 +378,7 @@ def _key(at: int, copier: Copier, ledger: Ledger, state: State) -> Any:
     """Return the canonical key of a state: its data, constraints, laws and columns."""
     names = copier.names
     constraints = _canonical(ledger, names)
-    state.order = list(names.rows)
+    state.order, state.draws = list(names.rows), list(names.draws)
     laws = tuple(
         (law.kind, law.scale, law.continuous) for law in (ledger.laws[name] for name in names.draws)
     )
