@@ -111,6 +111,8 @@ class Run:
     signs: dict[Any, frozenset[int]] = field(default_factory=dict)
     escaped: Escape | None = None
     drawing: bool = True
+    decided: list[Any] = field(default_factory=list)
+    """What was compared, and the signs that are left of it on this path."""
     differences: list[Any] = field(default_factory=list)
     """In a guarded run: what was compared, as affine forms."""
 

@@ -429,7 +429,9 @@ def compare(a: Tracked, b: Any, wanted: frozenset[int]) -> Any:
     if coin is None:
         _record(a, b, difference)
     chosen = run.branch(2, real)
-    run.signs[key] = inside if chosen == 0 else possible - wanted
+    left = inside if chosen == 0 else possible - wanted
+    run.signs[key] = left
+    run.decided.append((difference, frozenset(-s for s in left) if flipped else left))
     return chosen == 0
 
 
@@ -443,6 +445,7 @@ def asked(real: Callable[[], bool], *values: Any) -> bool:
 def _guessed(a: Tracked, b: Any, difference: Tracked, wanted: frozenset[int]) -> bool:
     """Ask about values that may be nan: an answer implies no other one, only itself."""
     run = current()
+    run.decided.append((difference, SIGNS))
     parts = [_name(part) for part in (a, b)]
     flipped = repr(parts[0]) > repr(parts[1])
     signs = frozenset(-sign for sign in wanted) if flipped else wanted
@@ -564,6 +567,8 @@ def _winner(values: Sequence[Any], among: list[int], sign: int) -> int:
         return int(np.argmax(np.array(numbers, dtype=float)))
 
     chosen = able[run.branch(len(able), real)]
+    if not all(finite(value) or is_number(value) for value in values):
+        run.decided.append((None, SIGNS))
     for other in able:
         if other != chosen:
             _remember(values[chosen], values[other], sign, strict=other < chosen)
@@ -617,3 +622,4 @@ def _remember(winner: Any, loser: Any, sign: int, strict: bool) -> None:
     turned = {side * (-s if flipped else s) for s in allowed}
     run = current()
     run.signs[key] = run.signs.get(key, possible) & frozenset(turned)
+    run.decided.append((difference, frozenset(side * s for s in allowed)))
