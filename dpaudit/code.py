@@ -226,15 +226,15 @@ def audited(
     from dpaudit.sample.plan import AuditPlan
     from dpaudit.sample.streams import candidates
 
+    from dpaudit.symbolic.leads import aimed, rounds_of
+
     leads: list[Any] = []
     if proved is not None and proved.lead is not None:
-        from dpaudit.symbolic.leads import aimed
-
         leads = aimed(target, time.monotonic() + (end - time.monotonic()) / 4)
     stops = {lead.stop for lead in leads}
     rounds = target.horizon
     if not _whole(target, source):
-        rounds = min(target.horizon, max(stops, default=LONGEST))
+        rounds = min(target.horizon, rounds_of(leads) if leads else LONGEST)
     rounds = max(rounds, 2)
     box = _box(target, source, rounds, max(end - time.monotonic(), 1.0))
     usual = candidates(target.arms, rounds, [asked.seed, 2])

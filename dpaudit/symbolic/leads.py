@@ -28,6 +28,8 @@ ROUNDS = 320  # of a likely path
 DECISIONS = 6  # that overcharge, per path
 PAIRS = 6
 ENOUGH = 0.7  # of the best promise: shorter runs are worth more than the rest
+WEAK = 0.03
+LATER = 64  # rounds, within which an early decision has shown
 LEVELS = (0.5, 0.0, 1.0)
 AWAY = (0.0, -1.0, 1.0, -2.0, 2.0, -3.0, 3.0, -4.0, 4.0)  # scales of the noise from the threshold
 KEPT = 2  # of these, per comparison
@@ -73,8 +75,26 @@ def aimed(target: Target, deadline: float) -> list[Aimed]:
             key = (lead.position, lead.stop, lead.rewards)
             found.setdefault(key, lead)
     ranked = sorted(found.values(), key=lambda it: (-round(it.promise, 3), it.stop))
-    near = [it.stop for it in ranked if it.promise >= ENOUGH * ranked[0].promise]
-    return [it for it in ranked if it.stop <= min(near)][:PAIRS]
+    if ranked and ranked[0].promise >= WEAK:
+        near = [it.stop for it in ranked if it.promise >= ENOUGH * ranked[0].promise]
+        ranked = [it for it in ranked if it.stop <= max(min(near), LATER // 4)]
+    return _spread(ranked)[:PAIRS]
+
+
+def _spread(ranked: list[Aimed]) -> list[Aimed]:
+    """Return leads at different rewards before more of the same ones."""
+    turn: dict[int, int] = {}
+    numbered = []
+    for lead in ranked:
+        turn[lead.position] = turn.get(lead.position, 0) + 1
+        numbered.append((turn[lead.position], len(numbered), lead))
+    return [lead for _, _, lead in sorted(numbered, key=lambda it: it[:2])]
+
+
+def rounds_of(leads: Sequence[Aimed]) -> int:
+    """Return how many rounds to run: what is decided early may show a few rounds later."""
+    last = max(lead.stop for lead in leads)
+    return max(last, min(2 * last + 10, LATER))
 
 
 class _Watch:
@@ -84,7 +104,7 @@ class _Watch:
         self.target, self.rewards, self.deadline = target, rewards, deadline
         self.most = Fraction(target.epsilon) * (1 + SLACK)
         self.ledger, self.fixed = Ledger(), Fixed()
-        self.forms = self.differences = self.decisions = 0
+        self.forms = self.differences = self.decisions = self.coins = 0
         self.found: list[Aimed] = []
 
     def __call__(self, run: Run, at: int) -> bool:
@@ -92,7 +112,8 @@ class _Watch:
         ledger, new = self.ledger, run.forms[self.forms :]
         compared = [it for it in run.differences[self.differences :] if isinstance(it, Linear)]
         self.forms, self.differences = len(run.forms), len(run.differences)
-        if not new:
+        coins, self.coins = run.coins[self.coins :], len(run.coins)
+        if not new and not coins:
             return time.monotonic() < self.deadline
         ledger.laws, ledger.columns = dict(run.laws), dict(run.columns)
         guilty: list[int] = []
@@ -102,7 +123,7 @@ class _Watch:
             if failure is not None:
                 guilty.append(failure.round)
             ledger.publish(self.fixed)
-        for coin in run.coins:
+        for coin in coins:
             guilty += [ledger.columns[coin.row].round] if coin.charge > self.most else []
         if not guilty:
             over = [owner for owner, total in ledger.totals().items() if total > self.most]

@@ -273,7 +273,8 @@ class Walk:
             replaced, rows = _replaced(tracked, fixed, set(fixed.twins))
             live = {name for draws, _ in rows for name in draws}
             ledger.settle(live, rows, fixed)
-            place = run.forms[-1].place if run.forms else NOWHERE
+            met = [*(form.place for form in run.forms), *(coin.place for coin in run.coins)]
+            place = met[-1] if met else NOWHERE
             failure = ledger.judge(self.most, place)
         if failure is not None:
             self.found.failure = failure
