@@ -18,7 +18,7 @@ import numpy as np
 
 from dpaudit.sample.streams import Pair, Stream
 from dpaudit.symbolic.guard import played
-from dpaudit.symbolic.ledger import Fixed, Ledger, _rewritten
+from dpaudit.symbolic.ledger import Fixed, Ledger, resolved
 from dpaudit.symbolic.run import Disagreement, Escape, Form, Run
 from dpaudit.symbolic.subject import Target
 from dpaudit.symbolic.values import Linear
@@ -118,7 +118,7 @@ class _Watch:
         ledger.laws, ledger.columns = dict(run.laws), dict(run.columns)
         guilty: list[int] = []
         for form in new:
-            rows, draws, _ = _rewritten(form.rows, form.draws, self.fixed, set())
+            rows, draws, _ = resolved(form.rows, form.draws, self.fixed, set())
             failure = ledger.require(Form(rows, draws, form.place))
             if failure is not None:
                 guilty.append(failure.round)

@@ -250,7 +250,7 @@ def rewritten(value: Tracked, fixed: Fixed, dropped: set[int], names: dict[Any, 
     What is public of it and not known becomes one symbol, the same for the same combination.
     """
     if isinstance(value, Linear):
-        rows, draws, lost = _rewritten(value.rows, value.draws, fixed, dropped)
+        rows, draws, lost = resolved(value.rows, value.draws, fixed, dropped)
         if not lost and not value.publics:
             if rows is value.rows and draws is value.draws:
                 return value
@@ -261,7 +261,7 @@ def rewritten(value: Tracked, fixed: Fixed, dropped: set[int], names: dict[Any, 
     assert isinstance(value, Opaque)
     basis: list[tuple[Weights, Weights]] = []
     for rows, draws in value.basis:
-        new_rows, new_draws, _ = _rewritten(rows, draws, fixed, dropped)
+        new_rows, new_draws, _ = resolved(rows, draws, fixed, dropped)
         if (new_rows or new_draws) and (new_rows, new_draws) not in basis:
             basis.append((new_rows, new_draws))
     if not basis:
@@ -273,7 +273,7 @@ def rewritten(value: Tracked, fixed: Fixed, dropped: set[int], names: dict[Any, 
     return Opaque(basis, value.shadow) if changed else value
 
 
-def _rewritten(
+def resolved(
     rows: Weights, draws: Weights, fixed: Fixed, dropped: set[int]
 ) -> tuple[Weights, Weights, Weights]:
     """Return a form without known and dropped draws, and the known draws that were in it."""
