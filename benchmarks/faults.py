@@ -1,6 +1,7 @@
 """The page of fault families: what `check` says of wrong policies, their right twins, the mutants.
 
-    python benchmarks/faults.py                  run everything, print the tables, write docs/faults.md
+    python benchmarks/faults.py                  run everything, print the tables, write
+    docs/faults.md
     python benchmarks/faults.py --only NAME,...  some policies, printed only
 
 A wrong policy counts only once real runs have shown its violation at error 1e-6, by code that uses
@@ -37,9 +38,9 @@ STREAMS = {
 HEAD = """# Fault families
 
 Private bandits go wrong in a few ways, again and again. Each row is one of them as a small policy
-([benchmarks/faults](../benchmarks/faults)), with the loss that real runs show (a lower bound at error
-1e-6, found without dpaudit) and what `check` says of it, with its defaults. The right twins follow,
-then the package's own handwritten mutants. Written by `python benchmarks/faults.py`.
+([benchmarks/faults](../benchmarks/faults)), with the loss that real runs show (a lower bound at
+error 1e-6, found without dpaudit) and what `check` says of it, with its defaults. The right twins
+come first, then the wrong ones, then the package's own handwritten mutants. Written by `python benchmarks/faults.py`.
 """
 
 
@@ -79,7 +80,10 @@ def row(*cells: object) -> str:
 
 def wrong_rows(names: list[str]) -> list[str]:
     """Return the table of the wrong policies."""
-    rows = [row("policy", "fault", "shown loss", "`check`", "what `code` says", "s"), row(*["---"] * 6)]
+    rows = [
+        row("policy", "fault", "shown loss", "`check`", "what `code` says", "s"),
+        row(*["---"] * 6),
+    ]
     for name in names:
         kind = getattr(wrong, name)
         shown = violated(kind, STREAMS.get(name, binary(5)))

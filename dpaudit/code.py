@@ -1,6 +1,7 @@
 """The check of a code target: prove the user's own file, then hunt with real runs where it fails.
 
-`code` proves or says where it stops; what it points at becomes pairs of streams, and `sample` judges
+`code` proves or says where it stops; what it points at becomes pairs of streams, and `sample`
+judges
 them on runs of the real code under its own error. A proof that covers the claim ends the check.
 """
 
@@ -225,7 +226,6 @@ def audited(
     from dpaudit.sample.audit import audit
     from dpaudit.sample.plan import AuditPlan
     from dpaudit.sample.streams import candidates
-
     from dpaudit.symbolic.leads import aimed, rounds_of
 
     leads: list[Any] = []

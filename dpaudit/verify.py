@@ -4,7 +4,8 @@ A certificate holds states (constraints B s = A e_i on live draws, what each col
 moves between them (new draws and rows, the forms that the path came to depend on, the shifts that
 were fixed). Checked: every outcome of every branch of every state before the horizon has a move;
 after the fixed shifts what is left of old constraints and new forms follows from the constraints
-of the next state; every charge is sum |s| / scale, spent is the largest over the moves that lead to a
+of the next state; every charge is sum |s| / scale, spent is the largest over the moves that lead
+to a
 state, and no row pays more than epsilon. Not checked: that the forms are what the code does.
 """
 

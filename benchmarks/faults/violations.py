@@ -1,7 +1,9 @@
 """Shows that a wrong policy violates epsilon, by real runs alone: nothing here uses dpaudit.
 
-Pairs of binary streams are tried on a few runs, an event is chosen there (a set of action sequences,
-or a threshold on the pulls of an arm), and fresh runs judge it: the lower confidence bound on P(E) and
+Pairs of binary streams are tried on a few runs, an event is chosen there (a set of action
+sequences,
+or a threshold on the pulls of an arm), and fresh runs judge it: the lower confidence bound on
+P(E) and
 the upper one on P'(E), each at half the error, must lie more than e^epsilon apart.
 """
 
@@ -99,7 +101,9 @@ def violated(kind: Any, streams: list[tuple[float, ...]], seed: int = 1) -> Show
         ranked.append((score, stream, position, flipped))
     ranked.sort(key=lambda it: -it[0])
     for _, stream, position, flipped in ranked[:3]:
-        one, other = (counts(kind, s, JUDGED // 2, seed + 2 + k) for k, s in enumerate((stream, flipped)))
+        one, other = (
+            counts(kind, s, JUDGED // 2, seed + 2 + k) for k, s in enumerate((stream, flipped))
+        )
         chosen = event(one, other)
         fresh = [counts(kind, s, JUDGED, seed + 9 + k) for k, s in enumerate((stream, flipped))]
         hits, against = (sum(it.get(key, 0) for key in chosen) for it in fresh)

@@ -52,7 +52,8 @@ class LocForScale(Doubling):
 
 
 class SwappedProbabilities(Response):
-    """The probability of truth is that of a lie for the smaller epsilon: p in place of 1 - p / 2."""
+    """The probability of truth is that of a lie for the smaller epsilon: p in place of 1 - p /
+    2."""
 
     def update(self, arm, reward):
         p = reward * 0.98 + (1 - reward) * 0.02

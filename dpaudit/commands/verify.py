@@ -44,8 +44,8 @@ def execute(arguments: argparse.Namespace) -> int:
         print(f"REJECTED  {arguments.file}: {error}.")
         return 1
     print(
-        f"VERIFIED  {data['target']}: epsilon*({found.horizon:,}) <= {float(found.charge):.12g} for "
-        f"{data['arms']} arms, epsilon = {float(found.epsilon):g}"
+        f"VERIFIED  {data['target']}: epsilon*({found.horizon:,}) <= {float(found.charge):.12g} "
+        f"for {data['arms']} arms, epsilon = {float(found.epsilon):g}"
     )
     print(f"  {len(found.states):,} states and {len(found.moves):,} moves re-checked in fractions")
     print(

@@ -1,7 +1,9 @@
 """Arrays that may hold tracked values: numpy's own storage, with symbols among the numbers.
 
-Where no symbol is involved, real numpy computes on real dtypes, so that public arithmetic is the same
-as in the real program. Where one is, the operation goes element by element. What is not written here
+Where no symbol is involved, real numpy computes on real dtypes, so that public arithmetic is the
+same
+as in the real program. Where one is, the operation goes element by element. What is not written
+here
 ends in silence.
 """
 
@@ -485,4 +487,4 @@ def _unary(operation: Callable[[Any], Any]) -> Callable[[Array], Any]:
 
 for _name in ("neg", "pos", "abs", "invert"):
     setattr(Array, f"__{_name}__", _unary(getattr(operator, f"__{_name}__")))
-Array.__matmul__ = Array.dot  # type: ignore[attr-defined]
+setattr(Array, "__matmul__", Array.dot)  # noqa: B010

@@ -1,7 +1,9 @@
 """A certificate of what was proved of code, as data: states, moves, forms, shifts, charges.
 
-`dpaudit.verify` re-checks it in exact arithmetic with code of its own. It shows that the charges follow
-from the forms; that the forms are what the code does rests on the reading (the walk, and the guard).
+`dpaudit.verify` re-checks it in exact arithmetic with code of its own. It shows that the charges
+follow
+from the forms; that the forms are what the code does rests on the reading (the walk, and the
+guard).
 """
 
 from __future__ import annotations

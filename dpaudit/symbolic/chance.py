@@ -311,9 +311,9 @@ class PythonSource(Source):
         """Return a uniform draw on [0, 1]."""
         return self.value("uniform", self.real.random() if current().guarded else None)
 
-    def uniform(self, a: Any, b: Any, *_: Any) -> Any:
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         """Return a uniform draw."""
-        return exact(a) + (exact(b) - exact(a)) * self.random()
+        return exact(low) + (exact(high) - exact(low)) * self.random()
 
     def gauss(self, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
         """Return a normal draw."""
@@ -340,9 +340,9 @@ class PythonSource(Source):
         published(beta)
         return self.value("beta", real)
 
-    def choice(self, seq: Any, *_: Any, **__: Any) -> Any:
+    def choice(self, a: Any, *_: Any, **__: Any) -> Any:
         """Return one element: a public branch."""
-        options = list(seq)
+        options = list(a)
         return options[self.outcome(len(options), lambda: self.real.choice(range(len(options))))]
 
     def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
@@ -350,9 +350,10 @@ class PythonSource(Source):
         options = range(start) if stop is None else range(start, stop, step)
         return options[self.outcome(len(options), lambda: options.index(self.real.choice(options)))]
 
-    def randint(self, a: int, b: int, *_: Any, **__: Any) -> int:
+    def randint(self, low: Any, high: Any = None, *_: Any, **__: Any) -> Any:
         """Return a whole number, both ends included."""
-        return a + self.outcome(b - a + 1, lambda: self.real.randint(a, b) - a)
+        real = lambda: self.real.randint(low, high) - low  # noqa: E731
+        return low + self.outcome(high - low + 1, real)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -1,8 +1,10 @@
 """Randomised response: a uniform draw compared with an affine function of one reward.
 
-With u uniform on [a, b] and used in this comparison alone, P(u < p(r)) is q(r) = (p(r) - a)/(b - a),
+With u uniform on [a, b] and used in this comparison alone, P(u < p(r)) is q(r) = (p(r) - a)/(b -
+a),
 clipped to [0, 1]. Changing r within [0, 1] changes the log-probability of either outcome by at most
-max(log hi/lo, log (1 - lo)/(1 - hi)), which is infinite for lo = 0 or hi = 1 (unless q is constant).
+max(log hi/lo, log (1 - lo)/(1 - hi)), which is infinite for lo = 0 or hi = 1 (unless q is
+constant).
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 The code runs on symbols along many paths: every outcome of the first decisions, then outcomes at
 random, so that unlikely paths are followed as well as likely ones. Beside it the declaration is
-answered with the code's own choices. On every path each play must be the code's; each comparison that
+answered with the code's own choices. On every path each play must be the code's; each comparison
+that
 the code makes must be a positive multiple of the difference of two declared indices (the same rows
 with the same divisor, fresh Laplace noise of the same scale, bonuses equal up to rounding); and the
 arm that the declared rule picks from these values must be the code's. Draws in another order, or

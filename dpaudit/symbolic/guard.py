@@ -1,6 +1,7 @@
 """The guard: the real program and the symbolic one, side by side, before anything is called proved.
 
-Both run on the same concrete rewards (random and extreme streams) with generators of the same seeds.
+Both run on the same concrete rewards (random and extreme streams) with generators of the same
+seeds.
 In the symbolic one every symbol carries the double of the real program, decisions follow these, and
 at each of them the form must have the value that the double says. Every action must agree. A
 disagreement means that the code was misread: a tool error, and nothing is concluded.

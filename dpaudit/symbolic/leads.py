@@ -1,8 +1,10 @@
 """From a failed proof to pairs of streams that may show the violation in real runs.
 
 The code is played on symbols along likely paths: concrete streams, seeded draws, every symbol with
-its double. A ledger follows. Where a decision charges some reward too much, the other rewards of the
-same release are set so that the compared form stands at its threshold, with and without a few scales
+its double. A ledger follows. Where a decision charges some reward too much, the other rewards of
+the
+same release are set so that the compared form stands at its threshold, with and without a few
+scales
 of its noise, and the charged reward is flipped. The sampler judges these pairs under its own error.
 """
 
@@ -10,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -46,7 +49,8 @@ class Aimed:
     promise: float
 
     def pair(self, horizon: int) -> Pair:
-        """Return the pair for runs of a horizon; beyond the aimed rounds the last reward goes on."""
+        """Return the pair for runs of a horizon; beyond the aimed rounds the last reward goes
+        on."""
         row = np.array(self.rewards[: self.stop])
         row = np.concatenate((row, np.full(max(horizon - len(row), 0), row[-1])))[:horizon]
         before = float(row[self.position])
@@ -67,10 +71,8 @@ def aimed(target: Target, deadline: float) -> list[Aimed]:
         if time.monotonic() > deadline:
             break
         watch = _Watch(target, rewards, deadline)
-        try:
+        with suppress(Escape, Disagreement, Exception):  # a path that fails is no lead
             played(target, rewards, seed, watch)
-        except (Escape, Disagreement, Exception):  # noqa: BLE001  a lead that fails is no lead
-            pass
         for lead in watch.found:
             key = (lead.position, lead.stop, lead.rewards)
             found.setdefault(key, lead)
@@ -84,7 +86,7 @@ def aimed(target: Target, deadline: float) -> list[Aimed]:
 def _spread(ranked: list[Aimed]) -> list[Aimed]:
     """Return leads at different rewards before more of the same ones."""
     turn: dict[int, int] = {}
-    numbered = []
+    numbered: list[tuple[int, int, Aimed]] = []
     for lead in ranked:
         turn[lead.position] = turn.get(lead.position, 0) + 1
         numbered.append((turn[lead.position], len(numbered), lead))

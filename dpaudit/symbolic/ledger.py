@@ -1,7 +1,9 @@
 """The ledger of a path: which draws hide which rewards, and what that has cost so far.
 
-The path depended on forms A r + B z. `constraints` keeps B s = A e_i row-reduced over the draws that
-are still alive; `spent` is what each live column has been charged for the draws that are not. A draw
+The path depended on forms A r + B z. `constraints` keeps B s = A e_i row-reduced over the draws
+that
+are still alive; `spent` is what each live column has been charged for the draws that are not. A
+draw
 that the constraints determine is published: every column pays |s| / scale for it, and values that
 contain it are known up to their rows. A draw that no live value contains is settled: each column's
 shift is fixed by a linear programme (any feasible shift is sound) and paid. Equal columns are

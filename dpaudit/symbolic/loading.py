@@ -1,7 +1,8 @@
 """Load judged code so that it meets symbols: substituted builtins, stand-ins, poisoned modules.
 
 The target's file and the modules beside it are executed from their unedited text. numpy, math,
-random, numba, scipy.stats' draws and functools' caches are stood in for; a few modules of pure Python
+random, numba, scipy.stats' draws and functools' caches are stood in for; a few modules of pure
+Python
 data structures are real; every other module can be imported and named, and ends in silence when it
 is used.
 """
@@ -119,7 +120,8 @@ class PoisonModule(ModuleType):
 
 
 def public(module: ModuleType) -> dict[str, Any]:
-    """Return the public names of a real module, without those that reach around what is followed."""
+    """Return the public names of a real module, without those that reach around what is
+    followed."""
     hidden = (
         "attrgetter",
         "methodcaller",
@@ -272,18 +274,18 @@ class Loader:
             return top
         for part in parts or ():
             if isinstance(module, ModuleType) and part != "*" and part not in vars(module):
-                inner = self.modules.get(f"{name}.{part}") or self._found(f"{name}.{part}")
-                if inner is not None:
-                    vars(module)[part] = inner
+                below = self.modules.get(f"{name}.{part}") or self._found(f"{name}.{part}")
+                if below is not None:
+                    vars(module)[part] = below
         return module
 
     def _module(self, name: str) -> ModuleType:
         if name in self.modules:
             return self.modules[name]
         if name in REAL:
-            self.modules[name] = found = StandIn(name)
-            vars(found).update(public(importlib.import_module(name)))
-            return found
+            self.modules[name] = real = StandIn(name)
+            vars(real).update(public(importlib.import_module(name)))
+            return real
         found = self._found(name)
         if found is None:
             found = PoisonModule(name)
@@ -406,5 +408,7 @@ def _require_plain(tree: ast.AST, path: str) -> None:
             )
         if name.startswith("__") and name.endswith("__") and name not in ATTRIBUTES:
             raise Escape(
-                f"the name {name}", "it can reach around what is followed", Place(path, node.lineno)
+                f"the name {name}",
+                "it can reach around what is followed",
+                Place(path, getattr(node, "lineno", 0)),
             )

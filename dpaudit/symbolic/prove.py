@@ -1,6 +1,7 @@
 """The `code` check: prove that the user's own code respects epsilon, or say where it stops.
 
-PROVED means: in real arithmetic, for rewards in [0, 1] and this number of arms, no action sequence of
+PROVED means: in real arithmetic, for rewards in [0, 1] and this number of arms, no action
+sequence of
 up to so many rounds changes its likelihood by more than e^epsilon when one reward changes. A charge
 that is too large is a diagnosis and a lead for the sampler, never a refutation.
 """

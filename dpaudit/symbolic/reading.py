@@ -1,4 +1,5 @@
-"""What code does, read off one run on symbols: plays, draws, decisions, and what each reward pays."""
+"""What code does, read off one run on symbols: plays, draws, decisions, and what each reward
+pays."""
 
 from __future__ import annotations
 
@@ -78,7 +79,8 @@ def _decision(run: Run, difference: Linear) -> str:
         for n, w in sorted(difference.draws.items())
     )
     rewards = f"rewards of rounds {_ranges(rounds)}" if rounds else "no reward"
-    return f"compares: {rewards}; noise of scale {noise or 'none'}; public {float(difference.rest):+.4g}"
+    public = f"{float(difference.rest):+.4g}"
+    return f"compares: {rewards}; noise of scale {noise or 'none'}; public {public}"
 
 
 def _ranges(rounds: list[int]) -> str:

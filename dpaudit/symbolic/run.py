@@ -1,7 +1,8 @@
 """One run of foreign code on symbols: where it branches, what it draws, why it had to stop.
 
 A run follows a prefix of choices and takes the first outcome of every later branch; the walk makes
-it again for the others. What a branch depends on is recorded as forms. In a guarded run every symbol
+it again for the others. What a branch depends on is recorded as forms. In a guarded run every
+symbol
 also carries the double that the real program has (its shadow), which then decides.
 """
 
@@ -50,7 +51,8 @@ class Disagreement(BaseException):
 
 @dataclass(frozen=True)
 class Law:
-    """How a draw is distributed: its scale where a shift has a price, else shifts are impossible."""
+    """How a draw is distributed: its scale where a shift has a price, else shifts are
+    impossible."""
 
     kind: str
     scale: Fraction | None = None

@@ -1,6 +1,7 @@
 """The linear programme behind a charge: min sum w_j |s_j| subject to B s = a, in fractions.
 
-The constraints come row-reduced (`reduce`), so that the pivots alone are a feasible solution and the
+The constraints come row-reduced (`reduce`), so that the pivots alone are a feasible solution and
+the
 simplex method starts there; Bland's rule ends it. Whatever it returns satisfies B s = a exactly,
 which is all that soundness needs: a solution that were not optimal would only be a larger charge.
 """
@@ -23,7 +24,8 @@ def minimise(
     free = sorted({name for draws, _ in system.values() for name in draws} - set(pivots))
     if not free or not any(right for _, right in system.values()):
         return {pivot: Fraction(right) for pivot, (_, right) in system.items() if right}
-    # variables: (name, +1) and (name, -1), both of price w; basis: the pivots, with right sides >= 0
+    # variables: (name, +1) and (name, -1), both of price w; basis: the pivots, with right sides
+    # >= 0
     names = [(name, sign) for name in (*pivots, *free) for sign in (1, -1)]
     table: list[list[Fraction]] = []
     basis: list[int] = []

@@ -1,4 +1,5 @@
-"""What stands in for the builtins and for math: the same on public values, an allowlist on symbols."""
+"""What stands in for the builtins and for math: the same on public values, an allowlist on
+symbols."""
 
 from __future__ import annotations
 
@@ -81,7 +82,7 @@ class _Kind(type):
     real_type: type
 
     def __call__(cls, *given: Any, **named: Any) -> Any:
-        return cls.convert(*given, **named)  # type: ignore[attr-defined]
+        return cls.convert(*given, **named)
 
     def __instancecheck__(cls, value: Any) -> bool:
         if isinstance(value, Tracked):
@@ -251,6 +252,7 @@ def _math(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
+TOTAL = frozenset(("sin", "cos", "tanh", "atan", "atan2", "erf", "erfc", "cbrt", "copysign"))
 ATTRIBUTES = MappingProxyType(
     dict.fromkeys(
         [

@@ -1,6 +1,7 @@
 """Tracked values: affine in rewards and draws with exact coefficients, or a function of such forms.
 
-Arithmetic is that of the reals. A comparison asks the run at once and gives a plain truth value, so a
+Arithmetic is that of the reals. A comparison asks the run at once and gives a plain truth value,
+so a
 tracked truth value does not exist. Whatever else is asked of a tracked value (text, hash, index,
 float, an unknown attribute) ends the run in silence.
 """
@@ -366,7 +367,8 @@ def function(
 ) -> Any:
     """Return a deterministic function of values: opaque in their forms.
 
-    Of a single raw reward it is a new symbol where it moves by at most `lipschitz` times as much, or
+    Of a single raw reward it is a new symbol where it moves by at most `lipschitz` times as much,
+    or
     lies in an interval of length `reach`.
     """
     run = current()
@@ -602,7 +604,7 @@ def _beats(values: Sequence[Any], j: int, k: int, sign: int) -> bool:
     difference, side = _difference(a, b)
     if not isinstance(difference, Tracked):
         signs = frozenset((side * sign_of(difference),))
-    elif finite(difference):
+    elif isinstance(difference, Linear) and finite(difference):
         key, flipped, possible = _question(difference)
         known = current().signs.get(key, possible)
         signs = frozenset(side * (-s if flipped else s) for s in known)
@@ -615,7 +617,7 @@ def _remember(winner: Any, loser: Any, sign: int, strict: bool) -> None:
     if _infinite(winner, loser):
         return
     difference, side = _difference(winner, loser)
-    if not finite(difference):
+    if not isinstance(difference, Linear) or not finite(difference):
         return
     key, flipped, possible = _question(difference)
     allowed = {sign} if strict else {sign, 0}

@@ -4,7 +4,7 @@ Each is a private doubling policy whose `peek` keeps the last raw reward somewhe
 decides by it. `STYLES` gives the text of both, and what goes to module level.
 """
 
-BASE = '''
+BASE = """
 import numpy as np
 {top}
 
@@ -42,7 +42,7 @@ class Policy:
 
     def leak(self):
         {leak}
-'''
+"""
 
 
 def policy(peek, leak, top="", level="", init="pass"):
@@ -56,8 +56,12 @@ STYLES = {
         "global N; N += 1; self.last = reward if N > 3 else 0", "return self.last > 0.5", "N = 0"
     ),
     "global list": policy("LAST.append(reward)", "return LAST[-1] > 0.5", "LAST = []"),
-    "class attribute": policy("Policy.last = reward", "return Policy.last > 0.5", level="    last = 0"),
-    "class list": policy("self.last[0] = reward", "return self.last[0] > 0.5", level="    last = [0]"),
+    "class attribute": policy(
+        "Policy.last = reward", "return Policy.last > 0.5", level="    last = 0"
+    ),
+    "class list": policy(
+        "self.last[0] = reward", "return self.last[0] > 0.5", level="    last = [0]"
+    ),
     "default": policy(
         "remember(reward)",
         "return remember() > 0.5",
@@ -91,9 +95,7 @@ STYLES = {
         "return float(Path('kept').read_text()) > 0.5",
         "from pathlib import Path",
     ),
-    "exception": policy(
-        "self.e = ValueError(reward)", "return self.e.args[0] > 0.5"
-    ),
+    "exception": policy("self.e = ValueError(reward)", "return self.e.args[0] > 0.5"),
     "module exception": policy("E.kept = reward", "return E.kept > 0.5", "E = ValueError()"),
     "exception class": policy(
         "Kept.last = reward", "return Kept.last > 0.5", "class Kept(Exception):\n    last = 0"
@@ -136,7 +138,9 @@ STYLES = {
     "library class": policy(
         "Counter.kept = reward", "return Counter.kept > 0.5", "from collections import Counter"
     ),
-    "library function": policy("copy.copy.kept = reward", "return copy.copy.kept > 0.5", "import copy"),
+    "library function": policy(
+        "copy.copy.kept = reward", "return copy.copy.kept > 0.5", "import copy"
+    ),
     "counter attribute": policy(
         "self.c.kept = reward",
         "return self.c.kept > 0.5",
@@ -144,7 +148,9 @@ STYLES = {
         init="self.c = Counter(); self.c.kept = 0",
     ),
     "bound append": policy(
-        "self.push(reward)", "return self.kept[-1] > 0.5", init="self.kept = [0]; self.push = self.kept.append"
+        "self.push(reward)",
+        "return self.kept[-1] > 0.5",
+        init="self.kept = [0]; self.push = self.kept.append",
     ),
     "enum": policy(
         "C.RED.kept = reward",
@@ -177,7 +183,9 @@ STYLES = {
         "getattr(self.peek, '__glo' + 'bals__')['K'] = reward",
         "return getattr(self.peek, '__glo' + 'bals__')['K'] > 0.5",
     ),
-    "frames": policy("self.f = sys._getframe(); self.last = reward", "return self.last > 0.5", "import sys"),
+    "frames": policy(
+        "self.f = sys._getframe(); self.last = reward", "return self.last > 0.5", "import sys"
+    ),
     "swallowed escape": policy(
         "try:\n            self.c = int(2 * reward)\n        except BaseException:\n            self.c = 0",
         "return self.c > 0",
@@ -193,7 +201,9 @@ STYLES = {
         "try:\n            1 / self.last\n            return True\n"
         "        except ZeroDivisionError:\n            return False",
     ),
-    "nan": policy("self.last = reward", "x = np.sqrt(self.last - 0.5)\n        return bool(x != x)"),
+    "nan": policy(
+        "self.last = reward", "x = np.sqrt(self.last - 0.5)\n        return bool(x != x)"
+    ),
     "isnan": policy("self.last = reward", "return bool(np.isnan(np.sqrt(self.last - 0.5)))"),
     "seeded noise": policy(
         "self.last = reward + np.random.default_rng(7).laplace(0, 1)", "return self.last > 0.5"
@@ -203,10 +213,13 @@ STYLES = {
     ),
     "tie": policy("self.last = reward * 1.0", "return self.last == 1.0"),
     "sorting": policy("self.last = reward", "return sorted([self.last, 0.5])[0] == 0.5"),
-    "where": policy("self.last = reward", "return bool(np.where(np.array([self.last]) > 0.5)[0].size)"),
+    "where": policy(
+        "self.last = reward", "return bool(np.where(np.array([self.last]) > 0.5)[0].size)"
+    ),
     "normal noise": policy("self.last = reward + np.random.normal(0, 9)", "return self.last > 0.5"),
     "one coin for two": policy(
-        "self.last = reward", "u = np.random.rand()\n        return u < 0.25 + self.last / 2 and u < 0.5"
+        "self.last = reward",
+        "u = np.random.rand()\n        return u < 0.25 + self.last / 2 and u < 0.5",
     ),
     "old coin": policy(
         "self.last = reward",
@@ -224,12 +237,12 @@ STYLES = {
         "return self.n[0] < 0 and self.last > 0.5",
         init="self.n = np.zeros(1, dtype=np.int8)",
     ),
-    "clock": policy("self.last = reward", "return time.time() < 0 or self.last > 0.5", "import time"),
+    "clock": policy(
+        "self.last = reward", "return time.time() < 0 or self.last > 0.5", "import time"
+    ),
     "set order": policy("self.c = {('a', self.t)}; self.last = reward", "return self.last > 0.5"),
     "weak": policy(
         "self.w = weakref.ref(self); self.last = reward", "return self.last > 0.5", "import weakref"
     ),
-    "scale": policy(
-        "self.last = np.random.laplace(0, 0.1 + reward)", "return self.last > 0.5"
-    ),
+    "scale": policy("self.last = np.random.laplace(0, 0.1 + reward)", "return self.last > 0.5"),
 }

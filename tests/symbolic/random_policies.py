@@ -1,7 +1,8 @@
 """Random small policies, and a brute-force oracle of what a path charges that shares no code.
 
 A policy keeps a few registers. Every round it overwrites one with an affine combination of
-registers, the reward and perhaps noise, and some rounds decide by comparing two registers. The oracle
+registers, the reward and perhaps noise, and some rounds decide by comparing two registers. The
+oracle
 runs whole paths without merging, settling or publishing anything, and solves the linear programme
 of each path and row in floating point.
 """
@@ -15,7 +16,7 @@ from dpaudit.symbolic.run import Run, active
 from dpaudit.symbolic.values import Linear
 
 REGISTERS, ROUNDS = 3, 4
-HEAD = '''
+HEAD = """
 import numpy as np
 
 
@@ -33,7 +34,7 @@ class Policy:
         self.t += 1
         v = self.v
 {releases}
-'''
+"""
 WEIGHTS = (0, 0, 0, 1, 1, -1, 2, 0.5)
 
 

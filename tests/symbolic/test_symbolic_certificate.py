@@ -13,7 +13,7 @@ from dpaudit.symbolic.subject import Target, subject_of
 from dpaudit.symbolic.walk import Walk
 from dpaudit.verify import Rejected, verify
 
-COIN = '''
+COIN = """
 import numpy as np
 
 
@@ -29,7 +29,7 @@ class Policy:
     def update(self, arm, reward):
         self.pulls[arm] += 1
         self.ones[arm] += int(self.rng.random() < 0.27 + 0.46 * reward)
-'''
+"""
 
 
 @pytest.fixture(scope="module", params=[True, False])
@@ -71,7 +71,9 @@ def forgeries(data):
         del bad["moves"][number]
         yield f"move {number} dropped", bad
         for name, scale in data["moves"][number]["scales"].items():
-            if scale is not None and any(name in s for s in data["moves"][number]["shifts"].values()):
+            if scale is not None and any(
+                name in s for s in data["moves"][number]["shifts"].values()
+            ):
                 bad = forged()
                 bad["moves"][number]["scales"][name] = str(Fraction(scale) * 2)
                 yield f"move {number}: scale of {name} changed", bad

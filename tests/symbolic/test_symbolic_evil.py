@@ -1,11 +1,11 @@
 """No policy that hides a raw reward somewhere is proved, wherever it hides it."""
 
 import pytest
+from evil import STYLES, policy
 
 from dpaudit.symbolic.prove import prove
 from dpaudit.symbolic.subject import Target
 from dpaudit.verdict import Status
-from evil import STYLES, policy
 
 
 def judged(tmp_path, text, horizon=40):
