@@ -28,7 +28,7 @@ from violations import binary, blocks, violated  # noqa: E402
 
 STREAMS = {
     "Redrawn": [(0.0,) * 40, (1.0,) * 40],
-    "OffByOneWindow": [(0.0,) * 24, (1.0,) * 24, *blocks(4, 3, 12)],
+    "OffByOneWindow": [(1.0,) * 4 + (0.0,) * 9, (0.0,) * 13],
     "WarmStart": blocks(4, 3, 1),
     "PrefixSums": binary(7),
     "RootOfTwo": binary(6),
@@ -40,7 +40,8 @@ HEAD = """# Fault families
 Private bandits go wrong in a few ways, again and again. Each row is one of them as a small policy
 ([benchmarks/faults](../benchmarks/faults)), with the loss that real runs show (a lower bound at
 error 1e-6, found without dpaudit) and what `check` says of it, with its defaults. The right twins
-come first, then the wrong ones, then the package's own handwritten mutants. Written by `python benchmarks/faults.py`.
+come first, then the wrong ones, then the package's own handwritten mutants. Written by
+`python benchmarks/faults.py`.
 """
 
 

@@ -184,6 +184,11 @@ class OffByOneWindow(Batches):
             self.rewards = self.rewards[1:]
             self.arm = self.next()
 
+    def next(self):
+        if None in self.scores:
+            return self.scores.index(None)
+        return 0 if self.scores[0] > self.scores[1] else 1
+
 
 class Unclipped(Doubling):
     """Payoffs of up to ten, noise for up to one."""
