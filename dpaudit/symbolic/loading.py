@@ -326,7 +326,9 @@ class Loader:
         tree = ast.parse(text, path)
         _require_plain(tree, path)
         self.catching = self.catching or any(
-            isinstance(node, ast.Try) or (isinstance(node, ast.Name) and node.id == "suppress")
+            isinstance(node, ast.Try | ast.TryStar)
+            or getattr(node, "name", "") == "__exit__"
+            or "suppress" in (getattr(node, "id", ""), getattr(node, "attr", ""))
             for node in ast.walk(tree)
         )
         vars(module).update({"__file__": path, "__builtins__": self.builtins, "__name__": name})

@@ -196,6 +196,19 @@ STYLES = {
         "        except ValueError:\n            return False",
         "import math",
     ),
+    "suppressed domain error": policy(
+        "self.last = reward",
+        "with contextlib.suppress(ValueError):\n            math.sqrt(self.last - 0.5)\n"
+        "            return True\n        return False",
+        "import contextlib, math",
+    ),
+    "context that catches": policy(
+        "self.last = reward",
+        "with Quiet():\n            math.log(self.last)\n            return True\n"
+        "        return False",
+        "import math\nclass Quiet:\n    def __enter__(self):\n        return self\n"
+        "    def __exit__(self, *_):\n        return True",
+    ),
     "caught division": policy(
         "self.last = reward",
         "try:\n            1 / self.last\n            return True\n"
