@@ -10,7 +10,7 @@ from typing import Any
 from dpaudit.core.mutants import find as find_mutant
 from dpaudit.errors import InvalidArgument
 from dpaudit.sample.boxes import accepted
-from dpaudit.sources import CORE
+from dpaudit.sources import CORE, is_installed
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.drivers import driver_of
 from dpaudit.symbolic.loading import Loader
@@ -33,12 +33,12 @@ def located(text: str) -> tuple[Path, str]:
 
 
 def readable(text: str) -> bool:
-    """Tell whether TARGET names an object in a file."""
+    """Tell whether TARGET names an object in a file that is not Python's or a package's own."""
     try:
-        located(text)
+        path, _ = located(text)
     except InvalidArgument:
         return False
-    return True
+    return not is_installed(path.resolve()) or path.resolve().is_relative_to(CORE)
 
 
 def loader_of(path: Path, **real: Any) -> Loader:

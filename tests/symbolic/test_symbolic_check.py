@@ -43,7 +43,7 @@ def slow_ones(name):
     return pytest.param(name, marks=pytest.mark.slow) if long else name
 
 
-@pytest.mark.parametrize("name", map(slow_ones, (n for n in HANDWRITTEN if n not in OTHERWISE)))
+@pytest.mark.parametrize("name", [slow_ones(n) for n in HANDWRITTEN if n not in OTHERWISE])
 def test_handwritten_mutants_are_never_proved(name):
     mutant = find(name)
     horizon = 2800 if mutant.family == "elimination" else 24
