@@ -1,7 +1,7 @@
 """How far the code check gets: horizon, states and milliseconds per state of right policies.
 
-Run `python benchmarks/symbolic_reach.py --seconds 60`. Each policy is walked until the time is over,
-for two and three arms, without the side-by-side runs. Times are of one process.
+Run `python benchmarks/symbolic_reach.py --seconds 60`. Each policy is walked until the time is
+over, for two and three arms, without the side-by-side runs. Times are of one process.
 """
 
 from __future__ import annotations
