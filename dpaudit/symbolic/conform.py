@@ -33,8 +33,8 @@ from dpaudit.symbolic.values import Linear
 from dpaudit.symbolic.walk import Subject
 
 CLOSE = 1e-9
-EVERY = 6  # decisions whose outcomes are all followed
-RANDOM = 60  # paths beyond
+EVERY = 4  # decisions whose outcomes are all followed
+RANDOM = 40  # paths beyond
 
 
 @dataclass(frozen=True)
