@@ -40,8 +40,8 @@ def blackboxes() -> bool:
         silent = dpaudit("audit", "examples/private_bandit.py:PrivateBatches", *own)[0] == 0
         refuted = dpaudit("audit", leaky, *own, "--json", report)[0] == 1
         again = dpaudit("audit", leaky, "--replay", report)[0] == 1
-    code, text = dpaudit("trace", leaky, *own)
-    named = code == 3 and "self.means[arm] = reward" in text
+    code, text = dpaudit("check", leaky, *own, "--method", "code")
+    named = code == 3 and "leaky_bandit.py:" in text
     return silent and refuted and again and named
 
 

@@ -33,6 +33,7 @@ from dpaudit.target import Target, parameters, said
 from dpaudit.verdict import UNDECIDED, Finding, Status, combine, exit_code
 
 METHODS = ("structure", "exact", "sample")
+ALL_METHODS = ("structure", "exact", "code", "sample")
 SCHEMA = 1  # of the JSON report; new fields do not raise it, another meaning does
 HORIZON = 10_000_000
 BUDGET = 15.0
@@ -45,6 +46,7 @@ PATIENCE = 1.0  # seconds beyond its share until a check that does not look at t
 ENGINES = {
     "structure": "dpaudit.structure",
     "exact": "dpaudit.horizons",
+    "code": "dpaudit.symbolic.prove",
     "sample": "dpaudit.sample.audit",
 }
 INSTANCE_SECONDS = 5.0
@@ -81,6 +83,10 @@ class Report:
     """The first error that ended a check; its finding is silent."""
     broken: bool = False
     """Whether the declaration breaks its contract: no proof stands on what is no algorithm."""
+    replay: dict[str, Any] | None = None
+    """What `audit --replay` needs where real runs of code have refuted the claim."""
+    code: bool = False
+    """Whether the claim is about code that is not declared."""
 
     @property
     def exit_code(self) -> int:
@@ -253,6 +259,9 @@ def check(
     case = Case(target, given, claim, algorithm, exact_horizon, seed)
     begun(claim)
     chosen = [name for name in METHODS if name in methods]
+    if not chosen:
+        rule = f"is for code that is not declared; {target.text} is an Algorithm."
+        raise InvalidArgument("method", ",".join(methods), rule)
     findings: list[Finding] = []
     failure, broken, interrupted = "", "", False
     end = time.monotonic() + budget

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpaudit import check as engine
 from dpaudit.check import Claim, Report
@@ -20,6 +20,10 @@ from dpaudit.process import Call, Died, call
 from dpaudit.target import foreign, resolve
 from dpaudit.verdict import Finding, Status
 
+if TYPE_CHECKING:
+    from dpaudit.gate.subject import Foreign
+
+CODE_SECONDS = 30.0  # the longest usual budget
 GRACE = 3.0  # seconds beyond the budget until a process that does not answer is stopped
 
 
@@ -31,14 +35,20 @@ class Asked:
     given: dict[str, Any]
     methods: tuple[str, ...] = engine.METHODS
     epsilon: float | None = None
-    horizon: int = engine.HORIZON
+    horizon: int | None = None
     exact_horizon: int | None = None
-    budget: float = engine.BUDGET
+    budget: float | None = None
     seed: int = 0
     command: str = ""
+    certified: bool = False
 
     def __post_init__(self) -> None:
-        require_positive("budget", self.budget)
+        if self.budget is not None:
+            require_positive("budget", self.budget)
+
+    def spend(self, usual: float = engine.BUDGET) -> float:
+        """Return the seconds that may be spent; `usual` unless they were given."""
+        return usual if self.budget is None else self.budget
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,7 @@ class Examined:
     flaw: str | None = None
     place: Place | None = None
     crashed: bool = False
+    certificate: dict[str, Any] | None = None
 
     @property
     def exit_code(self) -> int:
@@ -76,16 +87,22 @@ def _here(
     asked: Asked, listener: Listener, kept: Callable[[Report], Any] | None = None
 ) -> Examined:
     from dpaudit.gate.message import nearest_flaw
+    from dpaudit.gate.naming import subject_of
+    from dpaudit.gate.subject import Foreign
+    from dpaudit.symbolic.subject import readable
 
+    subject = subject_of(asked.target)
+    if isinstance(subject, Foreign) and readable(subject.text):
+        return _code(subject, asked, listener)
     target = resolve(asked.target)
     report = engine.check(
         target,
         asked.given,
         epsilon=asked.epsilon,
-        horizon=asked.horizon,
+        horizon=engine.HORIZON if asked.horizon is None else asked.horizon,
         exact_horizon=asked.exact_horizon,
         methods=asked.methods,
-        budget=asked.budget,
+        budget=asked.spend(),
         seed=asked.seed,
         begun=listener.begun,
         heard=listener.heard,
@@ -104,12 +121,34 @@ def _here(
     return Examined(report, flaw, place_of(target.text, target.source))
 
 
+def _code(subject: Foreign, asked: Asked, listener: Listener) -> Examined:
+    """Examine a policy's own code."""
+    from dpaudit import code
+    from dpaudit.gate.places import at_line
+    from dpaudit.gate.subject import Options
+
+    options = Options(
+        asked.epsilon,
+        asked.given,
+        asked.horizon,
+        methods=asked.methods,
+        seed=asked.seed,
+        budget=asked.spend(code.BUDGET),
+    )
+    wanted = subject.asked(subject.sizes(options))
+    wanted = replace(wanted, runs=None, certified=asked.certified)
+    found = code.judge(wanted, subject.source, listener.begun, listener.heard)
+    listener.concluded(found.report)
+    place = place_of(subject.text, subject.source)
+    return Examined(found.report, place=at_line(place, found.line), certificate=found.certificate)
+
+
 def detailed(report: Report, asked: Asked) -> Report:
     """Return the report with what a page shows beside the verdict."""
     from dpaudit.details.compute import details
 
     try:
-        parts = details(report.claim, report.findings, asked.budget, asked.seed, asked.command)
+        parts = details(report.claim, report.findings, asked.spend(), asked.seed, asked.command)
     except KeyboardInterrupt:
         return replace(report, interrupted=True)
     return replace(report, details=parts)
@@ -153,7 +192,7 @@ def _outside(asked: Asked, listener: Listener) -> Examined:
             listener.concluded(so_far.kept)
 
     arguments = {"target": asked.target, "asked": plain(asked)}
-    imports = [engine.ENGINES[name] for name in asked.methods]
+    imports = [engine.ENGINES[name] for name in asked.methods if name in engine.ENGINES]
     work = Call(asked.target, f"{__name__}:inside", arguments, imports)
     try:
         return msgspec.convert(call(work, hear), Examined, strict=False)
@@ -187,11 +226,11 @@ def inside(tell: Callable[[str, Any], None], target: str, asked: dict[str, Any])
     from dpaudit.inside import cancelled
 
     work = msgspec.convert(asked, Asked, strict=False)
-    tell("limit", work.budget + GRACE)
+    tell("limit", work.spend(CODE_SECONDS) + GRACE)
 
     def concluded(report: Report) -> None:
         tell("concluded", own(report))
-        tell("limit", work.budget + GRACE)
+        tell("limit", work.spend(CODE_SECONDS) + GRACE)
 
     def own(report: Report) -> Report:
         """Tell Ctrl-C from code that raises what Ctrl-C raises."""

@@ -26,6 +26,9 @@ COLOURS = {
     Status.SILENT: "yellow",
     Status.REFUTED: "bold red",
 }
+NOT_COVERED_OF_CODE = (
+    "rounding in floating-point samplers and sums, timing, and rewards outside of [0, 1]"
+)
 NOT_COVERED = (
     "rounding in floating-point samplers, timing, and code that runs something else than the "
     "declaration"
@@ -87,8 +90,23 @@ def show_verdict(out: Console, report: Report, command: str, saved: str | None) 
         else:
             out.print("Replay it from scratch:", style="dim")
             out.print(f"  {_plain(line(saved, report.claim))}", soft_wrap=True)
+    elif report.replay is not None:
+        _show_runs(out, report, command, saved)
     elif report.verdict is not Status.REFUTED:
-        out.print(f"Not covered: {NOT_COVERED}.", style="dim")
+        left = NOT_COVERED_OF_CODE if report.code else NOT_COVERED
+        out.print(f"Not covered: {left}.", style="dim")
+
+
+def _show_runs(out: Console, report: Report, command: str, saved: str | None) -> None:
+    """Print how to judge the same pair and event again, on new runs."""
+    if saved is None:
+        out.print("Save the pair and the event, and judge them on new runs:", style="dim")
+        out.print(f"  {_plain(command)} --witness witness.json", soft_wrap=True)
+    else:
+        out.print("Judge the pair and the event on new runs:", style="dim")
+    target = report.claim.target
+    words = f"python -m dpaudit audit {target} --replay {saved or 'witness.json'}"
+    out.print(f"  {_plain(words)}", soft_wrap=True)
 
 
 def meaning(report: Report) -> str:

@@ -33,6 +33,8 @@ from dpaudit.core.algorithm import Algorithm
 PACKAGE = Path(dpaudit.__file__).resolve().parent
 CORE = PACKAGE / "core"
 JUDGES = (
+    "code.py",
+    "symbolic",
     "check.py",
     "horizons.py",
     "hunt.py",

@@ -53,15 +53,16 @@ def audit_global_dp(algorithm: Any, epsilon: float | None = None, **options: Any
 
     `algorithm` is an Algorithm (instance or class), a name, "file.py:object",
     "package.module:object" (a text names code that is judged in a fresh process of its own, an
-    object is judged in this one, with the modules that are loaded here), or a black box: a function
+    object is judged in this one, with the modules that are loaded here), or code: a function
     (stream, rng) -> actions, or a class or function that makes a policy from those of arms,
     horizon, epsilon, rng that it accepts.
     `epsilon` is the algorithm's own claim unless given. An instance is judged as it is, with its
     own parameters, against `epsilon`; a class is built with it.
 
-    Options: `arms` (2), `horizon` of structure and sample (1e7; an instance's own; 100 for a black
-    box), `exact_horizon` (arms + 2), `method` (all of "structure", "exact", "sample"), `seed` (0),
-    `budget` (at most 60 seconds), `runs` of a black box (2000), and any parameter of the algorithm.
+    Options: `arms` (2), `horizon` of structure and sample (1e7; an instance's own; 1,000 for
+    code), `exact_horizon` (arms + 2), `method` (all of "structure", "exact", "sample"; "code" and
+    "sample" for code in a file), `seed` (0), `budget` (at most 60 seconds), `runs` of code (2000),
+    and any parameter of the algorithm.
     """
     return _audit(algorithm, epsilon, "not refuted", **options).report
 
@@ -76,8 +77,8 @@ def assert_global_dp(
     """Raise `PrivacyViolation` unless a claim gets the verdict that is required; return the report.
 
     Arguments and options are those of `audit_global_dp`. `require` is "proved", "holds" (at the
-    stated sizes, or better) or "not refuted"; by default "proved", and "not refuted" for a black
-    box, which nothing can prove. The message shows the counterexample and a line that replays it;
+    stated sizes, or better) or "not refuted"; by default "proved", and "not refuted" for code,
+    of which not all can be proved. The message shows the counterexample and a line that replays it;
     where the sizes show none, larger ones are searched for 15 seconds before the test fails.
     """
     __tracebackhide__ = True

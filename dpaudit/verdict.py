@@ -4,7 +4,7 @@ A finding is what one check may conclude, with its meaning fixed:
 
 | status  | who may say it   | meaning                                                             |
 |---------|------------------|---------------------------------------------------------------------|
-| PROVED  | structure        | epsilon is respected by every transcript up to the horizon          |
+| PROVED  | structure, code  | epsilon is respected by every transcript up to the horizon          |
 | HOLDS   | exact            | respected by every action sequence and every pair of that length    |
 | REFUTED | exact, sample    | violated; exact brings a witness, sample an error probability       |
 | SILENT  | any              | nothing concluded; `reason` says why and how far the check got      |

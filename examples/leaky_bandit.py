@@ -2,7 +2,7 @@
 
 python -m dpaudit audit examples/leaky_bandit.py:LeakyBatches --arms 2 --json report.json
 python -m dpaudit audit examples/leaky_bandit.py:LeakyBatches --replay report.json
-python -m dpaudit trace examples/leaky_bandit.py:LeakyBatches --arms 2 --epsilon 1
+python -m dpaudit check examples/leaky_bandit.py:LeakyBatches --arms 2 --epsilon 1
 """
 
 from __future__ import annotations

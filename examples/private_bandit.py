@@ -1,7 +1,7 @@
 """A private bandit written from scratch: doubling batches, Laplace noise on every batch sum.
 
 python -m dpaudit audit examples/private_bandit.py:PrivateBatches --arms 2 --epsilon 1
-python -m dpaudit trace examples/private_bandit.py:PrivateBatches --arms 2 --epsilon 1
+python -m dpaudit check examples/private_bandit.py:PrivateBatches --arms 2 --epsilon 1
 """
 
 from __future__ import annotations

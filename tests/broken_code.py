@@ -22,7 +22,7 @@ STRUCTURE = ("check", "m.py:Mine", "--method", "structure", "--horizon", "50", "
 ALL = ("check", "m.py:Mine", "--horizon", "50", "--budget", "1")
 EXPLAIN = ("explain", "m.py:Mine")
 SIMULATE = ("simulate", "m.py:Mine", "--means", "0.9,0.5", "--horizon", "50", "--runs", "2")
-TRACE = ("trace", "m.py:Mine", "--horizon", "4", "--time-limit", "1")
+RUN = ("audit", "m.py:Mine", "--horizon", "4", "--time-limit", "1")
 
 
 @dataclass(frozen=True)
@@ -124,14 +124,15 @@ DECLARED = [
     Broken("no lenience", method("step", "import warnings", STRICT, "warnings.warn('no')"), ALL),
 ]
 POLICIES = [
-    Broken("no arm", policy("return None"), TRACE, slow=False),
-    Broken("an arm that is a word", policy("return 'first'"), TRACE),
-    Broken("an arm too many", policy("return 2"), TRACE),
-    Broken("leaves with success", policy("os._exit(0)"), TRACE),
-    Broken("an update that fails", policy("return 0", "raise Exception('a\\nb')"), TRACE),
-    Broken("a loop that catches all", policy("\n        ".join(STAY)), TRACE),
-    Broken("an audit of the same", policy("\n        ".join(STAY)), ("audit", *TRACE[1:])),
-    Broken("an audit of what leaves", policy("os._exit(0)"), ("audit", *TRACE[1:]), slow=False),
+    Broken("no arm", policy("return None"), RUN, slow=False),
+    Broken("an arm that is a word", policy("return 'first'"), RUN),
+    Broken("an arm too many", policy("return 2"), RUN),
+    Broken("leaves with success", policy("os._exit(0)"), RUN),
+    Broken("an update that fails", policy("return 0", "raise Exception('a\\nb')"), RUN),
+    Broken("a loop that catches all", policy("\n        ".join(STAY)), RUN),
+    Broken("what leaves, on symbols", policy("os._exit(0)"), ALL, slow=False),
+    Broken("no arm, on symbols", policy("return None"), ALL),
+    Broken("stays, on symbols", policy("\n        ".join(STAY)), ALL),
 ]
 LINES = [
     Broken("no object", GOOD, ("check", "m.py:")),
@@ -143,6 +144,5 @@ LINES = [
     Broken("no jobs", GOOD, (*SIMULATE, "--jobs", "0")),
     Broken("a parameter of nobody", GOOD, (*EXPLAIN, "--arms", "1e400")),
     Broken("a list with a gap", GOOD, ("bounds", "--algorithms", "m.py:Mine,", "--runs", "1")),
-    Broken("an algorithm for trace", GOOD, ("trace", "adap_ucb")),
 ]
 BROKEN = [*FILES, *DECLARED, *POLICIES, *LINES]

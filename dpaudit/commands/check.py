@@ -1,10 +1,12 @@
 """Prove, hold or refute a privacy claim, and say how we know.
 
 TARGET is an algorithm name (see `dpaudit list`), package.module:object or file.py:object, where the
-object is an Algorithm class, an instance, or a function that returns one.
+object is an Algorithm class, an instance, or a function that returns one; or a policy as people
+write them, in a file (see docs/foreign-code.md), which is judged as it stands.
 
   structure  adds up what every release charges to every reward; proves, never refutes
   exact      likelihoods of all action sequences at small horizons; holds or refutes with a witness
+  code       runs a policy's own code on symbols and adds up the same; proves, never refutes
   sample     a short statistical audit; refutes, never proves
 
 Exit codes: 0 proved or holds for the claimed instance and horizon, 1 refuted, 2 usage or tool
@@ -36,15 +38,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--arms", metavar="K", help="number of arms (default 2)")
     add("--alpha", metavar="A", help="exploration, where the algorithm has it (default 3.1)")
     add("--param", action="append", default=[], metavar="NAME=VALUE", help="any other parameter")
-    add("--horizon", metavar="T", help="rounds that structure covers (default 1e7)")
+    add("--horizon", metavar="T", help="rounds that are claimed (default 1e7; 1,000 of code)")
     add("--exact-horizon", metavar="T", help="rounds for exact (default what the budget allows)")
     add("--method", default=METHODS, metavar="M,...", help="default all three")
-    add("--budget", metavar="SECONDS", help="time for all checks together (default 15)")
+    add(
+        "--budget", metavar="SECONDS", help="time for all checks together (default 15; 30 for code)"
+    )
     add("--html", metavar="FILE", help="write a page, with details (takes up to --budget again)")
     add("--details", action="store_true", help="put what a page shows into the JSON")
     add("--seed", default=SEED, metavar="S", help="seed of the sample check (default 0)")
     add("--json", metavar="FILE", help="write JSON to FILE, or to stdout for -")
     add("--witness", metavar="FILE", help="save the counterexample, if there is one")
+    add("--certificate", metavar="FILE", help="save what was proved of code, for `verify`")
     add("--junit", metavar="FILE", help="write JUnit XML")
     add("--sarif", metavar="FILE", help="write SARIF 2.1.0")
     add("--github", action="store_true", help="print GitHub annotations")
@@ -63,10 +68,11 @@ def execute(arguments: argparse.Namespace) -> int:
 
     methods = [name.strip() for name in arguments.method.split(",")]
     for name in methods:
-        if name not in engine.METHODS:
-            raise UnknownName("method", name, engine.METHODS)
+        if name not in engine.ALL_METHODS:
+            raise UnknownName("method", name, engine.ALL_METHODS)
     machine.require(arguments, "report")
     require_writable(arguments.witness, mark_of("witness"))
+    require_writable(arguments.certificate)
     readers: dict[str, Callable[[str, str], Any]] = {
         "epsilon": number,
         "arms": integer,
@@ -91,10 +97,11 @@ def execute(arguments: argparse.Namespace) -> int:
         tuple(methods),
         seed=integer("seed", arguments.seed),
         command=command(arguments) if paged else "",
+        certified=arguments.certificate is not None,
         **values,
     )
     saved: list[str] = []
-    with out.status(f"checking, for up to {asked.budget:g} s") as status:
+    with out.status(f"checking, for up to {asked.spend():g} s") as status:
 
         def concluded(found: Report) -> None:
             status.stop()
@@ -107,6 +114,12 @@ def execute(arguments: argparse.Namespace) -> int:
         from dpaudit.page.algorithm import write
 
         write(found.report, arguments.html)
+    if arguments.certificate is not None:
+        if found.certificate is not None:
+            write_json(found.certificate, arguments.certificate)
+            out.print(f"Certificate: python -m dpaudit verify {arguments.certificate}")
+        else:
+            out.print("No certificate: nothing was proved of code.")
     if arguments.json is not None:
         write_json(engine.as_json(found.report), arguments.json, "report")
     if machine.wanted(arguments):
@@ -123,9 +136,12 @@ def save(found: Report, destination: str | None) -> list[str]:
     from dpaudit.output import write_json
 
     witness = next((f.witness for f in found.findings if f.witness is not None), None)
-    if witness is None or destination is None:
+    if destination is None or (witness is None and found.replay is None):
         return []
-    write_json(to_json(witness), destination, "witness")
+    if witness is not None:
+        write_json(to_json(witness), destination, "witness")
+    else:
+        write_json(found.replay, destination, "audit")
     return [destination]
 
 

@@ -2,12 +2,14 @@
 
 The picture has one line per arm and one box per play, as in Figure 1 of Azize and Basu (2022);
 `|t=7` marks a decision before round 7. Then every decision with the rewards that each index uses,
-every release with its noise, and in the end what each reward is charged in all.
+every release with its noise, and in the end what each reward is charged in all. Of a policy in a
+file it says the same, read off its own code: plays, draws, comparisons, charges, with their lines.
 
 examples:
   dpaudit explain adap_klucb
   dpaudit explain dp_se --arms 3 --epsilon 0.5 --seed 1
   dpaudit explain mine.py:Mine --horizon 40
+  dpaudit explain my_bandit.py:Policy --horizon 8
 """
 
 from __future__ import annotations
@@ -76,8 +78,12 @@ def explained(
     tell: Any, target: str, given: dict[str, Any], horizon: int | None, seed: int, width: int
 ) -> list[tuple[str, str]]:
     """Return the lines of the picture, the story and the charges, each with its style."""
-    from dpaudit.target import resolve
+    from dpaudit.target import MUTANTS, foreign, resolve
 
+    if foreign(target) or target.startswith(MUTANTS):
+        code = of_code(target, given, horizon, seed)
+        if code is not None:
+            return code
     found = resolve(target)
     if horizon is None:
         algorithm, horizon, events = with_decision(found, given, seed)
@@ -85,6 +91,27 @@ def explained(
         algorithm = build(found, given, horizon)
         events = record(algorithm, horizon, seed)
     return list(lines(found, algorithm, horizon, events, seed, width))
+
+
+def of_code(
+    target: str, given: dict[str, Any], horizon: int | None, seed: int
+) -> list[tuple[str, str]] | None:
+    """Return the reading of a policy's own code; None for what is declared."""
+    from dpaudit.errors import Unsupported
+    from dpaudit.gate.naming import subject_of
+    from dpaudit.gate.subject import Foreign
+    from dpaudit.symbolic import subject
+    from dpaudit.symbolic.reading import read
+    from dpaudit.symbolic.run import Escape
+
+    if not isinstance(subject_of(target), Foreign) or not subject.readable(target):
+        return None
+    arms, epsilon = int(given.get("arms", 2)), float(given.get("epsilon", 1.0))
+    rounds = FIRST_HORIZON if horizon is None else horizon
+    try:
+        return read(subject.Target(target, arms, rounds, epsilon), rounds, seed)
+    except Escape as stop:
+        raise Unsupported(f"TARGET={target} cannot be read on symbols: {stop}.") from None
 
 
 def build(target: Target, given: dict[str, Any], horizon: int) -> Algorithm:

@@ -116,7 +116,8 @@ def _grew(locked: float, report: Report) -> bool:
     if report.upper == math.inf:
         return True
     by_structure = any(
-        f.check == "structure" and f.epsilon_upper == report.upper for f in report.findings
+        f.check in ("structure", "code") and f.epsilon_upper == report.upper
+        for f in report.findings
     )
     slack = Fraction(0) if by_structure else ENCLOSURE_SLACK
     return exact(report.upper) > exact(locked) * (1 + slack)

@@ -16,7 +16,7 @@ from dpaudit.check import Report
 from dpaudit.errors import InvalidArgument
 from dpaudit.gate import message
 from dpaudit.gate.naming import subject_of
-from dpaudit.gate.places import Place, place_of
+from dpaudit.gate.places import Place, at_line, place_of
 from dpaudit.gate.subject import SEARCH_SECONDS, Foreign, Judged, Options, Subject, searched
 from dpaudit.output import plain
 from dpaudit.process import Call, call
@@ -123,6 +123,6 @@ def here(subject: Subject, asked: Options, enough: Collection[str], root: Path) 
         report=judged.report,
         replay=judged.replay,
         flaw=message.flaw_of(subject, options, judged.report),
-        place=place_of(subject.text, subject.source),
+        place=at_line(place_of(subject.text, subject.source), judged.line),
         sources=sources_of(subject.text, subject.source, root),
     )

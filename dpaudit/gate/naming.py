@@ -11,11 +11,12 @@ from typing import Any
 
 from dpaudit.check import HORIZON, OFFERED
 from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.mutants import find as find_mutant
 from dpaudit.errors import DpauditError, InvalidArgument
 from dpaudit.gate.places import name_of
 from dpaudit.gate.subject import Declared, Foreign, Instance, Subject
 from dpaudit.sources import source_file
-from dpaudit.target import Target, is_algorithm, load_object, resolve
+from dpaudit.target import MUTANTS, Target, is_algorithm, load_object, resolve
 
 
 def subject_of(thing: Any, root: Path | None = None) -> Subject:
@@ -41,6 +42,10 @@ def subject_of(thing: Any, root: Path | None = None) -> Subject:
 def _named(text: str, root: Path) -> Subject:
     place, colon, name = text.rpartition(":")
     if not colon:
+        if text.startswith(MUTANTS):
+            mutant = find_mutant(text.removeprefix(MUTANTS))
+            if not mutant.declared:
+                return Foreign(text, mutant.source)
         return Declared(resolve(text))
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))  # a target may import modules of its project

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,3 +47,8 @@ def place_of(text: str, source: Any) -> Place | None:
     with suppress(OSError, TypeError):
         line = inspect.getsourcelines(code_of(source))[1] or 1
     return Place(file.relative_to(Path.cwd().resolve()).as_posix(), line)
+
+
+def at_line(place: Place | None, line: int | None) -> Place | None:
+    """Return a place moved to the line that a failed proof names, if it names one."""
+    return replace(place, line=line) if place is not None and line is not None else place

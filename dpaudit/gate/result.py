@@ -117,11 +117,12 @@ class Result:
     def undecided(self) -> bool:
         """Whether a claim that could be proved is covered by nothing, as locked or not.
 
-        A black box can never be proved: an audit's silence is all that there is to lock.
+        Code may be such that nothing can be proved of it: then an audit's silence is all that there
+        is to lock.
         """
         if self.report is None or self.report.exit_code in (0, 1):
             return False
-        return any(finding.check != "sample" for finding in self.report.findings)
+        return self.report.partial or not self.report.code
 
     @property
     def verdict(self) -> str:

@@ -7,13 +7,13 @@ work and not a target; a check that it cuts short concludes less, never somethin
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dpaudit import check as engine
-from dpaudit.check import METHODS, OFFERED, Claim, Report
+from dpaudit import code
+from dpaudit.check import ALL_METHODS, METHODS, OFFERED, Report
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import (
     Contradiction,
@@ -24,15 +24,12 @@ from dpaudit.errors import (
     require_positive,
 )
 from dpaudit.target import Target, parameters
-from dpaudit.verdict import Finding, Status
+from dpaudit.verdict import Status
 
 BUDGET = 60.0
 BEYOND_FIRST_PULLS = 2  # exact judges arms + 2 rounds unless told: seconds, for every algorithm
-BOX_ARMS, BOX_HORIZON, BOX_RUNS = 2, 100, 2_000
-BOX_ERROR = 1e-6
-RUN_SECONDS = 60.0
+BOX_RUNS = 2_000
 SEARCH_SECONDS = 15.0
-NEIGHBOURS = "one reward of the stream"
 
 
 @dataclass(frozen=True)
@@ -50,8 +47,8 @@ class Options:
 
     def __post_init__(self) -> None:
         for name in self.methods:
-            if name not in METHODS:
-                raise UnknownName("method", name, METHODS)
+            if name not in ALL_METHODS:
+                raise UnknownName("method", name, ALL_METHODS)
         if self.epsilon is not None:
             require_positive("epsilon", self.epsilon)
             object.__setattr__(self, "epsilon", float(self.epsilon))
@@ -68,6 +65,8 @@ class Judged:
 
     report: Report
     replay: dict[str, Any] | None = None
+    line: int | None = None
+    """The line of the file that a failed proof of code names."""
 
 
 class Instance(Target):
@@ -143,7 +142,7 @@ class Declared:
 
 @dataclass(frozen=True)
 class Foreign:
-    """Code that is not declared: only real runs can judge it, and they never prove."""
+    """Code that is not declared: proved as it stands where symbols can follow it, else audited."""
 
     text: str
     source: Any
@@ -156,79 +155,45 @@ class Foreign:
         """Return the options with every default size written out."""
         unknown = [name for name in options.given if name != "arms"]
         if unknown:
-            rule = f"is for declared algorithms; {self.text} is a black box."
+            rule = f"is for declared algorithms; {self.text} is code."
             raise InvalidArgument(unknown[0], options.given[unknown[0]], rule)
-        if "sample" not in options.methods:
-            rule = f"cannot judge {self.text}, a black box; only sample can."
+        usual = set(options.methods) == set(METHODS)
+        methods = code.METHODS if usual else options.methods
+        known = tuple(name for name in code.METHODS if name in methods)
+        if not known:
+            rule = f"cannot judge {self.text}, which is code; {' and '.join(code.METHODS)} can."
             raise InvalidArgument("method", ",".join(options.methods), rule)
         return replace(
             options,
             epsilon=engine.EPSILON if options.epsilon is None else options.epsilon,
-            given={"arms": BOX_ARMS, **options.given},
-            horizon=BOX_HORIZON if options.horizon is None else options.horizon,
+            given={"arms": code.ARMS, **options.given},
+            horizon=code.HORIZON if options.horizon is None else options.horizon,
             exact_horizon=None,
-            methods=("sample",),
+            methods=known,
             runs=BOX_RUNS if options.runs is None else options.runs,
         )
 
+    def asked(self, options: Options) -> code.Asked:
+        """Return what to judge."""
+        return code.Asked(
+            self.text,
+            options.epsilon,
+            int(options.given["arms"]),
+            code.HORIZON if options.horizon is None else options.horizon,
+            options.methods,
+            options.budget,
+            options.seed,
+            options.runs,
+        )
+
     def judge(self, options: Options) -> Judged:
-        """Audit seeded runs; a budget that does not suffice for them concludes less."""
-        from dpaudit.sample.audit import audit
-        from dpaudit.sample.boxes import FileBuilder, PolicyBox, accepted
-        from dpaudit.sample.plan import AuditPlan
-        from dpaudit.sample.streams import candidates
-
-        epsilon, horizon, runs = options.epsilon, options.horizon, options.runs
-        assert epsilon is not None and horizon is not None and runs is not None
-        arms = int(options.given["arms"])
-        names = accepted(self.source)
-        values = {"arms": arms, "horizon": horizon, "epsilon": epsilon}
-
-        def build(rng: Any) -> Any:
-            if names is None:
-                return self.source
-            return self.source(**{name: (values | {"rng": rng})[name] for name in names})
-
-        start = time.monotonic()
-        file, _, name = self.text.rpartition(":")
-        named = FileBuilder(file, name, arms, horizon, epsilon) if file.endswith(".py") else None
-        limit = min(RUN_SECONDS, options.budget)
-        box = PolicyBox(self.text, build, arms, horizon, limit, self.source, named)
-        pairs = tuple(candidates(arms, horizon, [options.seed, 2]))[: max(1, runs // 16)]
-        plan = AuditPlan(box, epsilon, BOX_ERROR, runs, options.seed, pairs)
-        found = audit(plan, deadline=start + options.budget)
-        reason = f"{found.words[0].upper()}{found.words[1:]} {found.runs} runs of {horizon} steps."
-        guilty = [judged for judged in found.hypotheses if judged.refuted and found.witness]
-        if guilty:
-            worst = guilty[0]
-            reason += (
-                f" Pair: {worst.pair}. Event: {worst.event}, {worst.hits} and {worst.hits_other} of"
-                f" {worst.rounds} runs ({worst.direction})."
-            )
-        finding = Finding(
-            "sample",
-            found.status,
-            reason,
-            epsilon_lower=found.lower,
-            arms=arms,
-            horizon=horizon,
-            streams=f"{len(pairs)} pairs tried",
-            error=found.error,
-            seconds=time.monotonic() - start,
-        )
-        label = self.text.rpartition(":")[2]
-        claim = Claim(
-            self.text, label, {"arms": arms}, epsilon, arms, horizon, False, NEIGHBOURS, own=False
-        )
-        report = Report(found.status, claim, (finding,))
-        return Judged(report, _plain(found) if guilty else None)
-
-
-def _plain(found: Any) -> dict[str, Any]:
-    from dpaudit.output import plain
-
-    data: dict[str, Any] = plain(found)
-    return data
+        """Prove, and audit seeded runs; a budget that does not suffice concludes less."""
+        found = code.judge(self.asked(options), self.source)
+        if found.report.failure and found.report.verdict is Status.SILENT:
+            raise InvalidArgument("TARGET", self.text, f"cannot be judged: {found.report.failure}")
+        if found.report.interrupted:
+            raise KeyboardInterrupt
+        return Judged(found.report, found.report.replay, found.line)
 
 
 Subject = Declared | Foreign

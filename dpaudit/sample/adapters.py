@@ -6,23 +6,22 @@
 | mabwiser    | `fit`, `partial_fit`, `predict`             | mabwiser.mab.MAB               |
 | SMPyBandits | `startGame`, `choice`, `getReward`          | SMPyBandits.Policies           |
 | plain       | `select()`, `update(arm, reward)`           | a class of one's own           |
+| step        | `step(reward, arm) -> arm`                  | the last reward, the last arm  |
 | function    | `policy(stream, rng) -> actions`            | a whole run at once            |
 
 Arms are numbered from 0. mabwiser cannot choose before it has been fitted, so its first K steps
-pull every arm once. SMPyBandits draws from the global random states, which are seeded from the
-run's generator and restored.
+pull every arm once. `step` is first called with two None.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.sample.guard import PolicyError, lent_global_randomness
+from dpaudit.sample.guard import PolicyError
 
 Choice = Iterator[Any]
 
@@ -60,11 +59,20 @@ def _plain(policy: Any, rewards: list[Any], arms: int) -> Choice:
         policy.update(arm, reward)
 
 
+def _step(policy: Any, rewards: list[Any], arms: int) -> Choice:
+    last, arm = None, None
+    for reward in rewards:
+        arm = policy.step(last, arm)
+        yield arm
+        last = reward
+
+
 STYLES: tuple[tuple[tuple[str, ...], Callable[[Any, list[Any], int], Choice]], ...] = (
     (("pull", "update"), _river),
     (("fit", "partial_fit", "predict"), _mabwiser),
     (("startGame", "choice", "getReward"), _smpybandits),
     (("select", "update"), _plain),
+    (("step",), _step),
 )
 
 
@@ -74,22 +82,12 @@ def drive(
     arms: int,
     rng: np.random.Generator,
     name: str,
-    chosen: Callable[[], None] = lambda: None,
 ) -> NDArray[np.int64]:
-    """Run a policy of any known style on a stream and return its actions, checked.
-
-    `chosen()` is called after each choice, before the policy sees the reward.
-    """
+    """Run a policy of any known style on a stream and return its actions, checked."""
     for methods, driver in STYLES:
         if all(callable(getattr(policy, method, None)) for method in methods):
-            lend = lent_global_randomness(rng) if driver is _smpybandits else nullcontext()
-            with lend:
-                # lists give plain floats, and leave wrapped rewards as they are
-                choices = driver(policy, rewards.tolist(), arms)
-                actions = []
-                for step, arm in enumerate(choices):
-                    actions.append(_arm(arm, arms, step, name))
-                    chosen()
+            choices = driver(policy, rewards.tolist(), arms)  # plain floats
+            actions = [_arm(arm, arms, step, name) for step, arm in enumerate(choices)]
             return np.array(actions, dtype=np.int64)
     if callable(policy):
         return _whole(policy(rewards, rng), len(rewards), arms, name)

@@ -22,12 +22,7 @@ from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.mutant import Mutant
 from dpaudit.errors import InvalidArgument, UnknownName, require_integer
 from dpaudit.sample.adapters import drive
-from dpaudit.sample.guard import (
-    GlobalRandomness,
-    judged,
-    no_global_randomness,
-    time_limit,
-)
+from dpaudit.sample.guard import judged, lent_randomness, time_limit
 from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Stream
 from dpaudit.sources import file_of, sources_of
@@ -154,32 +149,21 @@ class PolicyBox:
         return Runs.of_actions(self.run_each([(rewards, child) for child in seed.spawn(runs)]))
 
     def run_each(self, work: Sequence[tuple[Any, Seed]]) -> NDArray[np.int16]:
-        """Return the actions of runs (rewards, seed) that are made in this order."""
+        """Return the actions of runs (rewards, seed) that are made in this order.
+
+        Each has a generator and global random states of its own, fixed by its seed.
+        """
         actions = np.zeros((len(work), self.horizon), dtype=np.int16)
-        with no_global_randomness(self.name) as unmoved:
-            for row, (rewards, seed) in zip(actions, work, strict=True):
-                for attempt in (0, 1):
-                    row[:] = self._play(rewards, np.random.default_rng(seed))
-                    try:
-                        unmoved()
-                        break
-                    except GlobalRandomness:
-                        # imports inside the first run may draw once; a policy that draws does so
-                        # again
-                        if attempt:
-                            raise
+        for row, (rewards, seed) in zip(actions, work, strict=True):
+            rng = np.random.default_rng(seed)
+            lent = int(np.random.default_rng([*seed.generate_state(4), 1]).integers(2**32))
+            with (
+                lent_randomness(lent),
+                time_limit(self.limit, self.name),
+                judged(self.name),
+            ):
+                row[:] = drive(self.build(rng), rewards, self.arms, rng, self.name)
         return actions
-
-    def run_once(self, rewards: Any, rng: Any, chosen: Callable[[], None] = lambda: None) -> Any:
-        """Return the actions of one run, or raise a `PolicyError` that names what went wrong."""
-        with no_global_randomness(self.name) as unmoved:
-            actions = self._play(rewards, rng, chosen)
-            unmoved()
-            return actions
-
-    def _play(self, rewards: Any, rng: Any, chosen: Callable[[], None] = lambda: None) -> Any:
-        with time_limit(self.limit, self.name), judged(self.name):
-            return drive(self.build(rng), rewards, self.arms, rng, self.name, chosen)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What foreign code may not do: run for ever, or draw from a global random state.
+"""What foreign code may not do, run for ever, and where its randomness comes from in a run.
 
 A run that breaks a rule ends the audit with a `PolicyError` that names the policy and the rule;
 work logged before it is kept.
@@ -11,7 +11,7 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -27,10 +27,6 @@ CAUGHT = 3  # times that code may catch its alarm
 
 class PolicyError(DpauditError):
     """Foreign code broke a rule of the audit; the message names the policy and the rule."""
-
-
-class GlobalRandomness(PolicyError):
-    """Foreign code moved a global random state."""
 
 
 class TimeUp(PolicyError):
@@ -113,53 +109,57 @@ def time_limit(seconds: float, name: str) -> Iterator[None]:
         timer.cancel()
 
 
-# one run of foreign code at a time per process: who moved the state must be certain
+# one run of foreign code at a time per process: the global generators are lent to it
 _GLOBAL_STATE = threading.RLock()
+_RNG, _STATE = np.random.default_rng, np.random.RandomState
 
 
-def _numpy_state() -> tuple[bytes, int, int, float]:
-    _, words, position, has_gauss, gauss = np.random.get_state()  # noqa: NPY002
-    return np.asarray(words).tobytes(), int(position), int(has_gauss), float(gauss)
+class Generators:
+    """Real generators in place of unseeded ones: a sequence that a seed fixes."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed, self.number = seed, 0
+
+    def next(self) -> list[int]:
+        """Return the next seed."""
+        self.number += 1
+        return [self.seed, self.number]
+
+    def __call__(self, kind: str) -> Any:
+        """Return the next generator of a kind."""
+        seed = self.next()
+        if kind == "Random":
+            return random.Random(seed[0] * 65_537 + seed[1])
+        return _RNG(seed) if kind == "default_rng" else _STATE(seed)
 
 
 @contextmanager
-def no_global_randomness(name: str) -> Iterator[Callable[[], None]]:
-    """Yield a check that raises a `PolicyError` if numpy's or Python's global random state moved.
+def lent_randomness(seed: int) -> Iterator[None]:
+    """Give the global generators, and unseeded ones of the block, a state that the seed fixes.
 
-    It is called after every run of the block, inside of which nothing else runs. What was moved is
-    put back: a policy that sets the state to the same value in every run must not look as if it
-    had left it alone.
+    Code that draws from numpy's or Python's global generator, or from a `default_rng()` of its own,
+    then repeats itself; afterwards all is as before.
     """
-    with _GLOBAL_STATE:
-        saved: Any = np.random.get_state()  # noqa: NPY002
-        before, before_python = _numpy_state(), random.getstate()
+    made = Generators(seed)
 
-        def unmoved() -> None:
-            for module, moved in (
-                ("numpy.random", _numpy_state() != before),
-                ("random", random.getstate() != before_python),
-            ):
-                if moved:
-                    np.random.set_state(saved)  # noqa: NPY002
-                    random.setstate(before_python)
-                    raise GlobalRandomness(
-                        f"{name} touches the global random state of {module}; "
-                        "its runs cannot be replayed. Draw from the `rng` argument instead."
-                    )
+    def default_rng(given: Any = None) -> Any:
+        return made("default_rng") if given is None else _RNG(given)
 
-        yield unmoved
+    class RandomState(_STATE):  # type: ignore[misc,valid-type]
+        def __init__(self, given: Any = None) -> None:
+            super().__init__(made.next() if given is None else given)
 
-
-@contextmanager
-def lent_global_randomness(rng: np.random.Generator) -> Iterator[None]:
-    """Seed the global random states from `rng` for a library that knows no other, then restore."""
+    numpy_random: Any = np.random
     with _GLOBAL_STATE:
         saved: Any = np.random.get_state()  # noqa: NPY002
         saved_python = random.getstate()
-        np.random.seed(int(rng.integers(2**32)))  # noqa: NPY002
-        random.seed(int(rng.integers(2**32)))
+        before = numpy_random.default_rng, numpy_random.RandomState
+        numpy_random.default_rng, numpy_random.RandomState = default_rng, RandomState
+        np.random.seed(seed)  # noqa: NPY002
+        random.seed(seed)
         try:
             yield
         finally:
+            numpy_random.default_rng, numpy_random.RandomState = before
             np.random.set_state(saved)  # noqa: NPY002
             random.setstate(saved_python)

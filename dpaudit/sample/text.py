@@ -1,4 +1,4 @@
-"""Reports for people: of an audit and of a trace."""
+"""The report of an audit for people."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 
 from dpaudit.sample.report import Judged, Report
-from dpaudit.sample.trace import Diagnosis
 
 
 def report_lines(report: Report) -> list[str]:
@@ -49,35 +48,3 @@ def _budget(report: Report) -> Iterator[str]:
             each = f"{len(inner)} hypotheses at {inner[0]['error']:.3g} each"
             over = f", over {looks} looks" if looks else ""
             yield f"      {part['error']:.3g} for {part['label']}: {each}{over}"
-
-
-def trace_lines(found: Diagnosis) -> list[str]:
-    """Return a diagnosis, line by line."""
-    return list(_trace_lines(found))
-
-
-def _trace_lines(found: Diagnosis) -> Iterator[str]:
-    word = "SUSPICIOUS" if found.suspicious else "NOTHING FOUND, which is not a proof"
-    yield f"{word}  {found.target} against epsilon = {found.epsilon:g}"
-    yield (
-        f"  {found.pairs} pairs traced; {found.releases} releases in a run; "
-        f"largest charge of one changed reward: {found.charge:.4g}"
-    )
-    for leak in found.leaks:
-        yield f"  release too large for its noise: {leak.place}"
-        yield (
-            f"    changed by {leak.change:.4g} under {leak.law} noise of scale {leak.scale:.4g}: "
-            f"loss up to {leak.charge:.4g} (pair {leak.pair.name})"
-        )
-    if found.charge > found.allowed and not found.leaks:
-        pair = found.charge_pair.name if found.charge_pair else ""
-        yield f"  releases too large in sum: one reward enters several (pair {pair})"
-    if found.unnoised is not None:
-        gap = found.unnoised
-        yield (
-            f"  action {gap.step + 1} differs ({gap.arm} or {gap.arm_neighbour}) although every "
-            f"released value is the same (pair {gap.pair.name}, seed {gap.seed}):"
-        )
-        yield "    it depends on a reward that was never noised"
-        for place in gap.places:
-            yield f"    used without noise: {place}"

@@ -218,7 +218,7 @@ def test_claims_are_chosen_by_name_or_target(locked, capsys):
         (("lock", "mine.py:made", "--param", "colour=3"), "colour=3 is not a parameter"),
         (("lock", "--update", "--epsilon", "2"), "makes another claim"),
         (("lock", "--remove", "x", "--reason", "y"), "is not locked"),
-        (("lock", "mine.py:coin", "--method", "structure"), "black box"),
+        (("lock", "mine.py:coin", "--method", "structure"), "which is code"),
         (("gate", "--junit", "-"), "must be a file"),
         (("gate", "--github", "--json", "-"), "both write to standard output"),
         (("gate", "--sarif", "nowhere/x.sarif"), "directory does not exist"),
@@ -261,7 +261,7 @@ def test_a_black_box_is_locked_and_refuted_with_a_replay(project, capsys):
     [entry] = locks.read(project / "dpaudit.lock").claims
     assert (entry.verdict, entry.options.methods, entry.options.runs) == (
         "SILENT",
-        ["sample"],
+        ["code", "sample"],
         1000,
     )
     spoil(project, "[int(rng.random() < 0.5) for _ in stream]", "[0, *map(int, stream[:-1])]")

@@ -128,15 +128,6 @@ def broken_select(value):
     return lambda rng: Broken(2)
 
 
-def touch_numpy():
-    return int(np.random.random())  # noqa: NPY002
-
-
-def seed_numpy():
-    np.random.seed(3)  # noqa: NPY002
-    return 0
-
-
 def spin():
     while True:
         pass
@@ -158,9 +149,6 @@ def spin():
         (broken_select(raising(GeneratorExit())), r"policy raised GeneratorExit"),
         (broken_select(raising(Odd("two\nlines"))), r"policy raised Odd: two"),
         (broken_select(raising(StopIteration())), r"policy raised RuntimeError: .*StopIteration"),
-        (broken_select(touch_numpy), r"global random state of numpy.random"),
-        (broken_select(lambda: int(random.random())), r"global random state of random"),
-        (broken_select(seed_numpy), r"global random state of numpy.random"),
         (lambda rng: lambda s, r: [0, 1], r"policy returned 2 actions; the stream has 6 rewards."),
         (lambda rng: lambda s, r: [0, 1, 0, 1, 0, 2], r"policy played arm=2 at step 5"),
         (lambda rng: lambda s, r: "abcdef", r"policy must return a row of arms, not str."),
@@ -172,6 +160,27 @@ def test_broken_policies_cost_one_line(build, message):
     with pytest.raises(PolicyError, match=message) as caught:
         box(build).run(STREAM, 1, SEED)
     assert "\n" not in str(caught.value)
+
+
+def by_chance(draw):
+    return broken_select(lambda: int(draw() < 0.5))
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        by_chance(np.random.random),  # noqa: NPY002
+        by_chance(random.random),
+        by_chance(lambda: np.random.default_rng().random()),
+        by_chance(lambda: np.random.RandomState().random()),  # noqa: NPY002
+    ],
+)
+def test_every_run_has_global_generators_of_its_own_seed(build):
+    before = random.getstate(), np.random.get_state()[1].tobytes()  # noqa: NPY002
+    runs, again = (box(build).run(STREAM, 40, np.random.SeedSequence(5)) for _ in range(2))
+    assert np.array_equal(runs.arms, again.arms)
+    assert len({tuple(row) for row in runs.arms.tolist()}) > 20
+    assert before == (random.getstate(), np.random.get_state()[1].tobytes())  # noqa: NPY002
 
 
 def test_a_hanging_policy_is_stopped():

@@ -55,25 +55,11 @@ def test_declared_algorithms(capsys):
     assert run(["audit", "dp_se", *arms]) == 0
 
 
-def test_trace_offers_a_pair_that_the_audit_refutes(tmp_path, capsys):
-    offer = tmp_path / "pair.json"
-    target = f"{FILE}:FirstRewardPlain"
-    assert run(["trace", target, "--horizon", "30", "--offer", str(offer)]) == 3
-    out = capsys.readouterr().out
-    assert "used without noise" in out and "self.means[arm] = (self.total" in out
-    assert run(["audit", target, "--pair", str(offer), "--runs", "2000"]) == 1
-    assert run(["trace", f"{FILE}:Private", "--horizon", "30"]) == 0
-    assert "not a proof" in capsys.readouterr().out
-
-
 def test_examples_are_judged_by_relative_path(monkeypatch, capsys):
     monkeypatch.chdir(Path(__file__).parents[2] / "examples")
     leaky = ["leaky_bandit.py:LeakyBatches", "--arms", "2", "--horizon", "30"]
-    assert run(["trace", *leaky]) == 3
-    assert "leaky_bandit.py:40: self.means[arm] = reward" in capsys.readouterr().out
     assert run(["audit", *leaky, "--runs", "2000"]) == 1
     private = ["private_bandit.py:PrivateBatches", "--arms", "2", "--horizon", "30"]
-    assert run(["trace", *private]) == 0
     assert run(["audit", *private, "--runs", "2000"]) == 0
 
 
@@ -96,9 +82,7 @@ def test_examples_are_judged_by_relative_path(monkeypatch, capsys):
         (["audit", f"{FILE}:Private", "--pair", "/nowhere.json"], "pair=/nowhere.json cannot be"),
         (["audit", f"{FILE}:Private", "--epsilon", "800"], "epsilon=800.0 must be at most 600"),
         (["audit", f"{FILE}:Private", "--arms", "40000"], "arms=40000 must be at most 32767."),
-        (["trace", "ucb"], "is a declared algorithm"),
-        (["trace", "ucbb"], "Did you mean 'ucb'"),
-        (["trace", f"{FILE}:Private", "--time-limit", "0"], "time-limit=0.0 must be positive."),
+        (["audit", f"{FILE}:Private", "--time-limit", "0"], "time-limit=0.0 must be positive."),
     ],
 )
 def test_bad_input_is_one_line_and_exit_2(argv, message, capsys):
@@ -128,11 +112,9 @@ def test_a_pair_that_is_not_neighbouring_is_refused(tmp_path, capsys):
 def test_pairs_that_are_no_pairs_are_refused(tmp_path, capsys, text, message):
     path = tmp_path / "pair.json"
     path.write_text(text)
-    # what a trace offers besides a pair is for audits only
-    for command in ["audit"] if "prefixes" in text else ["audit", "trace"]:
-        assert run([command, f"{FILE}:Private", "--pair", str(path)]) == 2
-        error = capsys.readouterr().err
-        assert message in error and error.count("\n") == 1
+    assert run(["audit", f"{FILE}:Private", "--pair", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
 
 
 def test_prefixes_may_be_one_number(tmp_path):

@@ -1,0 +1,490 @@
+"""Arrays that may hold tracked values: numpy's own storage, with symbols among the numbers.
+
+Where no symbol is involved, real numpy computes on real dtypes, so that public arithmetic is the
+same
+as in the real program. Where one is, the operation goes element by element. What is not written
+here
+ends in silence.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from dpaudit.symbolic.run import current
+from dpaudit.symbolic.values import Tracked, is_number, largest
+
+KINDS = {"f": np.float64, "i": np.int64, "b": np.bool_}
+DTYPES = [np.dtype(it) for it in (np.float64, np.float32, np.int64, np.int32, np.bool_)]
+
+
+def kind_of(dtype: Any) -> str:
+    """Return f, i or b for a dtype; anything else ends in silence."""
+    real = getattr(dtype, "real_type", dtype)
+    if np.dtype(real) not in DTYPES:
+        raise current().escape(
+            f"an array of dtype {np.dtype(real)}", "it may overflow, or hold text"
+        )
+    return str(np.dtype(real).kind)
+
+
+def holds_symbol(storage: Any) -> bool:
+    """Tell whether an object array holds a tracked value."""
+    return any(isinstance(value, Tracked) for value in storage.flat)
+
+
+class Array:
+    """What the judged code has in place of an ndarray."""
+
+    __slots__ = ("store", "kind")
+    __array_ufunc__ = None
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, store: Any, kind: str) -> None:
+        self.store, self.kind = store, kind
+
+    # -- what it is -----------------------------------------------------------------------------
+
+    @property
+    def real(self) -> Any:
+        """The numbers as a real array, or None where there is a symbol."""
+        if self.kind != "f" or not holds_symbol(self.store):
+            return self.store.astype(KINDS[self.kind])
+        return None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape."""
+        return tuple(self.store.shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return int(self.store.ndim)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(self.store.size)
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype that the real program sees."""
+        return np.dtype(KINDS[self.kind])
+
+    @property
+    def T(self) -> Array:  # noqa: N802  numpy's name
+        """The transposed view."""
+        return Array(self.store.T, self.kind)
+
+    @property
+    def flat(self) -> Any:
+        """The elements in order."""
+        return iter(self.store.ravel().tolist())
+
+    def __len__(self) -> int:
+        return len(self.store)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self[index] for index in range(len(self.store))])
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ValueError("The truth value of an array with more than one element is ambiguous.")
+        return bool(self.store.item())
+
+    def __index__(self) -> int:
+        return operator.index(self.real)
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __contains__(self, value: Any) -> bool:
+        return any(bool(item == value) for item in self.store.flat)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise current().escape(f"the attribute {name} of an array")
+
+    def __repr__(self) -> str:
+        if self.real is None:
+            raise current().escape("the text of an array that depends on rewards or noise")
+        return repr(self.real)
+
+    __str__ = __repr__
+
+    def __copy__(self) -> Array:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Array:
+        return self.copy()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise current().escape("pickling of an array")
+
+    # -- elements ---------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Any:
+        found = self.store[index_of(key)]
+        return Array(found, self.kind) if isinstance(found, np.ndarray) else found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        place = index_of(key)
+        if isinstance(value, Array):
+            self.store[place] = cast(value.store, value.kind, self.kind)
+        elif isinstance(value, list | tuple):
+            new = array(value)
+            self.store[place] = cast(new.store, new.kind, self.kind)
+        elif isinstance(value, Tracked) or is_number(value) or isinstance(value, bool):
+            found = cast_one(value, self.kind)
+            if isinstance(self.store[place], np.ndarray):
+                spread = np.empty(self.store[place].shape, dtype=object)
+                for index in np.ndindex(spread.shape):
+                    spread[index] = found
+                self.store[place] = spread
+            else:
+                self.store[place] = found
+        else:
+            raise current().escape(f"a {type(value).__name__} put into an array")
+
+    def item(self, *index: int) -> Any:
+        """Return an element as a plain number."""
+        found = self.store.item(*index)
+        return found.item() if isinstance(found, np.generic) else found
+
+    def copy(self, order: str = "C") -> Array:
+        """Return an array of its own."""
+        return Array(self.store.copy(), self.kind)
+
+    def tolist(self) -> Any:
+        """Return the elements as lists of plain numbers."""
+        if self.ndim > 1:
+            return [row.tolist() for row in self]
+        return [v.item() if isinstance(v, np.generic) else v for v in self.store.flat]
+
+    def fill(self, value: Any) -> None:
+        """Set every element."""
+        self[...] = value
+
+    def astype(self, dtype: Any, copy: bool = True) -> Array:
+        """Return a copy of another dtype."""
+        kind = kind_of(dtype)
+        return Array(cast(self.store, self.kind, kind).copy(), kind)
+
+    def reshape(self, *shape: Any, order: str = "C") -> Array:
+        """Return a view of another shape."""
+        return Array(self.store.reshape(*shape), self.kind)
+
+    def flatten(self, order: str = "C") -> Array:
+        """Return the elements in order."""
+        return Array(self.store.flatten(), self.kind)
+
+    def ravel(self, order: str = "C") -> Array:
+        """Return the elements in order, a view if possible."""
+        return Array(self.store.ravel(), self.kind)
+
+    # -- reductions -------------------------------------------------------------------------------
+
+    def sum(self, axis: Any = None, dtype: Any = None) -> Any:
+        """Return the sum."""
+        return reduced(self, "sum", axis)
+
+    def mean(self, axis: Any = None) -> Any:
+        """Return the mean."""
+        return reduced(self, "mean", axis)
+
+    def max(self, axis: Any = None) -> Any:
+        """Return the largest element."""
+        return reduced(self, "max", axis)
+
+    def min(self, axis: Any = None) -> Any:
+        """Return the smallest element."""
+        return reduced(self, "min", axis)
+
+    def argmax(self, axis: Any = None) -> Any:
+        """Return the position of the largest element."""
+        return reduced(self, "argmax", axis)
+
+    def argmin(self, axis: Any = None) -> Any:
+        """Return the position of the smallest element."""
+        return reduced(self, "argmin", axis)
+
+    def any(self, axis: Any = None) -> Any:
+        """Tell whether some element is true."""
+        return wrap(np.any(concrete(self), axis=axis))
+
+    def all(self, axis: Any = None) -> Any:
+        """Tell whether every element is true."""
+        return wrap(np.all(concrete(self), axis=axis))
+
+    def var(self, axis: Any = None, ddof: int = 0) -> Any:
+        """Return the variance."""
+        return reduced(self, "var", axis, ddof=ddof)
+
+    def std(self, axis: Any = None, ddof: int = 0) -> Any:
+        """Return the standard deviation."""
+        return reduced(self, "std", axis, ddof=ddof)
+
+    def cumsum(self, axis: Any = None) -> Array:
+        """Return the running sums of a row."""
+        if self.real is not None:
+            found: Array = wrap(np.cumsum(self.real, axis=axis))
+            return found
+        total, sums = 0.0, []
+        for value in self.store.ravel():
+            total = total + value
+            sums.append(total)
+        return array(sums)
+
+    def dot(self, other: Any) -> Any:
+        """Return the inner product of two rows."""
+        return (self * other).sum()
+
+    def nonzero(self) -> tuple[Array, ...]:
+        """Return the positions of elements that are not zero."""
+        return tuple(wrap(found) for found in np.nonzero(concrete(self)))
+
+    def argsort(self, axis: int = -1, kind: Any = None) -> Array:
+        """Return the positions in increasing order."""
+        return array(sorted(range(len(self)), key=self.store.__getitem__))
+
+    def clip(self, low: Any = None, high: Any = None) -> Any:
+        """Return the elements, clipped."""
+        from dpaudit.symbolic.elementwise import clip
+
+        return clip(self, low, high)
+
+    def round(self, decimals: int = 0) -> Any:
+        """Return rounded public numbers."""
+        return wrap(np.round(concrete(self), decimals))
+
+
+def concrete(value: Any) -> Any:
+    """Return an array, list or number as real numpy has it; a symbol among them ends in silence."""
+    if isinstance(value, Tracked):
+        raise current().escape(
+            "a value that depends on rewards or noise where none can be followed"
+        )
+    if isinstance(value, list | tuple):
+        value = array(value)
+    if isinstance(value, Array):
+        found = value.real
+        if found is None:
+            raise current().escape("an array with rewards or noise where none can be followed")
+        return found
+    return value
+
+
+def cast_one(value: Any, kind: str) -> Any:
+    """Return an element as an array of a kind holds it."""
+    if isinstance(value, Tracked):
+        if kind != "f":
+            raise current().escape(
+                "a reward or noise put into an array of integers or truth values"
+            )
+        return value
+    return KINDS[kind](value)
+
+
+def cast(store: Any, before: str, after: str) -> Any:
+    """Return elements as an array of another kind holds them."""
+    if before == after:
+        return store
+    found = np.empty(store.shape, dtype=object)
+    for index in np.ndindex(store.shape):
+        found[index] = cast_one(store[index], after)
+    return found
+
+
+def index_of(key: Any) -> Any:
+    """Return an index as real numpy takes it."""
+    if isinstance(key, tuple):
+        return tuple(index_of(part) for part in key)
+    if isinstance(key, Array | list):
+        return concrete(key)
+    if isinstance(key, Tracked):
+        operator.index(key)  # refuses
+    return key
+
+
+def stored(real: Any) -> Any:
+    """Return a real array as storage: numpy's own scalars as objects."""
+    found = np.empty(real.shape, dtype=object)
+    for index in np.ndindex(real.shape):
+        found[index] = real[index]
+    return found
+
+
+def wrap(value: Any) -> Any:
+    """Return what real numpy has answered as the judged code sees it."""
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "fiub":
+            raise current().escape(f"an array of dtype {value.dtype}")
+        kind = "i" if value.dtype.kind == "u" else value.dtype.kind
+        return Array(stored(value.astype(KINDS[kind])), kind)
+    if isinstance(value, tuple | list):
+        return type(value)(wrap(part) for part in value)
+    return value
+
+
+def array(value: Any, dtype: Any = None) -> Array:
+    """Return an array of (nested) lists, arrays and numbers."""
+    if isinstance(value, Array):
+        return value.astype(dtype) if dtype is not None else value.copy()
+    if isinstance(value, range | dict | set | frozenset) or hasattr(value, "__next__"):
+        value = list(value) if not isinstance(value, dict | set | frozenset) else _refused(value)
+    shape = _shape(value)
+    store = np.empty(shape, dtype=object)
+    _fill(store, value, ())
+    kinds = {_kind(element) for element in store.flat} or {"f"}
+    kind = "f" if "f" in kinds else "i" if "i" in kinds else "b"
+    kind = kind if dtype is None else kind_of(dtype)
+    for index in np.ndindex(shape):
+        store[index] = cast_one(store[index], kind)
+    return Array(store, kind)
+
+
+def _refused(value: Any) -> Any:
+    raise current().escape(f"an array of a {type(value).__name__}")
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    if isinstance(value, Array):
+        return value.shape
+    if hasattr(value, "__len__") and not isinstance(value, str | bytes | dict | set):
+        parts = [_shape(part) for part in value]
+        if any(part != parts[0] for part in parts):
+            raise current().escape("an array of rows of different lengths")
+        return (len(parts), *(parts[0] if parts else ()))
+    return ()
+
+
+def _fill(store: Any, value: Any, index: tuple[int, ...]) -> None:
+    if len(index) == store.ndim:
+        found = value.store.item() if isinstance(value, Array) else value
+        if not isinstance(found, Tracked) and not is_number(found):
+            raise current().escape(f"an array of {type(found).__name__}")
+        store[index] = found
+        return
+    for number, part in enumerate(value):
+        _fill(store, part, (*index, number))
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "b"
+    return "i" if isinstance(value, int | np.integer) else "f"
+
+
+def elementwise(operation: Callable[..., Any], a: Any, b: Any) -> Any:
+    """Return a binary operation, broadcast; by real numpy where no symbol is involved."""
+    if isinstance(a, list | tuple):
+        a = array(a)
+    if isinstance(b, list | tuple):
+        b = array(b)
+    for side in (a, b):
+        if not isinstance(side, Array | Tracked) and not is_number(side):
+            return NotImplemented
+    reals = [side.real if isinstance(side, Array) else side for side in (a, b)]
+    if all(side is not None and not isinstance(side, Tracked) for side in reals):
+        return wrap(operation(*reals))
+    stores = [side.store if isinstance(side, Array) else _boxed(side) for side in (a, b)]
+    found = np.frompyfunc(operation, 2, 1)(*stores)
+    return _collected(found)
+
+
+def _boxed(value: Any) -> Any:
+    box = np.empty((), dtype=object)
+    box[()] = value
+    return box
+
+
+def _collected(found: Any) -> Any:
+    """Return what an element-by-element operation gave as an array (or a scalar)."""
+    if not isinstance(found, np.ndarray):
+        return found
+    kinds = {_kind(element) for element in found.flat} or {"f"}
+    kind = "f" if "f" in kinds else "i" if "i" in kinds else "b"
+    for index in np.ndindex(found.shape):
+        found[index] = cast_one(found[index], kind)
+    return Array(found, kind)
+
+
+def mapped(operation: Callable[[Any], Any], a: Array) -> Any:
+    """Return a unary operation, element by element."""
+    return _collected(np.frompyfunc(operation, 1, 1)(a.store))
+
+
+def reduced(a: Array, name: str, axis: Any, **more: Any) -> Any:
+    """Return a reduction over all elements or one axis."""
+    if a.real is not None:
+        return wrap(getattr(np, name)(a.real, axis=axis, **more))
+    if axis is not None and a.ndim > 1:
+        moved = np.moveaxis(a.store, axis, -1)
+        parts = [
+            reduced(Array(moved[i], a.kind), name, None, **more)
+            for i in np.ndindex(moved.shape[:-1])
+        ]
+        return array(parts).reshape(moved.shape[:-1])
+    values = a.store.ravel().tolist()
+    if name in ("sum", "mean"):
+        total: Any = 0.0
+        for value in values:
+            total = total + value
+        return total if name == "sum" else total / len(values)
+    if name in ("argmax", "argmin"):
+        return np.int64(largest(values, 1 if name == "argmax" else -1))
+    if name in ("max", "min"):
+        return values[largest(values, 1 if name == "max" else -1)]
+    from dpaudit.symbolic.elementwise import spread
+
+    return spread(name, values, **more)
+
+
+def _binary(operation: Callable[..., Any]) -> tuple[Any, Any, Any]:
+    def forward(self: Array, other: Any) -> Any:
+        return elementwise(operation, self, other)
+
+    def backward(self: Array, other: Any) -> Any:
+        return elementwise(operation, other, self)
+
+    def inplace(self: Array, other: Any) -> Any:
+        found = elementwise(operation, self, other)
+        if found is NotImplemented:
+            return found
+        if self.kind == "i" and isinstance(found, Array) and found.kind == "f":
+            raise TypeError("Cannot cast ufunc output from dtype('float64') to dtype('int64')")
+        self[...] = found
+        return self
+
+    return forward, backward, inplace
+
+
+for _name in ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor"]:
+    _operation = getattr(operator, f"__{_name}__")
+    _forward, _backward, _inplace = _binary(_operation)
+    setattr(Array, f"__{_name}__", _forward)
+    setattr(Array, f"__r{_name}__", _backward)
+    setattr(Array, f"__i{_name}__", _inplace)
+for _name in ["lt", "le", "gt", "ge", "eq", "ne"]:
+    setattr(Array, f"__{_name}__", _binary(getattr(operator, f"__{_name}__"))[0])
+
+
+def _unary(operation: Callable[[Any], Any]) -> Callable[[Array], Any]:
+    def apply(self: Array) -> Any:
+        return wrap(operation(self.real)) if self.real is not None else mapped(operation, self)
+
+    return apply
+
+
+for _name in ("neg", "pos", "abs", "invert"):
+    setattr(Array, f"__{_name}__", _unary(getattr(operator, f"__{_name}__")))
+setattr(Array, "__matmul__", Array.dot)  # noqa: B010

@@ -1,0 +1,361 @@
+"""Random generators on symbols: every draw is a new symbol with its law.
+
+numpy's global functions, its generators and Python's `random` are the same here. A generator with a
+fixed seed draws public numbers: their noise hides nothing. In a guarded run a real generator stands
+behind each of them and gives the doubles. Draws from a finite set are public branches.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.symbolic.arrays import Array, array, concrete
+from dpaudit.symbolic.elementwise import lifted
+from dpaudit.symbolic.run import Law, current
+from dpaudit.symbolic.values import (
+    Linear,
+    Tracked,
+    exact,
+    is_number,
+    published,
+    shadow,
+)
+
+MOST_OUTCOMES = 64
+FIXED = "a constant seed"
+
+
+class Source:
+    """A generator: unseeded (its draws are noise) or seeded with a constant (they are not)."""
+
+    __slots__ = ("fixed", "real")
+
+    def __init__(self, fixed: bool, real: Any = None) -> None:
+        object.__setattr__(self, "fixed", fixed)
+        object.__setattr__(self, "real", real)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise current().escape(f"an attribute {name} put on a random generator")
+
+    def law(self, kind: str, scale: Fraction | None = None) -> Law:
+        """Return the law of a draw of this generator."""
+        place = current().place()
+        if self.fixed:
+            return Law(FIXED, None, place, continuous=False)
+        return Law(kind, scale, place)
+
+    def value(self, kind: str, real: Any, scale: Any = None) -> Any:
+        """Return a fresh draw; with a scale, one of a shiftable law."""
+        run = current()
+        if isinstance(scale, Tracked):
+            raise run.escape(
+                "a noise scale that depends on rewards or noise", "use a scale that is public"
+            )
+        price = None
+        if scale is not None:
+            number = float(scale)
+            if math.isnan(number) or number < 0 or math.isinf(number):
+                raise run.escape(f"noise of scale {number:g}")
+            if number == 0:
+                return 0.0
+            price = Fraction(exact(scale))
+        name = run.draw(self.law(kind, price), real)
+        return Linear(0, {}, {name: 1}, real)
+
+    def spread(
+        self, size: Any, parameters: Sequence[Any], make: Callable[..., Any], real: Any
+    ) -> Any:
+        """Return draws for broadcast parameters and a size, as numpy does."""
+        parts = [lifted(part) for part in parameters]
+        run = current()
+        numbers = None
+        if run.guarded:
+            numbers = real(*(_numbers(part) for part in parts))
+        shape = None
+        if size is not None:
+            shape = (int(size),) if not isinstance(size, tuple | list) else tuple(map(int, size))
+        elif any(isinstance(part, Array) for part in parts):
+            shape = np.broadcast_shapes(*(p.shape for p in parts if isinstance(p, Array)))
+        if shape is None:
+            return make(*parts, None if numbers is None else float(numbers))
+        stores = [np.broadcast_to(_boxed(part), shape) for part in parts]
+        found = []
+        for index in np.ndindex(shape):
+            one = None if numbers is None else float(numbers[index])
+            found.append(make(*(store[index] for store in stores), one))
+        return array(found).reshape(shape)
+
+    def outcome(self, count: int, real: Callable[[], int]) -> int:
+        """Return which of finitely many equally treated outcomes happens: a public branch."""
+        run = current()
+        if not run.drawing:
+            run.draw(Law("choice"))
+        if count > MOST_OUTCOMES:
+            raise run.escape(f"a random choice among {count} outcomes")
+        return run.branch(count, real)
+
+    # -- continuous laws ------------------------------------------------------------------------
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """Return Laplace noise around `loc`."""
+
+        def make(centre: Any, width: Any, real: Any) -> Any:
+            noise = None if real is None else real - shadow(centre)
+            return centre + self.value("laplace", noise, width)
+
+        return self.spread(
+            size, (loc, scale), make, lambda a, b: self.real.laplace(a, b, size=size)
+        )
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """Return normal noise around `loc`."""
+        return self._shifted("normal", loc, scale, size)
+
+    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """Return logistic noise around `loc`."""
+        return self._shifted("logistic", loc, scale, size)
+
+    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """Return Gumbel noise around `loc`."""
+        return self._shifted("gumbel", loc, scale, size)
+
+    def _shifted(self, kind: str, loc: Any, scale: Any, size: Any) -> Any:
+        def make(centre: Any, width: Any, real: Any) -> Any:
+            published(width)
+            noise = None if real is None else real - shadow(centre)
+            return centre + self.value(kind, noise)
+
+        method = lambda a, b: getattr(self.real, kind)(a, b, size=size)  # noqa: E731
+        return self.spread(size, (loc, scale), make, method)
+
+    def standard_normal(self, size: Any = None) -> Any:
+        """Return standard normal noise."""
+        method = lambda: self.real.standard_normal(size=size)  # noqa: E731
+        return self.spread(size, (), lambda real: self.value("normal", real), method)
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        """Return uniform draws on public intervals."""
+
+        def make(a: Any, b: Any, real: Any) -> Any:
+            if isinstance(a, Tracked) or isinstance(b, Tracked):
+                raise current().escape("a uniform draw between values that depend on rewards")
+            width = exact(b) - exact(a)
+            part = None if real is None else (real - float(a)) / float(width)
+            return exact(a) + width * self.value("uniform", part)
+
+        return self.spread(size, (low, high), make, lambda a, b: self.real.uniform(a, b, size=size))
+
+    def random(self, size: Any = None, *more: Any) -> Any:
+        """Return uniform draws on [0, 1]."""
+        method = lambda: self.real.random(size)  # noqa: E731
+        return self.spread(size, (), lambda real: self.value("uniform", real), method)
+
+    random_sample = random
+
+    def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
+        """Return exponential draws; nothing hides behind them in both directions."""
+
+        def make(width: Any, real: Any) -> Any:
+            published(width)
+            return self.value("exponential", real)
+
+        return self.spread(size, (scale,), make, lambda a: self.real.exponential(a, size=size))
+
+    def _public_law(self, kind: str, parameters: Sequence[Any], size: Any) -> Any:
+        def make(*given: Any) -> Any:
+            for part in given[:-1]:
+                published(part)
+            return self.value(kind, given[-1])
+
+        method = lambda *a: getattr(self.real, kind)(*a, size=size)  # noqa: E731
+        return self.spread(size, parameters, make, method)
+
+    def beta(self, a: Any, b: Any, size: Any = None) -> Any:
+        """Return Beta draws; the parameters are published."""
+        return self._public_law("beta", (a, b), size)
+
+    def gamma(self, shape: Any, scale: Any = 1.0, size: Any = None) -> Any:
+        """Return Gamma draws; the parameters are published."""
+        return self._public_law("gamma", (shape, scale), size)
+
+    # -- finite laws ----------------------------------------------------------------------------
+
+    def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
+        """Return one Bernoulli draw, a coin."""
+        if size is not None or isinstance(n, Tracked | Array) or n != 1 or isinstance(p, Array):
+            raise current().escape("a binomial draw other than one coin")
+        if not isinstance(p, Tracked):
+            if not 0 < p < 1:
+                return int(p >= 1)
+            return self.outcome(2, lambda: int(self.real.binomial(1, p)))
+        if current().guarded:
+            return int(self.real.binomial(1, shadow(p)))
+        coin = self.value("uniform", None)
+        return int(coin < p)
+
+    def integers(self, low: Any, high: Any = None, size: Any = None, **more: Any) -> Any:
+        """Return uniform integers: public branches."""
+        return self._whole("integers", low, high, size, more, 1 if more.get("endpoint") else 0)
+
+    def randint(self, low: Any, high: Any = None, size: Any = None, **more: Any) -> Any:
+        """Return uniform integers, as numpy's older generator does."""
+        return self._whole("randint", low, high, size, more, 0)
+
+    def _whole(self, name: str, low: Any, high: Any, size: Any, more: Any, end: int) -> Any:
+        if size is not None or isinstance(low, Array) or isinstance(high, Array):
+            raise current().escape("an array of random integers")
+        start, stop = (0, int(low)) if high is None else (int(low), int(high))
+        stop += end
+        real = lambda: int(getattr(self.real, name)(low, high, **more)) - start  # noqa: E731
+        return np.int64(start + self.outcome(stop - start, real))
+
+    def choice(
+        self, a: Any, size: Any = None, replace: bool = True, p: Any = None, **_: Any
+    ) -> Any:
+        """Return one element: a public branch."""
+        if size is not None and size != 1:
+            raise current().escape("random.choice of several elements")
+        options = list(range(int(a))) if is_number(a) else list(a)
+        if p is not None:
+            weights = concrete(lifted(p))
+            places = [k for k, weight in enumerate(weights) if weight > 0]
+        else:
+            weights, places = None, list(range(len(options)))
+        if not options:
+            raise ValueError("a must be a positive integer unless no samples are taken")
+
+        def real() -> int:
+            found = int(self.real.choice(len(options), replace=replace, p=weights))
+            return places.index(found)
+
+        chosen = options[places[self.outcome(len(places), real)]]
+        chosen = np.int64(chosen) if is_number(a) else chosen
+        return chosen if size is None else array([chosen])
+
+    def permutation(self, x: Any) -> Any:
+        """Return a random order: a public branch."""
+        from itertools import permutations
+
+        items = list(range(int(x))) if is_number(x) else list(lifted(x))
+        if len(items) > 4:
+            raise current().escape(f"a random order of {len(items)} elements")
+        orders = list(permutations(range(len(items))))
+
+        def real() -> int:
+            return orders.index(tuple(int(k) for k in self.real.permutation(len(items))))
+
+        order = orders[self.outcome(len(orders), real)]
+        return array([items[k] for k in order])
+
+    def shuffle(self, x: Any) -> None:
+        """Bring a list into a random order: a public branch."""
+        if current().guarded:
+            raise current().escape("random.shuffle")
+        x[:] = list(self.permutation(list(x)))
+
+    def seed(self, *_: Any) -> None:
+        """Refuse: the draws that follow are known."""
+        raise current().escape(
+            "the global generator is seeded by the code: its noise is a public constant",
+            "leave seeding to the caller",
+        )
+
+    def rand(self, *shape: int) -> Any:
+        """Return uniform draws, as numpy's older function does."""
+        return self.random(tuple(shape) or None)
+
+    def randn(self, *shape: int) -> Any:
+        """Return normal draws, as numpy's older function does."""
+        return self.standard_normal(tuple(shape) or None)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise current().escape(f"the random function {name}")
+
+    def __copy__(self) -> Source:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Source:
+        raise current().escape("a copy of a random generator", "two generators then draw the same")
+
+
+def _numbers(value: Any) -> Any:
+    """Return what the real program has in place of a parameter."""
+    if isinstance(value, Array):
+        return np.array([shadow(part) for part in value.store.flat], dtype=float).reshape(
+            value.shape
+        )
+    return shadow(value)
+
+
+def _boxed(value: Any) -> Any:
+    if isinstance(value, Array):
+        return value.store
+    box = np.empty((), dtype=object)
+    box[()] = value
+    return box
+
+
+class PythonSource(Source):
+    """Python's `random`, with its own names."""
+
+    __slots__ = ()
+
+    def random(self, *_: Any) -> Any:
+        """Return a uniform draw on [0, 1]."""
+        return self.value("uniform", self.real.random() if current().guarded else None)
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        """Return a uniform draw."""
+        return exact(low) + (exact(high) - exact(low)) * self.random()
+
+    def gauss(self, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
+        """Return a normal draw."""
+        real = self.real.gauss(0.0, shadow(sigma)) if current().guarded else None
+        published(sigma)
+        return mu + self.value("normal", real)
+
+    def normalvariate(self, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
+        """Return a normal draw."""
+        real = self.real.normalvariate(0.0, shadow(sigma)) if current().guarded else None
+        published(sigma)
+        return mu + self.value("normal", real)
+
+    def expovariate(self, lambd: Any = 1.0) -> Any:
+        """Return an exponential draw."""
+        published(lambd)
+        real = self.real.expovariate(shadow(lambd)) if current().guarded else None
+        return self.value("exponential", real)
+
+    def betavariate(self, alpha: Any, beta: Any) -> Any:
+        """Return a Beta draw; the parameters are published."""
+        real = self.real.betavariate(shadow(alpha), shadow(beta)) if current().guarded else None
+        published(alpha)
+        published(beta)
+        return self.value("beta", real)
+
+    def choice(self, a: Any, *_: Any, **__: Any) -> Any:
+        """Return one element: a public branch."""
+        options = list(a)
+        return options[self.outcome(len(options), lambda: self.real.choice(range(len(options))))]
+
+    def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
+        """Return a whole number: a public branch."""
+        options = range(start) if stop is None else range(start, stop, step)
+        return options[self.outcome(len(options), lambda: options.index(self.real.choice(options)))]
+
+    def randint(self, low: Any, high: Any = None, *_: Any, **__: Any) -> Any:
+        """Return a whole number, both ends included."""
+        real = lambda: self.real.randint(low, high) - low  # noqa: E731
+        return low + self.outcome(high - low + 1, real)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise current().escape(f"the random function {name}")

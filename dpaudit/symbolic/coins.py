@@ -1,0 +1,39 @@
+"""Randomised response: a uniform draw compared with an affine function of one reward.
+
+With u uniform on [a, b] and used in this comparison alone, P(u < p(r)) is q(r) = (p(r) - a)/(b -
+a),
+clipped to [0, 1]. Changing r within [0, 1] changes the log-probability of either outcome by at most
+max(log hi/lo, log (1 - lo)/(1 - hi)), which is infinite for lo = 0 or hi = 1 (unless q is
+constant).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dpaudit.symbolic.run import Coin, Run
+
+UP = 1 + 1e-14  # a logarithm in doubles is not exact: the charge is rounded up
+
+
+def coin_of(run: Run, difference: Any) -> Coin | None:
+    """Return what a comparison charges that is a coin of one row; None if it is none."""
+    if len(difference.draws) != 1 or len(difference.rows) != 1 or difference.publics:
+        return None
+    [(draw, weight)], [(row, slope)] = difference.draws.items(), difference.rows.items()
+    law, column = run.laws[draw], run.columns[row]
+    if law.kind != "uniform" or column.owner != row or not column.single:
+        return None
+    if draw <= run.first:  # an earlier branch may have used it
+        return None
+    if any(coin.draw == draw for coin in run.coins) or any(draw in f.draws for f in run.forms):
+        return None
+    ends = [-(difference.rest + slope * reward) / weight for reward in (0, 1)]
+    lo, hi = (min(max(end, 0), 1) for end in (min(ends), max(ends)))
+    charge = 0.0
+    if lo < hi:
+        charge = math.inf
+        if lo > 0 and hi < 1:
+            charge = max(math.log(hi / lo), math.log((1 - lo) / (1 - hi))) * UP
+    return Coin(row, draw, charge, run.place())

@@ -1,0 +1,128 @@
+"""The `code` check: prove that the user's own code respects epsilon, or say where it stops.
+
+PROVED means: in real arithmetic, for rewards in [0, 1] and this number of arms, no action
+sequence of
+up to so many rounds changes its likelihood by more than e^epsilon when one reward changes. A charge
+that is too large is a diagnosis and a lead for the sampler, never a refutation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from dpaudit.check import place_of
+from dpaudit.symbolic.certificate import Recorder
+from dpaudit.symbolic.guard import side_by_side
+from dpaudit.symbolic.ledger import Failure
+from dpaudit.symbolic.run import Escape
+from dpaudit.symbolic.subject import Target, subject_of
+from dpaudit.symbolic.walk import Outcome, Walk
+from dpaudit.target import said
+from dpaudit.verdict import Finding, Status
+
+NUMBERS = "in real arithmetic, for rewards in [0, 1]"
+
+
+@dataclass(frozen=True)
+class Lead:
+    """What a failed proof points at: the round of a reward, one path to the failing decision."""
+
+    failure: Failure
+    path: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Proved:
+    """The finding, and a lead where a charge is too large."""
+
+    finding: Finding
+    lead: Lead | None = None
+    line: int | None = None
+    certificate: dict[str, Any] | None = None
+
+
+def digest(path: Path) -> str:
+    """Return the digest of a file's text."""
+    return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
+
+
+def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Proved:
+    """Return what the code check concludes of an instance; a recorder gets what was proved."""
+    start = time.monotonic()
+    arms, horizon, epsilon = target.arms, target.horizon, target.epsilon
+
+    def silent(reason: str, lead: Lead | None = None, line: int | None = None) -> Proved:
+        spent = time.monotonic() - start
+        finding = Finding("code", Status.SILENT, reason, arms=arms, seconds=spent)
+        return Proved(finding, lead, line)
+
+    if not target.readable:
+        return silent(f"{target.text} is not file.py:object, so its code was not read.")
+    path = target.path
+    try:
+        found = walked(target, start + budget, recorder)
+        compared = side_by_side(target) if found.failure is None else 0
+    except Escape as stop:
+        return silent(f"Not followed: {stop}.", line=_line(stop.place.file, path, stop.place.line))
+    except Exception as error:
+        from dpaudit.errors import DpauditError
+
+        if isinstance(error, DpauditError):
+            raise
+        return silent(f"The code raised {said(error)}{place_of(error)} on some path.")
+    if found.failure is not None:
+        place = found.failure.place
+        reason = f"Not proved: {found.failure}. A charge bounds the loss from above only."
+        lead = Lead(found.failure, found.path)
+        return silent(reason, lead, _line(place.file, path, place.line))
+    if found.horizon < 1:
+        return silent("The budget ended before the first round was covered.")
+    lines = ", ".join(sorted(str(place) for place in found.releases if place.line))
+    reason = (
+        f"No reward is charged more than {float(found.charge):.12g} on any path ({found.states:,} "
+        f"states; noise drawn at {lines or 'no line'}), {NUMBERS}. The code and its reading on "
+        f"symbols agreed in {compared:,} rounds."
+    )
+    if found.horizon < horizon:
+        reason += f" The budget ended at round {found.horizon:,} of {horizon:,}."
+    finding = Finding(
+        "code",
+        Status.PROVED,
+        reason,
+        epsilon_upper=min(float(found.charge), epsilon) if found.charge <= epsilon else epsilon,
+        certified=True,
+        arms=arms,
+        horizon=found.horizon,
+        seconds=time.monotonic() - start,
+    )
+    document = None
+    if recorder is not None:
+        claim = {"arms": arms, "epsilon": str(Fraction(epsilon)), "sha256": digest(path)}
+        document = recorder.document(target.text, claim, found)
+    return Proved(finding, certificate=document)
+
+
+def walked(target: Target, deadline: float, recorder: Recorder | None = None) -> Outcome:
+    """Walk with both sides of each comparison published; where that fails, with differences."""
+    first = Outcome(0)
+    for apart in (True, False):
+        if recorder is not None:
+            recorder.clear()
+        epsilon = Fraction(target.epsilon)
+        walk = Walk(subject_of(target), target.horizon, epsilon, deadline, apart, heard=recorder)
+        found = walk.explore()
+        if found.failure is None:
+            return found
+        first = found if first.failure is None else first
+    assert first.failure is not None and found.failure is not None
+    return found if found.failure.charge < first.failure.charge else first
+
+
+def _line(file: str, path: Path, line: int) -> int | None:
+    """Return a line of the target's own file, for annotations."""
+    return line if line and Path(file).name == path.name else None

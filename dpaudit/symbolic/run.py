@@ -1,0 +1,231 @@
+"""One run of foreign code on symbols: where it branches, what it draws, why it had to stop.
+
+A run follows a prefix of choices and takes the first outcome of every later branch; the walk makes
+it again for the others. What a branch depends on is recorded as forms. In a guarded run every
+symbol
+also carries the double that the real program has (its shadow), which then decides.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+MOST_BRANCHES = 400  # of one round
+RELATIVE = 1e-7  # how far a form may be from the double that it stands for
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of the judged code."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file.rpartition('/')[2]}:{self.line}"
+
+
+NOWHERE = Place("", 0)
+
+
+class Escape(BaseException):
+    """The code does what symbols cannot follow; not an `Exception`, and remembered if swallowed."""
+
+    def __init__(self, construct: str, remedy: str = "", place: Place = NOWHERE) -> None:
+        super().__init__(construct)
+        self.construct, self.remedy, self.place = construct, remedy, place
+
+    def __str__(self) -> str:
+        where = f"{self.place}: " if self.place.line else ""
+        return f"{where}{self.construct}{'. ' + self.remedy if self.remedy else ''}"
+
+
+class Disagreement(BaseException):
+    """The symbolic and the real program differ: nothing may be concluded."""
+
+
+@dataclass(frozen=True)
+class Law:
+    """How a draw is distributed: its scale where a shift has a price, else shifts are
+    impossible."""
+
+    kind: str
+    scale: Fraction | None = None
+    place: Place = NOWHERE
+    continuous: bool = True
+
+
+@dataclass
+class Form:
+    """A form that a branch depended on: rows and draws with their coefficients, and the line."""
+
+    rows: dict[int, Any]
+    draws: dict[int, Any]
+    place: Place
+
+
+@dataclass
+class Coin:
+    """A uniform draw compared with an affine function of one row: what it charges to that row."""
+
+    row: int
+    draw: int
+    charge: float
+    place: Place
+
+
+@dataclass
+class Column:
+    """A symbol that a row moves: whose, and by how much at most."""
+
+    owner: int
+    reach: Fraction = Fraction(1)
+    round: int = 0
+    single: bool = True
+    """Whether it stands for itself alone, and not also for others that were equal to it."""
+
+
+@dataclass
+class Run:
+    """The run under way; `choose` is asked at every branch."""
+
+    files: frozenset[str] = frozenset()
+    prefix: tuple[int, ...] = ()
+    laws: dict[int, Law] = field(default_factory=dict)
+    columns: dict[int, Column] = field(default_factory=dict)
+    next_symbol: int = 0
+    first: int = 0
+    """Symbols above this one were made in this run."""
+    catching: bool = False
+    """Whether the judged code catches exceptions."""
+    guarded: bool = False
+    apart: bool = True
+    """Whether both sides of a comparison are published, and not only their difference."""
+    trace: list[tuple[int, int]] = field(default_factory=list)
+    forms: list[Form] = field(default_factory=list)
+    coins: list[Coin] = field(default_factory=list)
+    shadows: dict[int, float] = field(default_factory=dict)
+    signs: dict[Any, frozenset[int]] = field(default_factory=dict)
+    escaped: Escape | None = None
+    drawing: bool = True
+    decided: list[Any] = field(default_factory=list)
+    """What was compared, and the signs that are left of it on this path."""
+    differences: list[Any] = field(default_factory=list)
+    """In a guarded run: what was compared, as affine forms."""
+
+    def place(self) -> Place:
+        """Return the line of the judged code that is running."""
+        frame: Any = sys._getframe(1)
+        while frame is not None:
+            if frame.f_code.co_filename in self.files:
+                return Place(frame.f_code.co_filename, frame.f_lineno)
+            frame = frame.f_back
+        return NOWHERE
+
+    def escape(self, construct: str, remedy: str = "") -> Escape:
+        """Return the escape to raise; the first one is remembered."""
+        found = Escape(construct, remedy, self.place())
+        if self.escaped is None:
+            self.escaped = found
+        return found
+
+    def symbol(self) -> int:
+        """Return the name of a new symbol."""
+        self.next_symbol += 1
+        return self.next_symbol
+
+    def branch(self, outcomes: int, real: Callable[[], int] | None = None) -> int:
+        """Return which of so many outcomes this run takes."""
+        if self.escaped is not None:
+            raise self.escaped
+        if self.guarded:
+            if real is None:
+                raise self.escape("a branch whose outcome the guarded run does not know")
+            return real()
+        position = len(self.trace)
+        if position >= MOST_BRANCHES:
+            raise self.escape(
+                f"more than {MOST_BRANCHES} branches on rewards or noise in one round",
+                "a loop that goes on until a noisy value says stop cannot be followed",
+            )
+        chosen = self.prefix[position] if position < len(self.prefix) else 0
+        self.trace.append((chosen, outcomes))
+        return chosen
+
+    def row(self, round: int, shadow: float | None = None) -> int:
+        """Return a new reward, of a round (from 0)."""
+        name = self.symbol()
+        self.columns[name] = Column(name, round=round)
+        if shadow is not None:
+            self.shadows[name] = shadow
+        return name
+
+    def moved(self, row: int, reach: Fraction, shadow: float | None) -> int:
+        """Return a new symbol that a row moves by at most `reach` (a clipped reward)."""
+        name = self.symbol()
+        known = self.columns[row]
+        self.columns[name] = Column(known.owner, reach, known.round)
+        if shadow is not None:
+            self.shadows[name] = shadow
+        return name
+
+    def draw(self, law: Law, shadow: float | None = None) -> int:
+        """Return a new draw."""
+        if not self.drawing:
+            raise self.escape(
+                "a random draw while the file is imported",
+                "draw when the policy is built, or later: all runs of a process share this one",
+            )
+        name = self.symbol()
+        self.laws[name] = law
+        if shadow is not None:
+            self.shadows[name] = shadow
+        return name
+
+    def depend(self, forms: Sequence[tuple[dict[int, Any], dict[int, Any]]]) -> None:
+        """Record what the path depends on from here on."""
+        where = self.place()
+        for rows, draws in forms:
+            if rows or draws:
+                self.forms.append(Form(rows, draws, where))
+
+    def agree(self, parts: dict[int, Any], rest: Any, shadow: float) -> None:
+        """In a guarded run: raise unless a form has the value that the real program has."""
+        total, size = float(rest), abs(float(rest))
+        for name, weight in parts.items():
+            part = float(weight) * self.shadows[name]
+            total, size = total + part, size + abs(part)
+        if not math.isclose(total, shadow, rel_tol=RELATIVE, abs_tol=RELATIVE * (1 + size)):
+            raise Disagreement(f"{self.place()}: the form gives {total!r}, the program {shadow!r}")
+
+
+_CURRENT: list[Run] = []
+
+
+def current() -> Run:
+    """Return the run under way."""
+    return _CURRENT[-1]
+
+
+def running() -> bool:
+    """Tell whether a run is under way."""
+    return bool(_CURRENT)
+
+
+class active:  # noqa: N801  reads as a statement
+    """`with active(run):` makes a run the current one."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    def __enter__(self) -> Run:
+        _CURRENT.append(self.run)
+        return self.run
+
+    def __exit__(self, *_: object) -> None:
+        _CURRENT.pop()

@@ -1,0 +1,293 @@
+"""What stands in for the builtins and for math: the same on public values, an allowlist on
+symbols."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import numbers
+from collections.abc import Callable
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from dpaudit.symbolic.arrays import Array
+from dpaudit.symbolic.elementwise import FINITE, LIPSCHITZ, between, is_finite
+from dpaudit.symbolic.run import current
+from dpaudit.symbolic.values import Tracked, function, largest, may_raise
+
+REAL_TYPES = (
+    float,
+    np.floating,
+    np.number,
+    np.generic,
+    numbers.Number,
+    numbers.Real,
+    numbers.Complex,
+)
+REFUSED = [
+    "open",
+    "eval",
+    "exec",
+    "compile",
+    "input",
+    "globals",
+    "locals",
+    "vars",
+    "id",
+    "hash",
+    "breakpoint",
+    "memoryview",
+    "help",
+    "exit",
+    "quit",
+    "dir",
+]
+OPAQUE_MATH = [
+    "sqrt",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "exp",
+    "expm1",
+    "sin",
+    "cos",
+    "tan",
+    "tanh",
+    "sinh",
+    "cosh",
+    "atan",
+    "atan2",
+    "pow",
+    "hypot",
+    "erf",
+    "erfc",
+    "gamma",
+    "lgamma",
+    "cbrt",
+    "exp2",
+    "copysign",
+    "fmod",
+    "floor",
+    "ceil",
+    "trunc",
+]
+
+
+class _Kind(type):
+    """`float` and `int` as names of types that also know symbols."""
+
+    real_type: type
+
+    def __call__(cls, *given: Any, **named: Any) -> Any:
+        return cls.convert(*given, **named)
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        if isinstance(value, Tracked):
+            return cls.real_type is float
+        return builtins.isinstance(value, cls.real_type)
+
+    def __subclasscheck__(cls, kind: Any) -> bool:
+        return builtins.issubclass(kind, cls.real_type)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(cls.real_type, name)
+
+    def __eq__(cls, other: Any) -> bool:
+        return other is cls or other is cls.real_type
+
+    def __hash__(cls) -> int:
+        return hash(cls.real_type)
+
+
+class Float(metaclass=_Kind):
+    """`float`: a symbol stays a symbol."""
+
+    real_type = float
+
+    @staticmethod
+    def convert(value: Any = 0.0) -> Any:
+        """Return a float, or the symbol itself."""
+        if isinstance(value, Array) and value.size == 1:
+            value = value.item()
+        return value if isinstance(value, Tracked) else float(value)
+
+
+class Int(metaclass=_Kind):
+    """`int`: of a symbol it ends in silence."""
+
+    real_type = int
+
+    @staticmethod
+    def convert(*given: Any, **named: Any) -> Any:
+        """Return an int."""
+        return int(*given, **named)
+
+
+def is_instance(value: Any, kinds: Any) -> bool:
+    """Tell the type of a value; a symbol is a float."""
+    if not isinstance(value, Tracked):
+        if kinds is kind_of:
+            return isinstance(value, type)
+        if isinstance(kinds, tuple):
+            return any(is_instance(value, kind) for kind in kinds)
+        return isinstance(value, kinds)
+    if isinstance(kinds, tuple):
+        return any(is_instance(value, kind) for kind in kinds)
+    return kinds is Float or kinds is object or kinds in REAL_TYPES
+
+
+def kind_of(*given: Any) -> Any:
+    """Return the type of a value (a symbol is a float), or make a class."""
+    if len(given) == 1 and isinstance(given[0], Tracked):
+        return Float
+    found = type(*given)
+    return {float: Float, int: Int}.get(found, found) if len(given) == 1 else found
+
+
+def _chosen(larger: bool) -> Callable[..., Any]:
+    real = max if larger else min
+    missing = object()
+
+    def apply(*given: Any, key: Any = None, default: Any = missing) -> Any:
+        values = list(given[0]) if len(given) == 1 else list(given)
+        if not values:
+            if default is missing:
+                raise ValueError(f"{real.__name__}() arg is an empty sequence")
+            return default
+        keys = [key(value) for value in values] if key is not None else values
+        symbols = sum(isinstance(value, Tracked) for value in keys)
+        if not symbols:
+            position = real(range(len(keys)), key=keys.__getitem__)
+            return values[position]
+        public = [value for value in keys if not isinstance(value, Tracked)]
+        if key is None and symbols == 1 and public:
+            return between(next(v for v in keys if isinstance(v, Tracked)), real(public), larger)
+        return values[largest(keys, 1 if larger else -1)]
+
+    return apply
+
+
+def _refuse(name: str) -> Callable[..., Any]:
+    def refused(*_: Any, **__: Any) -> Any:
+        raise current().escape(f"the call of {name}()", "what it does cannot be followed")
+
+    return refused
+
+
+def _named(real: Callable[..., Any]) -> Callable[..., Any]:
+    def apply(thing: Any, name: Any, *more: Any) -> Any:
+        if isinstance(name, str) and name.startswith("__") and name not in ATTRIBUTES:
+            raise current().escape(f"the name {name}", "it can reach around what is followed")
+        return real(thing, name, *more)
+
+    return apply
+
+
+def absolute(value: Any) -> Any:
+    """Return |value|."""
+    return abs(value)
+
+
+def rounded(value: Any, digits: Any = None) -> Any:
+    """Return a rounded public number."""
+    return round(value) if digits is None else round(value, digits)
+
+
+def substituted(importer: Callable[..., Any]) -> dict[str, Any]:
+    """Return the builtins of judged code."""
+    found = dict(vars(builtins))
+    found |= {name: _refuse(name) for name in REFUSED}
+    found |= {
+        "float": Float,
+        "int": Int,
+        "abs": absolute,
+        "min": _chosen(False),
+        "max": _chosen(True),
+        "round": rounded,
+        "isinstance": is_instance,
+        "type": kind_of,
+        "getattr": _named(getattr),
+        "setattr": _named(setattr),
+        "hasattr": _named(hasattr),
+        "delattr": _named(delattr),
+        "__import__": importer,
+    }
+    return found
+
+
+def math_functions() -> dict[str, Any]:
+    """Return the names of `math`."""
+    found = {name: value for name, value in vars(math).items() if not callable(value)}
+    for name, real in vars(math).items():
+        if callable(real):
+            found[name] = _math(name, real)
+    return found
+
+
+def _math(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+    def apply(*given: Any) -> Any:
+        given = tuple(v.item() if isinstance(v, Array) and v.size == 1 else v for v in given)
+        if name in ("fsum", "prod", "dist", "sumprod"):
+            given = tuple(list(part) for part in given)
+            if any(isinstance(value, Tracked) for part in given for value in part):
+                if name == "fsum":
+                    return sum(given[0])
+                raise current().escape(f"math.{name} of rewards or noise")
+            return real(*given)
+        if not any(isinstance(value, Tracked) for value in given):
+            return real(*given)
+        if name in FINITE:
+            return is_finite(name, given[0])
+        if name == "fabs":
+            return abs(given[0])
+        if name in OPAQUE_MATH:
+            if name not in TOTAL:
+                may_raise(f"math.{name} of a value that depends on rewards or noise", *given)
+            return function(real, *given, lipschitz=LIPSCHITZ.get(name))
+        raise current().escape(f"math.{name} of rewards or noise")
+
+    return apply
+
+
+TOTAL = frozenset(("sin", "cos", "tanh", "atan", "atan2", "erf", "erfc", "cbrt", "copysign"))
+ATTRIBUTES = MappingProxyType(
+    dict.fromkeys(
+        [
+            "__init__",
+            "__name__",
+            "__class__",
+            "__doc__",
+            "__dict__",
+            "__len__",
+            "__call__",
+            "__version__",
+            "__post_init__",
+            "__setattr__",
+            "__getattribute__",
+            "__getattr__",
+            "__getitem__",
+            "__setitem__",
+            "__iter__",
+            "__next__",
+            "__eq__",
+            "__repr__",
+            "__str__",
+            "__module__",
+            "__qualname__",
+            "__file__",
+            "__enter__",
+            "__exit__",
+            "__new__",
+            "__add__",
+            "__hash__",
+            "__contains__",
+            "__slots__",
+            "__init_subclass__",
+            "__set_name__",
+        ]
+    )
+)
+"""The dunder attributes that judged code may name: others reach around what stands in."""

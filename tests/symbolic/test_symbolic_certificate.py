@@ -1,0 +1,105 @@
+"""Certificates of real proofs are accepted, and each of many forgeries is rejected."""
+
+import copy
+import json
+import time
+from fractions import Fraction
+
+import pytest
+from evil import policy
+
+from dpaudit.symbolic.certificate import Recorder
+from dpaudit.symbolic.subject import Target, subject_of
+from dpaudit.symbolic.walk import Walk
+from dpaudit.verify import Rejected, verify
+
+COIN = """
+import numpy as np
+
+
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.rng, self.ones, self.pulls = rng, [0] * arms, [0] * arms
+
+    def select(self):
+        if 0 in self.pulls:
+            return self.pulls.index(0)
+        return self.ones.index(max(self.ones))
+
+    def update(self, arm, reward):
+        self.pulls[arm] += 1
+        self.ones[arm] += int(self.rng.random() < 0.27 + 0.46 * reward)
+"""
+
+
+@pytest.fixture(scope="module", params=[True, False])
+def certificates(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("code")
+    found = []
+    for name, text in (("doubling", policy("pass", "return False")), ("coin", COIN)):
+        file = folder / f"{name}.py"
+        file.write_text(text)
+        target, recorder = Target(f"{file}:Policy", 2, 6, 1.0), Recorder()
+        walk = Walk(
+            subject_of(target), 6, Fraction(1), time.monotonic() + 60, request.param, heard=recorder
+        )
+        outcome = walk.explore()
+        assert outcome.failure is None
+        claim = {"arms": 2, "epsilon": "1", "sha256": ""}
+        found.append(json.loads(json.dumps(recorder.document("policy", claim, outcome))))
+    return found
+
+
+def test_real_certificates_hold(certificates):
+    for data in certificates:
+        checked = verify(data)
+        assert 0 < checked.charge <= Fraction(1) * (1 + Fraction(1, 10**12))
+
+
+def forgeries(data):
+    """Yield forged copies, each with one thing changed."""
+
+    def forged():
+        return copy.deepcopy(data)
+
+    for number in range(len(data["states"])):
+        bad = forged()
+        del bad["states"][number]
+        yield f"state {number} dropped", bad
+    for number in range(len(data["moves"])):
+        bad = forged()
+        del bad["moves"][number]
+        yield f"move {number} dropped", bad
+        for name, scale in data["moves"][number]["scales"].items():
+            if scale is not None and any(
+                name in s for s in data["moves"][number]["shifts"].values()
+            ):
+                bad = forged()
+                bad["moves"][number]["scales"][name] = str(Fraction(scale) * 2)
+                yield f"move {number}: scale of {name} changed", bad
+        for row, shift in data["moves"][number]["shifts"].items():
+            for draw, value in shift.items():
+                bad = forged()
+                bad["moves"][number]["shifts"][row][draw] = str(Fraction(value) / 2)
+                yield f"move {number}: shift of {draw} halved", bad
+        for index in range(len(data["moves"][number]["coins"])):
+            bad = forged()
+            bad["moves"][number]["coins"][index][1] = "0"
+            yield f"move {number}: a coin for nothing", bad
+    for charge in ("0", "1/2", str(Fraction(data["charge"]) * 2)):
+        yield f"charge {charge}", forged() | {"charge": charge}
+    yield "a smaller epsilon", forged() | {"epsilon": "1/2"}
+    yield "a longer horizon", forged() | {"horizon": data["horizon"] + 1}
+    yield "nothing", {}
+    yield "no numbers", forged() | {"charge": 1.0}
+
+
+def test_every_forgery_is_rejected(certificates):
+    tried = 0
+    for data in certificates:
+        for name, bad in forgeries(data):
+            with pytest.raises(Rejected):
+                verify(bad)
+                pytest.fail(f"accepted: {name}")
+            tried += 1
+    assert tried >= 50

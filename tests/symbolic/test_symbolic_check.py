@@ -1,0 +1,130 @@
+"""check, explain, conform and verify on policies' own code: verdicts, lines, exit codes."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from dpaudit.cli import run
+from dpaudit.core.mutants import find, names
+from dpaudit.symbolic.prove import prove
+from dpaudit.symbolic.subject import Target
+from dpaudit.verdict import Status
+
+FAULTS = Path(__file__).parents[2] / "benchmarks" / "faults"
+sys.path.insert(0, str(FAULTS))
+import right  # noqa: E402
+import wrong  # noqa: E402
+
+RIGHT = [n for n, v in vars(right).items() if getattr(v, "__module__", "") == "right"]
+WRONG = [n for n, v in vars(wrong).items() if getattr(v, "__module__", "") == "wrong"]
+HANDWRITTEN = [name for name in names() if not find(name).declared]
+OTHERWISE = {"float_saturated"}  # its claim stands, says its own file
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_twins_are_proved_as_they_stand(name):
+    horizon = {"Response": 6, "Local": 10}.get(name, 20)
+    found = prove(Target(f"{FAULTS / 'right.py'}:{name}", 2, horizon, 1.0), 30).finding
+    assert (found.status, found.horizon) == (Status.PROVED, horizon), found.reason
+    assert found.epsilon_upper <= 1
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_policies_are_never_proved(name):
+    found = prove(Target(f"{FAULTS / 'wrong.py'}:{name}", 2, 20, 1.0), 30)
+    assert found.finding.status is Status.SILENT
+    assert "wrong." in found.finding.reason or "right.py:" in found.finding.reason
+
+
+def slow_ones(name):
+    long = find(name).family == "elimination"
+    return pytest.param(name, marks=pytest.mark.slow) if long else name
+
+
+@pytest.mark.parametrize("name", [slow_ones(n) for n in HANDWRITTEN if n not in OTHERWISE])
+def test_handwritten_mutants_are_never_proved(name):
+    mutant = find(name)
+    horizon = 2800 if mutant.family == "elimination" else 24
+    found = prove(Target(mutant.target, 2, horizon, mutant.epsilon), 30)
+    assert found.finding.status is Status.SILENT
+
+
+def test_noise_that_is_too_small_only_late_is_found_at_its_line(tmp_path):
+    before = (FAULTS / "right.py").read_text()
+    (tmp_path / "late.py").write_text(
+        f"{before}\n\nclass Late(Doubling):\n"
+        "    def noise(self, arm):\n        scale = 1 / (self.epsilon * self.size)\n"
+        "        return np.random.laplace(0, scale / 2 if self.counts[arm] >= 16 else scale)\n"
+    )
+    line = before.count("\n") + 6
+    target = Target(f"{tmp_path / 'late.py'}:Late", 2, 40, 1.0)
+    found = prove(target, 30)
+    assert found.finding.status is Status.SILENT and found.lead is not None
+    assert found.lead.failure.charge == 2 and f"late.py:{line}" in found.finding.reason
+    assert prove(Target(target.text, 2, 16, 1.0), 30).finding.status is Status.PROVED
+
+
+def test_the_command_says_proved_refuted_undecided_and_broken(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("right.py", "wrong.py"):
+        (tmp_path / name).write_text((FAULTS / name).read_text())
+    (tmp_path / "broken.py").write_text("def policy(:\n")
+    assert run(["check", "right.py:Doubling", "--horizon", "40", "--certificate", "c.json"]) == 0
+    assert "PROVED" in capsys.readouterr().out
+    assert run(["verify", "c.json"]) == 0
+    data = json.loads((tmp_path / "c.json").read_text())
+    (tmp_path / "c.json").write_text(json.dumps(data | {"charge": "1/2"}))
+    assert run(["verify", "c.json"]) == 1
+    words = ["--horizon", "40", "--witness", "w.json", "--sarif", "s.json"]
+    assert run(["check", "wrong.py:RawInitialMeans", *words]) == 1
+    out = capsys.readouterr().out
+    assert "REFUTED" in out and "without any noise" in out
+    assert run(["audit", "wrong.py:RawInitialMeans", "--replay", "w.json"]) == 1
+    assert run(["check", "broken.py:policy"]) == 2
+    assert run(["check", "right.py:Doubling", "--method", "structure"]) == 2
+
+
+OFF_BY_ONE = """
+from mine import Mine
+
+
+class Off(Mine):
+    def select(self):
+        fresh = self.left == 0
+        arm = super().select()
+        if fresh and self.size >= 4:
+            self.left = self.size = self.size + 1
+        return arm
+"""
+MINE = """
+import math
+
+import numpy as np
+from right import Doubling
+
+
+class Mine(Doubling):
+    def bonus(self):
+        width = 3.1 * np.log(self.t + 1) / (self.counts / 2)
+        return np.sqrt(width / 2) + width / self.epsilon
+
+    def noise(self, arm):
+        return np.random.laplace(0, 2 / (self.epsilon * self.counts[arm]))
+"""
+
+
+def test_conform_tells_the_declared_algorithm_from_an_off_by_one(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "right.py").write_text((FAULTS / "right.py").read_text())
+    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "off.py").write_text(OFF_BY_ONE)
+    small = ["--horizon", "40", "--budget", "3"]
+    assert run(["conform", "adap_ucb", "mine.py:Mine", *small]) == 0
+    assert "CONFORMS" in capsys.readouterr().out
+    assert run(["conform", "adap_ucb", "off.py:Off", *small]) == 1
+    assert "round 10: the declaration decides here" in capsys.readouterr().out
+    assert run(["conform", "adap_klucb", "mine.py:Mine", *small]) == 3
+    assert run(["explain", "mine.py:Mine", "--horizon", "6"]) == 0
+    assert "right.py" not in capsys.readouterr().out.splitlines()[0]
