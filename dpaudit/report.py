@@ -27,7 +27,8 @@ COLOURS = {
     Status.REFUTED: "bold red",
 }
 NOT_COVERED_OF_CODE = (
-    "rounding in floating-point samplers and sums, timing, and rewards outside of [0, 1]"
+    "rounding in floating-point samplers and sums, timing, rewards outside of [0, 1], and code "
+    "that tells its reader from Python"
 )
 NOT_COVERED = (
     "rounding in floating-point samplers, timing, and code that runs something else than the "

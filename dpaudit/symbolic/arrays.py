@@ -19,7 +19,7 @@ from dpaudit.symbolic.run import current
 from dpaudit.symbolic.values import Tracked, is_number, largest
 
 KINDS = {"f": np.float64, "i": np.int64, "b": np.bool_}
-DTYPES = [np.dtype(it) for it in (np.float64, np.float32, np.int64, np.int32, np.bool_)]
+DTYPES = [np.dtype(it) for it in (np.float64, np.int64, np.bool_)]  # others round or overflow
 
 
 def kind_of(dtype: Any) -> str:

@@ -279,7 +279,10 @@ class Source:
         raise current().escape(f"the random function {name}")
 
     def __copy__(self) -> Source:
-        return self
+        raise current().escape("a copy of a random generator", "two generators then draw the same")
+
+    def __repr__(self) -> str:
+        raise current().escape("the text of a random generator")
 
     def __deepcopy__(self, memo: Any) -> Source:
         raise current().escape("a copy of a random generator", "two generators then draw the same")

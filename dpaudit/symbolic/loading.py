@@ -24,9 +24,10 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.symbolic.chance import PythonSource, Source
+from dpaudit.symbolic.identity import NAME, SAME, Guarded, same
 from dpaudit.symbolic.numpy_stand_in import StandIn, numpy_module
 from dpaudit.symbolic.run import Escape, Place, current, running
-from dpaudit.symbolic.stand_ins import ATTRIBUTES, math_functions, substituted
+from dpaudit.symbolic.stand_ins import ATTRIBUTES, described, math_functions, substituted
 from dpaudit.symbolic.values import Tracked
 from dpaudit.target import said
 
@@ -173,7 +174,7 @@ class Loader:
     """Whether some file of it catches exceptions."""
 
     def __post_init__(self) -> None:
-        self.builtins = substituted(self.imported)
+        self.builtins = substituted(self.imported) | {NAME: described, SAME: same}
         self.global_source = Source(False, self.legacy)
         self._stand_in()
 
@@ -337,7 +338,7 @@ class Loader:
         known = sys.modules.get(name)
         sys.modules[name] = module  # dataclasses looks its module up by name
         try:
-            exec(compile(tree, path, "exec"), vars(module))
+            exec(compile(Guarded(path).visit(tree), path, "exec"), vars(module))
         finally:
             if known is None:
                 sys.modules.pop(name, None)
@@ -400,6 +401,10 @@ def _require_plain(tree: ast.AST, path: str) -> None:
     """Refuse names that reach around what stands in for Python's own."""
     for node in ast.walk(tree):
         name = ""
+        if isinstance(node, ast.ClassDef) and "type" in [getattr(b, "id", "") for b in node.bases]:
+            raise Escape(
+                "a metaclass", "it can make classes behave otherwise", Place(path, node.lineno)
+            )
         if isinstance(node, ast.Attribute):
             name = node.attr
         elif isinstance(node, ast.Name):

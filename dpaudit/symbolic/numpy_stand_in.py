@@ -265,6 +265,9 @@ class StandIn(ModuleType):
     def __setattr__(self, name: str, value: Any) -> None:
         raise current().escape(f"an assignment to {self.__name__}.{name}")
 
+    def __repr__(self) -> str:
+        raise current().escape(f"the text of the module {self.__name__}")
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)

@@ -97,6 +97,7 @@ class Copier:
         self.key: list[Any] | None = [] if keyed else None
         self.names = Names()
         self.tracked: dict[int, Tracked] = {}
+        self.inside_array = False
 
     def __call__(self, value: Any) -> Any:
         """Return the copy of a value."""
@@ -108,6 +109,8 @@ class Copier:
             return found
         kind = type(value)
         if kind in ATOMS or isinstance(value, np.generic):
+            if value != value and not self.inside_array:
+                raise Escape("nan kept between rounds", "lists compare it by identity")
             if self.key is not None:
                 self.key.append(_atom(value, kind))
             return value
@@ -162,11 +165,11 @@ class Copier:
                 new[self(name)] = self(part)
             return new
         if kind in (set, frozenset):
-            if not all(type(part) in (int, str, bool, float, tuple, np.int64) for part in value):
-                raise Escape("a set of objects kept between rounds", "its order is not fixed")
-            parts = sorted(value, key=repr)
-            self._begin(value, value, kind.__name__, len(parts))
-            new = kind(self(part) for part in parts)
+            _require_ordered(value)
+            self._begin(value, value, kind.__name__, len(value), value.__sizeof__())
+            new = kind(map(self, value))
+            if new.__sizeof__() != value.__sizeof__():
+                raise Escape("a set that was larger, kept between rounds", "use a list")
             self.memo[id(value)] = new
             return new
         if kind is deque:
@@ -223,8 +226,10 @@ class Copier:
         self.buffers.add(id(owner))
         new = Array(np.empty(value.shape, dtype=object), value.kind)
         self._begin(value, new, "array", value.kind, value.shape)
+        self.inside_array = True
         for index in np.ndindex(value.shape):
             new.store[index] = self(value.store[index])
+        self.inside_array = False
         return new
 
     def _function(self, value: FunctionType) -> Any:
@@ -251,9 +256,25 @@ class Copier:
         return new
 
 
+def _require_ordered(value: Any) -> None:
+    """Refuse a set whose order may depend on more than what it holds: on its past, on hashes.
+
+    Small whole numbers below the size of its table have a place of their own there.
+    """
+    if len(value) < 2:
+        return
+    table = max(8, (value.__sizeof__() - set().__sizeof__()) // 16)
+    if not all(type(part) is int and 0 <= part < table for part in value):
+        raise Escape("a set kept between rounds", "its order is not fixed; use a list")
+
+
 def _atom(value: Any, kind: type) -> Any:
-    if isinstance(value, float) and (value == 0 or value != value):
-        return kind.__name__, "nan" if value != value else math.copysign(1.0, value)
+    if isinstance(value, range):
+        return kind.__name__, value.start, value.stop, value.step  # equal ranges may differ
+    if isinstance(value, float) and value == 0:
+        return kind.__name__, math.copysign(1.0, value)
+    if isinstance(value, float | complex | np.generic) and value != value:
+        return kind.__name__, "nan"
     return kind.__name__, value
 
 

@@ -7,7 +7,7 @@ import builtins
 import math
 import numbers
 from collections.abc import Callable
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -90,7 +90,10 @@ class _Kind(type):
         return builtins.isinstance(value, cls.real_type)
 
     def __subclasscheck__(cls, kind: Any) -> bool:
-        return builtins.issubclass(kind, cls.real_type)
+        return builtins.issubclass(getattr(kind, "real_type", kind), cls.real_type)
+
+    def __repr__(cls) -> str:
+        return repr(cls.real_type)
 
     def __getattr__(cls, name: str) -> Any:
         return getattr(cls.real_type, name)
@@ -139,10 +142,35 @@ def is_instance(value: Any, kinds: Any) -> bool:
     return kinds is Float or kinds is object or kinds in REAL_TYPES
 
 
+ASKED = ("__name__", "__class__", "__module__", "__qualname__", "__doc__")
+
+
+def is_plain(value: Any) -> bool:
+    """Tell whether a value is a number, a text or a tuple, whose identity says nothing."""
+    return isinstance(value, (Tracked, int, float, complex, str, bytes, tuple, range, np.generic))
+
+
+def described(value: Any, name: str) -> Any:
+    """Return what a value says of itself; what stands in for something says nothing."""
+    if value is Float or value is Int:
+        return getattr(value.real_type, name)
+    if name == "__class__" and isinstance(value, (Tracked, float, int)):
+        return kind_of(value)
+    owner = value if isinstance(value, (type, FunctionType)) else type(value)
+    stands_in = str(getattr(owner, "__module__", "")).startswith("dpaudit.symbolic")
+    if stands_in or isinstance(value, (Tracked, ModuleType)):
+        if name == "__name__" and type(value) is ModuleType:
+            return value.__name__
+        raise current().escape(f"{name} of what stands in for something else")
+    return getattr(value, name)
+
+
 def kind_of(*given: Any) -> Any:
     """Return the type of a value (a symbol is a float), or make a class."""
     if len(given) == 1 and isinstance(given[0], Tracked):
         return Float
+    if len(given) == 1 and isinstance(given[0], ModuleType):
+        return ModuleType
     found = type(*given)
     return {float: Float, int: Int}.get(found, found) if len(given) == 1 else found
 
@@ -181,6 +209,8 @@ def _named(real: Callable[..., Any]) -> Callable[..., Any]:
     def apply(thing: Any, name: Any, *more: Any) -> Any:
         if isinstance(name, str) and name.startswith("__") and name not in ATTRIBUTES:
             raise current().escape(f"the name {name}", "it can reach around what is followed")
+        if real is getattr and name in ASKED:
+            return described(thing, name)
         return real(thing, name, *more)
 
     return apply

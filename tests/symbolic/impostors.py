@@ -1,0 +1,118 @@
+"""Policies that ask who they talk to, or whose states look equal and are not: all of them leak."""
+
+TELLS = {
+    "subclass": "issubclass(type(reward), float)",
+    "name of the type": "type(reward).__name__ in ('float', 'float64', 'int')",
+    "name of the class": "reward.__class__.__name__ in ('float', 'float64', 'int')",
+    "module of the type": "type(reward).__module__ in ('builtins', 'numpy')",
+    "generator": "type(self.rng).__name__ == 'Generator'",
+    "module": "type(np).__name__ == 'module'",
+    "text of types": "repr(float) == \"<class 'float'>\" and repr(int) == \"<class 'int'>\"",
+    "identity of float": "float is (1.0).__class__",
+    "builtins": "max.__class__ is len.__class__ and abs.__name__ == 'abs'",
+    "through getattr": "getattr(type(reward), '__name__') == 'float'",
+    "text of the generator": "'Generator' in repr(self.rng)",
+}
+TELLING = """
+import numpy as np
+
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.arm, self.rng = 0, rng
+
+    def select(self):
+        return self.arm
+
+    def update(self, arm, reward):
+        if {condition}:
+            if 0.3 < reward < 0.30001:
+                self.arm = 1
+"""
+
+# what one branch keeps, what the other keeps, and what tells them apart
+LOOKALIKES = {
+    "sets": ("{0, 8}", "{8, 0}", "list(self.x)[0] == 8"),
+    "frozen sets": ("frozenset([0, 8])", "frozenset([8, 0])", "list(self.x)[0] == 8"),
+    "popped sets": ("{0, 8}", "{8, 0}", "self.x.copy().pop() == 8"),
+    "sets of text": ("{'a', 'b', 'c'}", "{'c', 'b', 'a'}", "list(self.x)[0] == 'c'"),
+    "ranges": ("range(0, 1)", "range(0, 1, 5)", "self.x.step == 5"),
+    "nan by identity": ("self.nan", "float('nan')", "not (self.x is self.nan)"),
+    "nan in a list": ("self.nan", "float('nan')", "not (self.x in [self.nan])"),
+    "nan as a key": ("{self.nan: 1}", "{float('nan'): 1}", "not (self.nan in self.x)"),
+    "whole numbers": ("self.number", "int('1000')", "not (self.x is self.number)"),
+    "texts": ("self.text", "''.join(['xy', ' z'])", "self.x is not self.text"),
+}
+LOOKING_ALIKE = """
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.rng, self.t, self.raw, self.x = rng, 0, 0.0, None
+        self.number, self.text{nan} = 1000, "xy z"{value}
+
+    def select(self):
+        if self.t == 4 and {apart}:
+            return int(self.raw > 0.5)
+        return 0
+
+    def update(self, arm, reward):
+        if self.t == 0:
+            self.raw = reward
+            if self.rng.random() < 0.5:
+                self.x = {one}
+            else:
+                self.x = {two}
+        self.t += 1
+"""
+
+OTHERS = {
+    "single precision": """
+import numpy as np
+
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.arm, self.x = 0, np.zeros(1, dtype=np.float32)
+
+    def select(self):
+        return self.arm
+
+    def update(self, arm, reward):
+        if self.x.dtype == np.float32 and 0.3 < reward < 0.30001:
+            self.arm = 1
+""",
+    "a copied generator": """
+import copy
+
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.arm, self.one, self.two = 0, rng, copy.copy(rng)
+
+    def select(self):
+        return self.arm
+
+    def update(self, arm, reward):
+        self.arm = int(reward + self.one.laplace(0, 1) - self.two.laplace(0, 1) > 0.5)
+""",
+    "a metaclass": """
+class Kind(type):
+    pass
+
+class Policy(metaclass=Kind):
+    def __init__(self, arms, epsilon, rng):
+        self.arm = 0
+
+    def select(self):
+        return self.arm
+
+    def update(self, arm, reward):
+        self.arm = int(reward > 0.5)
+""",
+}
+
+
+def impostors():
+    """Return every policy by its name."""
+    found = {f"tells: {name}": TELLING.format(condition=it) for name, it in TELLS.items()}
+    for name, (one, two, apart) in LOOKALIKES.items():
+        kept = {"nan": ", self.nan", "value": ", float('nan')"} if "nan" in name else {}
+        parts = {"nan": "", "value": "", **kept, "one": one, "two": two, "apart": apart}
+        found[f"alike: {name}"] = LOOKING_ALIKE.format(**parts)
+    return found | OTHERS
