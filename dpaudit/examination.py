@@ -8,6 +8,7 @@ died in is silent.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import chdir
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -91,7 +92,8 @@ def _here(
     from dpaudit.gate.subject import Foreign
     from dpaudit.symbolic.subject import readable
 
-    subject = subject_of(asked.target)
+    with chdir("."):  # what is looked at may go elsewhere, and is looked for again
+        subject = subject_of(asked.target)
     if isinstance(subject, Foreign) and readable(subject.text):
         return _code(subject, asked, listener)
     target = resolve(asked.target)
