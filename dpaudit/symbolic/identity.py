@@ -8,12 +8,14 @@ be read as another program. Such questions are answered as Python would, or end 
 from __future__ import annotations
 
 import ast
+from types import FunctionType
 from typing import Any
 
 from dpaudit.symbolic.run import Escape, Place, current
-from dpaudit.symbolic.stand_ins import ASKED, is_plain
+from dpaudit.symbolic.stand_ins import ASKED, is_plain, stands_in
 
-NAME, SAME = "__described__", "__same__"
+NAME, SAME, SHOWN = "__described__", "__same__", "__shown__"
+TEXTS = ("str", "repr", "format", "ascii")
 SINGLE = (type(None), bool, type(...), type(NotImplemented))
 
 
@@ -29,6 +31,15 @@ def same(one: Any, two: Any) -> bool:
             )
     classes = [getattr(value, "real_type", value) for value in (one, two)]
     return classes[0] is classes[1]
+
+
+def shown(value: Any) -> Any:
+    """Return a value that is about to become text, unless its text would tell who it is."""
+    for part in value if type(value) is tuple else (value,):
+        ours = isinstance(part, (type, FunctionType)) and stands_in(part)
+        if ours and not hasattr(part, "real_type"):
+            raise current().escape("the text of what stands in for something else")
+    return value
 
 
 class Guarded(ast.NodeTransformer):
@@ -56,6 +67,30 @@ class Guarded(ast.NodeTransformer):
         if isinstance(node.ops[0], ast.Is):
             return asked
         return ast.copy_location(ast.UnaryOp(ast.Not(), asked), node)
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:  # noqa: N802
+        """Make text of a value."""
+        self.generic_visit(node)
+        node.value = self._call(node.value, SHOWN, node.value)
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:  # noqa: N802
+        """Make text by `%`."""
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Mod) and not isinstance(node.right, ast.Constant):
+            node.right = self._call(node.right, SHOWN, node.right)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
+        """Make text by a call."""
+        self.generic_visit(node)
+        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+        if name in TEXTS:
+            node.args = [
+                part if isinstance(part, ast.Starred) else self._call(part, SHOWN, part)
+                for part in node.args
+            ]
+        return node
 
     @staticmethod
     def _call(node: ast.AST, name: str, *given: ast.expr) -> ast.Call:

@@ -24,7 +24,7 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.symbolic.chance import PythonSource, Source
-from dpaudit.symbolic.identity import NAME, SAME, Guarded, same
+from dpaudit.symbolic.identity import NAME, SAME, SHOWN, Guarded, same, shown
 from dpaudit.symbolic.numpy_stand_in import StandIn, numpy_module
 from dpaudit.symbolic.run import Escape, Place, current, running
 from dpaudit.symbolic.stand_ins import ATTRIBUTES, described, math_functions, substituted
@@ -79,6 +79,9 @@ DRAWS = [
 ]
 
 
+UNTOLD = ("builtins", "globals", "subclasses")
+
+
 class Poison:
     """A name of a module that is not followed; using it ends in silence."""
 
@@ -126,6 +129,9 @@ def public(module: ModuleType) -> dict[str, Any]:
     hidden = (
         "attrgetter",
         "methodcaller",
+        "is_",
+        "is_not",
+        "Formatter",
         "get_type_hints",
         "FunctionType",
         "CodeType",
@@ -174,7 +180,11 @@ class Loader:
     """Whether some file of it catches exceptions."""
 
     def __post_init__(self) -> None:
-        self.builtins = substituted(self.imported) | {NAME: described, SAME: same}
+        self.builtins = substituted(self.imported) | {
+            NAME: described,
+            SAME: same,
+            SHOWN: shown,
+        }
         self.global_source = Source(False, self.legacy)
         self._stand_in()
 
@@ -410,9 +420,9 @@ def _require_plain(tree: ast.AST, path: str) -> None:
         elif isinstance(node, ast.Name):
             name = node.id
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            name = (
-                node.value if node.value.strip("_") in ("builtins", "globals", "subclasses") else ""
-            )
+            # a format may ask for attributes: "{0.__class__}"
+            hidden = ".__" in node.value or node.value.strip("_") in UNTOLD
+            name = f"__{node.value.strip('_')}__" if hidden else ""
         if name.startswith("__") and name.endswith("__") and name not in ATTRIBUTES:
             raise Escape(
                 f"the name {name}",

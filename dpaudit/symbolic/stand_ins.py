@@ -150,15 +150,19 @@ def is_plain(value: Any) -> bool:
     return isinstance(value, (Tracked, int, float, complex, str, bytes, tuple, range, np.generic))
 
 
+def stands_in(value: Any) -> bool:
+    """Tell whether a function, a class or an object is one of ours."""
+    owner = value if isinstance(value, (type, FunctionType)) else type(value)
+    return str(getattr(owner, "__module__", "")).startswith("dpaudit.symbolic")
+
+
 def described(value: Any, name: str) -> Any:
     """Return what a value says of itself; what stands in for something says nothing."""
     if value is Float or value is Int:
         return getattr(value.real_type, name)
     if name == "__class__" and isinstance(value, (Tracked, float, int)):
         return kind_of(value)
-    owner = value if isinstance(value, (type, FunctionType)) else type(value)
-    stands_in = str(getattr(owner, "__module__", "")).startswith("dpaudit.symbolic")
-    if stands_in or isinstance(value, (Tracked, ModuleType)):
+    if stands_in(value) or isinstance(value, (Tracked, ModuleType)):
         if name == "__name__" and type(value) is ModuleType:
             return value.__name__
         raise current().escape(f"{name} of what stands in for something else")
@@ -171,6 +175,8 @@ def kind_of(*given: Any) -> Any:
         return Float
     if len(given) == 1 and isinstance(given[0], ModuleType):
         return ModuleType
+    if len(given) == 1 and stands_in(given[0]) and not isinstance(given[0], (Array, _Kind)):
+        raise current().escape("the type of what stands in for something else")
     found = type(*given)
     return {float: Float, int: Int}.get(found, found) if len(given) == 1 else found
 

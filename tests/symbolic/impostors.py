@@ -11,6 +11,11 @@ TELLS = {
     "identity of float": "float is (1.0).__class__",
     "builtins": "max.__class__ is len.__class__ and abs.__name__ == 'abs'",
     "through getattr": "getattr(type(reward), '__name__') == 'float'",
+    "text of a builtin": "'built-in' in str(max)",
+    "text of a builtin in a format": "'built-in' in f'{abs}'",
+    "text of a builtin by %": "'built-in' in '%s' % (abs,)",
+    "text of a type": "'Generator' in f'{type(self.rng)}'",
+    "format": "'{0.__class__.__name__}'.format(reward) in ('float', 'float64')",
     "text of the generator": "'Generator' in repr(self.rng)",
 }
 TELLING = """
@@ -40,9 +45,12 @@ LOOKALIKES = {
     "nan in a list": ("self.nan", "float('nan')", "not (self.x in [self.nan])"),
     "nan as a key": ("{self.nan: 1}", "{float('nan'): 1}", "not (self.nan in self.x)"),
     "whole numbers": ("self.number", "int('1000')", "not (self.x is self.number)"),
+    "operator": ("self.number", "int('1000')", "operator.is_not(self.x, self.number)"),
     "texts": ("self.text", "''.join(['xy', ' z'])", "self.x is not self.text"),
 }
 LOOKING_ALIKE = """
+import operator
+
 class Policy:
     def __init__(self, arms, epsilon, rng):
         self.rng, self.t, self.raw, self.x = rng, 0, 0.0, None
