@@ -5,22 +5,20 @@
     python benchmarks/exact.py certified sequence error
 
 Parts
-  floating   the largest loss over every action sequence and every pair of streams in [0,1]^T, every
-             release searched (margin -inf); beside it brute force over binary streams at the same
-             horizon up to --enumerate, and the ratio of the two times
-  charge     the same with releases left out whose charge the loss found already attains
+  floating   the largest loss over every action sequence and every pair of streams in [0,1]^T;
+             beside it brute force over binary streams at the same horizon up to --enumerate, and
+             the ratio of the two times; beyond a thousand paths a climb and the charges
   certified  the same in ball arithmetic
   sequence   one given action sequence of ten million rounds
   error      the floating-point engine against balls: likelihoods of random paths, and epsilon*
 
-Compiled code is warmed up first. `cpu` is the process's own time over all threads, so that a busy
+`cpu` is the process's own time over all threads, so that a busy
 machine counts less; `wall` is what a user waits on this one. Rows of more arms: --arms 3.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 import resource
 import time
 from collections.abc import Callable, Iterator
@@ -28,15 +26,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpaudit.core.algorithm import Release
 from dpaudit.core.algorithms import load
-from dpaudit.exact import WorstLoss, ball, likelihood, worst_loss
+from dpaudit.exact import WorstLoss, likelihood, worst_loss
+from dpaudit.exact.balls import certified as balls
 from dpaudit.exact.enumerate import worst_pair
-from dpaudit.exact.likelihood import log_likelihoods
+from dpaudit.exact.likelihood import log_likelihood
 from dpaudit.exact.paths import path_through
 from dpaudit.exact.region import region_of
 
-PARTS = ("floating", "charge", "certified", "sequence", "error")
+PARTS = ("floating", "certified", "sequence", "error")
 CERTIFIED = {"adap_ucb": 64, "adap_klucb": 32}
 
 
@@ -75,19 +73,17 @@ def header(title: str, rest: str = "") -> None:
     )
 
 
-def floating(names: list[str], arms: int, longest: int, brute_to: int, margin: float) -> None:
+def floating(names: list[str], arms: int, longest: int, brute_to: int) -> None:
     """Print the growth of the floating-point search, and of enumeration."""
-    full = margin == -math.inf
-    header("floating point" if full else "bound by the charge", "    binary enumeration, ratio")
+    header("floating point", "    binary enumeration, ratio")
     for name in names:
         algorithm = load(name, arms=arms)
-        worst_loss(algorithm, 8, engine="float", margin=-math.inf)
         for horizon in horizons(longest):
             found, cpu, wall = timed(
-                lambda a=algorithm, t=horizon: worst_loss(a, t, engine="float", margin=margin)  # type: ignore[misc]
+                lambda a=algorithm, t=horizon: worst_loss(a, t, engine="float")  # type: ignore[misc]
             )
             rest = ""
-            if full and horizon <= brute_to:
+            if horizon <= brute_to:
                 began = time.process_time()
                 worst_pair(algorithm, horizon, (0.0, 1.0))
                 spent = time.process_time() - began
@@ -133,11 +129,11 @@ def error(names: list[str]) -> None:
             for _ in range(10):
                 path = path_through(algorithm, horizon, rng.integers(0, 2, 96).tolist())
                 region = region_of(path)
-                releases = [event for event in path.events if isinstance(event, Release)]
-                sums = {e.rows: Fraction(int(rng.integers(0, len(e.rows) + 1))) for e in releases}
-                truth = ball.path_log_likelihood(path, sums)
-                means = region.means([float(sums[e.rows]) for e in region.episodes])
-                value = float(log_likelihoods(region, means)[0])
+                lengths = [len(episode) for episode in region.episodes]
+                sums = {i: Fraction(int(rng.integers(0, n + 1))) for i, n in enumerate(lengths)}
+                truth = balls.log_likelihood(region, sums)
+                means = region.means([float(total) for total in sums.values()])
+                value = log_likelihood(region, means)
                 worst = max(worst, abs(value - float(truth.mid())) / max(1.0, abs(value)))
                 radius = max(radius, float(truth.rad()))
             print(
@@ -147,9 +143,7 @@ def error(names: list[str]) -> None:
             )
         for horizon in horizons(CERTIFIED[name] // 2):
             truth_loss = worst_loss(algorithm, horizon, streams="binary").loss
-            found = worst_loss(
-                algorithm, horizon, streams="binary", engine="float", margin=-math.inf
-            ).loss
+            found = worst_loss(algorithm, horizon, streams="binary", engine="float").loss
             middle = 0.5 * (found.lower + found.upper)
             off = max(0.0, truth_loss.lower - middle, middle - truth_loss.upper)
             print(
@@ -170,8 +164,6 @@ def main() -> None:
     parser.add_argument("--enumerate", type=int, default=8)
     parser.add_argument("--algorithms", nargs="+", default=["adap_ucb", "adap_klucb"])
     given = parser.parse_args()
-    if "charge" in given.parts:
-        floating(given.algorithms, given.arms, given.longest, 0, 1e-12)
     if "sequence" in given.parts:
         sequence(given.algorithms)
     if "error" in given.parts:
@@ -179,7 +171,7 @@ def main() -> None:
     if "certified" in given.parts:
         certified(given.algorithms, given.arms)
     if "floating" in given.parts:
-        floating(given.algorithms, given.arms, given.longest, given.enumerate, -math.inf)
+        floating(given.algorithms, given.arms, given.longest, given.enumerate)
 
 
 if __name__ == "__main__":

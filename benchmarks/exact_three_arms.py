@@ -19,7 +19,7 @@ import numpy as np
 
 from dpaudit.core.algorithms import load
 from dpaudit.errors import Unsupported
-from dpaudit.exact import ball
+from dpaudit.exact import worst_loss
 from dpaudit.exact.climb import climb
 from dpaudit.exact.likelihood import log_likelihood
 from dpaudit.exact.paths import all_paths, path_through
@@ -45,7 +45,7 @@ def each(name: str, horizon: int) -> float:
 def exhaustive(name: str, horizon: int) -> str:
     """Enclose the largest loss over all paths, in balls."""
     began = time.process_time()
-    found = ball.worst_loss(load(name, arms=3), horizon)
+    found = worst_loss(load(name, arms=3), horizon)
     used = time.process_time() - began
     return (
         f"{name:<11}{horizon:>4}{found.paths:>8}  ball   "

@@ -1,9 +1,8 @@
 """The exact check within a budget: the largest loss at larger and larger horizons.
 
 A directed search for a violation goes first (`hunt`), because it is cheap. Then each horizon is
-judged whole before the next one begins. The certified engine speaks first; floating
-point then goes on to horizons that certainty does not reach in time. A violation ends the search:
-its witness is shrunk and computed again from scratch, certified where that is possible.
+judged whole before the next one begins, certified where that is possible. A violation ends the
+search: its witness is shrunk and computed again from scratch.
 
 The loss of one instance does not fall with the horizon, because a run contains every shorter one. A
 result that says otherwise is discarded; after that the engine's upper ends are not believed, and
@@ -16,30 +15,26 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from itertools import islice
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.arithmetic import exact
-from dpaudit.core.canonical import Distrust
 from dpaudit.deadline import Expired
 from dpaudit.errors import BadDeclaration, InvalidArgument, Unsupported
 from dpaudit.exact import WorstLoss, recompute, shrink, worst_loss
-from dpaudit.exact.likelihood import COMPILING
-from dpaudit.exact.pairs import Streams
+from dpaudit.exact.paths import all_paths
+from dpaudit.exact.result import Streams
 from dpaudit.hunt import hunt
-from dpaudit.structure.ledger import Charge, show
-from dpaudit.structure.prove import bound, rounded_up
+from dpaudit.structure.ledger import show
+from dpaudit.structure.prove import rounded_up
 from dpaudit.verdict import Enclosure, Finding, Status, Witness
 
 Build = Callable[[int], Algorithm]
-Engine = Literal["ball", "float"]
-CERTIFIED_SHARE = 0.5
 QUICK = 8
-REFERENCE_SECONDS = 2.0
 HUNT_SHARE = 0.25
-LEDGER_SECONDS = 1.0
+COUNTED = 1000  # paths of a horizon that is leapt to
+MARGIN = 3.0  # how much longer than expected they may take
 SHRUNK = 64  # rounds; shrinking tries every shorter run, so a longer one takes minutes
 
 
@@ -71,7 +66,7 @@ def sizes(arms: int, limit: int) -> Iterator[int]:
 def judge(
     build: Build, claimed: Algorithm, epsilon: float, horizons: list[int], budget: float
 ) -> list[Finding]:
-    """Return what exact likelihoods say: one finding per engine that had something to say.
+    """Return what exact likelihoods say, in one finding.
 
     `build(horizon)` is the `claimed` instance itself, or another one. Raises `Interrupted` with the
     findings so far on Ctrl-C.
@@ -81,25 +76,11 @@ def judge(
     hunted = _hunted(claimed, epsilon, max(horizons, default=0), start + HUNT_SHARE * budget)
     if hunted:
         return hunted
-    patient = budget >= COMPILING
-    share = CERTIFIED_SHARE if patient else 1.0
-    first = Search(build, claimed, epsilon, "ball", horizons, share=share)
-    if patient and len(horizons) == 1 and horizons[0] > QUICK and not claimed.told():
-        short = Search(build, claimed, epsilon, "float", [QUICK])
-        short.run(min(deadline, time.monotonic() + REFERENCE_SECONDS))
-        first.known = short.known
-    first.run(deadline)
-    findings, interrupted = [first.finding()], first.interrupted
-    undecided = not interrupted and findings[0].status is not Status.REFUTED
-    if patient and first.certified and undecided:
-        second = Search(build, claimed, epsilon, "float", first.unjudged, known=first.known)
-        second.run(deadline)
-        interrupted = second.interrupted
-        if second.best is not None:
-            findings.append(second.finding())
-    if interrupted:
-        raise Interrupted(findings)
-    return findings
+    search = Search(build, claimed, epsilon, horizons)
+    search.run(deadline)
+    if search.interrupted:
+        raise Interrupted([search.finding()])
+    return [search.finding()]
 
 
 def _hunted(algorithm: Algorithm, epsilon: float, horizon: int, deadline: float) -> list[Finding]:
@@ -126,14 +107,12 @@ def _hunted(algorithm: Algorithm, epsilon: float, horizon: int, deadline: float)
 
 @dataclass
 class Search:
-    """One engine over growing horizons: the last result that stands, and why it is the last."""
+    """Growing horizons: the last result that stands, and why it is the last."""
 
     build: Build
     claimed: Algorithm
     epsilon: float
-    engine: Engine
     horizons: list[int]
-    share: float = 1.0
     known: dict[Streams, float] = field(default_factory=lambda: {"binary": 0.0, "real": 0.0})
     best: WorstLoss | None = None
     stopped: str = ""
@@ -142,27 +121,15 @@ class Search:
     discarded: list[int] = field(default_factory=list)
     seconds: float = 0.0
 
-    @property
-    def certified(self) -> bool:
-        """Whether the result is certified."""
-        return self.best is not None and self.best.loss.certified
-
-    @property
-    def unjudged(self) -> list[int]:
-        """The horizons beyond the last result."""
-        return [size for size in self.horizons if self.best and size > self.best.horizon]
-
     def run(self, deadline: float) -> None:
         """Judge horizon after horizon until one violates epsilon or something ends the search."""
         start = time.monotonic()
-        # The rest of the time is for floating point, once it is known that certainty is to be had.
-        part = start + self.share * (deadline - start)
-        horizon = 0
+        horizon, leapt = 0, False  # never two in a row: a longer run may fit no theorem
         try:
-            for horizon in self.horizons:
-                for streams in self._kinds(horizon):
-                    shared = self.certified and self.engine == "ball" and len(self.horizons) > 1
-                    self._try(horizon, streams, part if shared else deadline)
+            for place, horizon in enumerate(self.horizons):
+                leapt = not leapt and self._leaps(place, deadline)
+                for streams in () if leapt else self._kinds(horizon):
+                    self._try(horizon, streams, deadline)
         except Stopped as stop:
             self.stopped = str(stop)
         except KeyboardInterrupt:
@@ -172,10 +139,25 @@ class Search:
         self.seconds = time.monotonic() - start
 
     def _kinds(self, horizon: int) -> tuple[Streams, ...]:
-        """Binary streams are a small part of [0, 1]^T that shows most violations sooner."""
+        """Binary streams, a small part of [0, 1]^T, go first where it is not covered whole."""
         if not self.every_reward:
             return ("binary",)
+        if self.best is not None and upper_bound(self.best) < math.inf:
+            return ("real",)
         return ("binary", "real") if horizon <= QUICK or len(self.horizons) == 1 else ("real",)
+
+    def _leaps(self, place: int, deadline: float) -> bool:
+        """Tell whether the next horizon, which contains this one, fits well into the time left."""
+        best = self.best
+        if best is None or upper_bound(best) == math.inf or place + 1 == len(self.horizons):
+            return False
+        horizon = self.horizons[place + 1]
+        algorithm = self.build(horizon)
+        if algorithm is not self.claimed or not best.paths:
+            return False
+        paths = sum(1 for _ in islice(all_paths(algorithm, horizon), COUNTED))
+        wanted = MARGIN * paths * best.seconds / best.paths
+        return paths < COUNTED and wanted <= deadline - time.monotonic()
 
     def _try(self, horizon: int, streams: Streams, deadline: float) -> None:
         left = deadline - time.monotonic()
@@ -184,7 +166,7 @@ class Search:
         algorithm = self.build(horizon)
         try:
             found = worst_loss(
-                algorithm, horizon, streams=streams, engine=self.engine, budget=max(left, 0.0)
+                algorithm, horizon, streams=streams, budget=max(left, 0.0), epsilon=self.epsilon
             )
         except (InvalidArgument, Unsupported) as error:
             raise Stopped(str(error)) from None
@@ -232,12 +214,13 @@ class Search:
         algorithm = self.build(found.horizon)
         upper = upper_bound(found) if not self.discarded else math.inf
         charged = ""
-        if self.epsilon < upper < math.inf and (charge := largest_charge(algorithm, found)) < upper:
+        charge = found.charge
+        if charge is not None and self.epsilon < upper < math.inf and found.loss.lower <= charge:
             charged = (
                 f"The upper end is the charge: no reward is charged more than {show(charge)}, "
                 f"exactly; computed, it is {upper:.12g}."
             )
-            upper = rounded_up(charge)
+            upper = min(upper, rounded_up(charge))
         other = algorithm is not self.claimed
         if other:
             self.stopped = (
@@ -312,18 +295,6 @@ def _refuted(plain: Finding, witness: Witness, algorithm: Algorithm) -> Finding:
         horizon=len(again.actions),
         witness=again,
     )
-
-
-def largest_charge(algorithm: Algorithm, found: WorstLoss) -> Charge:
-    """Return what no loss exceeds, by the structure of the noise; infinite where it does not tell.
-
-    A number that was computed is never exact, and the largest loss may be epsilon itself.
-    """
-    with suppress(Distrust):
-        walked = bound(algorithm, found.horizon, LEDGER_SECONDS)
-        if walked.complete and walked.charge >= found.loss.lower:
-            return walked.charge
-    return math.inf
 
 
 def _close(found: WorstLoss, epsilon: float) -> str:

@@ -9,12 +9,9 @@ from dpaudit.core.algorithm import Algorithm
 from dpaudit.details.parts import LossAt, PositionLosses
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import WorstLoss, likelihood, worst_loss
-from dpaudit.exact import conditions as checks
-from dpaudit.exact.likelihood import COMPILING, Engine, log_likelihood
-from dpaudit.exact.pairs import steps
-from dpaudit.exact.paths import all_paths, require_shown
-from dpaudit.exact.region import region_of
+from dpaudit.exact.clock import Clock, OutOfTime
 from dpaudit.exact.witness import loss_between
+from dpaudit.exact.worst import every_step
 from dpaudit.horizons import sizes, upper_bound
 from dpaudit.verdict import Witness
 
@@ -30,26 +27,18 @@ def by_horizon(build: Build, arms: int, limit: int, deadline: float) -> tuple[li
     Binary streams: they reach furthest, and what they show is a lower bound for rewards in [0, 1].
     """
     found: list[WorstLoss] = []
-    engine: Engine = "float" if deadline - time.monotonic() >= COMPILING else "ball"
     for horizon in sizes(arms, min(limit, LARGEST)):
         left = deadline - time.monotonic()
         if left <= (GROWTH * found[-1].seconds if found else 0.0):
             return found, f"The budget ended before T = {horizon}."
         try:
-            result = _worst(build(horizon), horizon, engine, left)
+            result = worst_loss(build(horizon), horizon, streams="binary", budget=left)
         except (InvalidArgument, Unsupported) as error:
             return found, f"T = {horizon}: {error}"
         if not result.complete:
             return found, f"The budget ended during T = {horizon}."
         found.append(result)
     return found, ""
-
-
-def _worst(algorithm: Algorithm, horizon: int, engine: Engine, budget: float) -> WorstLoss:
-    try:
-        return worst_loss(algorithm, horizon, streams="binary", engine=engine, budget=budget)
-    except Unsupported:
-        return worst_loss(algorithm, horizon, streams="binary", engine="ball", budget=budget)
 
 
 def points(found: Sequence[WorstLoss], anytime: bool) -> tuple[LossAt, ...]:
@@ -104,18 +93,13 @@ def by_position(
 def _every_pair(algorithm: Algorithm, horizon: int, deadline: float) -> tuple[float, ...] | None:
     """Return the largest loss of every position, or None if the deadline comes first."""
     best = [0.0] * horizon
-    for path in all_paths(algorithm, horizon):
-        require_shown(algorithm, path)
-        region = region_of(path)
-        found = checks.check(region)
-        if not found.hold:
-            raise Unsupported(f"Not over every pair: {found.reason}")
-        for step in steps(region, found, "binary", log_likelihood):
-            if time.monotonic() > deadline:
-                return None
-            for part in region.episodes[step.episode].steps:
+    try:
+        for _, region, episode, loss in every_step(algorithm, horizon, "binary", Clock(deadline)):
+            for part in region.episodes[episode].steps:
                 for position in part:
-                    best[position] = max(best[position], step.loss)
+                    best[position] = max(best[position], loss)
+    except OutOfTime:
+        return None
     return tuple(best)
 
 

@@ -3,9 +3,9 @@
 from dpaudit.exact.law import Law, law
 from dpaudit.exact.likelihood import Likelihood, likelihood
 from dpaudit.exact.profile import Profile, loss_by_position, profile
+from dpaudit.exact.result import WorstLoss
 from dpaudit.exact.witness import WitnessCheck, recompute, shrink
 from dpaudit.exact.worst import loss_by_horizon, worst_loss
-from dpaudit.exact.worst_result import WorstLoss
 
 __all__ = [
     "Law",

@@ -22,11 +22,11 @@ from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import Unsupported
 from dpaudit.exact import conditions
 from dpaudit.exact.likelihood import estimate
-from dpaudit.exact.pairs import Step, Streams
 from dpaudit.exact.paths import Path, path_through, require_shown
 from dpaudit.exact.region import Region, region_of
-from dpaudit.exact.step_witness import witness_of_step
-from dpaudit.exact.worst_result import WorstLoss
+from dpaudit.exact.result import Streams, WorstLoss
+from dpaudit.exact.step_witness import pair_of_step
+from dpaudit.exact.witness import witness_of
 from dpaudit.verdict import Enclosure
 
 _LEDGER_SECONDS = 10.0
@@ -199,11 +199,12 @@ def climbed_loss(
         complete = ledger.complete
         upper = rounded_up(ledger.charge) if complete else math.inf
     worse, better = _move(found.region, found.episode, found.background)
-    step = Step(found.episode, found.background, better, worse, found.high, found.low, proved=False)
+    at = (found.path, found.region, found.episode, found.background)
+    pair = pair_of_step(*at, better, worse)
     low = max(found.loss - 2 * found.error, 0.0)
     return WorstLoss(
         loss=Enclosure(low, max(upper, low), certified=False),
-        witness=witness_of_step(algorithm, found.path, found.region, step, found.error),
+        witness=witness_of(algorithm, found.path.actions, *pair, "float"),
         method="climb",
         covers="steps on the steepest prefixes, attained; above, the charges of all releases",
         streams=streams,

@@ -14,8 +14,7 @@ from dpaudit.core.algorithm import Keep
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.scores import Affine, Imed, Score
 from dpaudit.errors import Unsupported
-from dpaudit.exact.paths import Path
-from dpaudit.exact.region import Decision, Region, region_of
+from dpaudit.exact.region import Decision, Region
 
 
 @dataclass(frozen=True)
@@ -35,17 +34,16 @@ def check(region: Region) -> Conditions:
     return Conditions(True, convex=all(_convex(decision) for decision in region.decisions))
 
 
-def require_single_use(path: Path) -> None:
+def require_single_use(region: Region) -> None:
     """Raise `Unsupported` unless every release read is log-concave and shares no reward."""
-    region = region_of(path)
     failure = _releases(region) or _registers(region)
     if failure:
         raise Unsupported(f"Extremal streams do not apply. {failure}")
 
 
-def require_extremal(path: Path) -> None:
-    """Raise `Unsupported` unless the extremal-streams corollary covers this path's likelihood."""
-    failure = check(region_of(path)).reason
+def require_extremal(region: Region) -> None:
+    """Raise `Unsupported` unless the extremal-streams corollary covers this likelihood."""
+    failure = check(region).reason
     if failure:
         raise Unsupported(f"Extremal streams do not apply. {failure}")
 

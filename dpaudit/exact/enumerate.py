@@ -7,6 +7,7 @@ these sums alone; everything else is brute force over streams, positions and gri
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -17,12 +18,14 @@ from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import noiseless
 from dpaudit.exact.clock import ENDLESS, Clock, OutOfTime
-from dpaudit.exact.likelihood import COMPILING, exact_sum, log_likelihoods
+from dpaudit.exact.likelihood import exact_sum, log_likelihood, measured_error
 from dpaudit.exact.paths import Path, all_paths
 from dpaudit.exact.region import Region, region_of
+from dpaudit.exact.result import Streams, WorstLoss
+from dpaudit.exact.witness import witness_of
+from dpaudit.verdict import Enclosure
 
 _MOST_STREAMS = 200_000
-_AT_ONCE = 64  # vectors of sums between two looks at the clock
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class Enumerated:
     paths: int
     complete: bool
     by_likelihood: tuple[tuple[float, float], ...]
+    error: float  # of every log-likelihood; 0 where all of them are exact
 
     def above(self, floor: float) -> float:
         """Return the largest loss among action sequences whose likelier side reaches a floor."""
@@ -59,19 +63,20 @@ def worst_pair(
             by_actions.setdefault(path.actions.tobytes(), []).append(path)
             paths += 1
     except OutOfTime:  # sums over some of their paths say nothing of the actions
-        return Enumerated(0.0, None, (0.0, 0.0), 0, False, ())
+        return Enumerated(0.0, None, (0.0, 0.0), 0, False, (), math.inf)
     best: tuple[float, int, int, Path] | None = None
     logs = (0.0, 0.0)
     table: list[tuple[float, float]] = []
-    complete = True
-    hurried = budget is not None and budget < COMPILING
+    complete, error = True, 0.0
     for group in by_actions.values():
         exact_zero_one = all(noiseless.applies(region_of(path)) for path in group)
         try:
-            tables = [log_table(region_of(path), streams, hurried, clock) for path in group]
+            tables = [log_table(region_of(path), streams, clock) for path in group]
         except OutOfTime:
             complete = False
             break
+        if not exact_zero_one:
+            error = max(error, *(measured_error(region_of(path)) for path in group))
         values = np.logaddexp.reduce(tables)
         cube = values.reshape((len(grid),) * horizon)
         for axis in range(horizon):
@@ -96,12 +101,10 @@ def worst_pair(
     if best is not None and best[1] != best[2]:
         actions = tuple(int(arm) for arm in best[3].actions)
         pair = (tuple(streams[best[1]].tolist()), tuple(streams[best[2]].tolist()), actions)
-    return Enumerated(best[0] if best else 0.0, pair, logs, paths, complete, tuple(table))
+    return Enumerated(best[0] if best else 0.0, pair, logs, paths, complete, tuple(table), error)
 
 
-def log_table(
-    region: Region, streams: np.ndarray, hurried: bool = False, clock: Clock = ENDLESS
-) -> np.ndarray:
+def log_table(region: Region, streams: np.ndarray, clock: Clock = ENDLESS) -> np.ndarray:
     """Return the log-likelihood of a region on every stream (rows)."""
     clock()
     if not region.decisions:
@@ -118,9 +121,49 @@ def log_table(
         axis=1,
     )
     distinct, inverse = np.unique(np.round(sums, 12), axis=0, return_inverse=True)
-    parts = []
-    for first in range(0, len(distinct), _AT_ONCE):
-        clock()
-        some = distinct[first : first + _AT_ONCE]
-        parts.append(log_likelihoods(region, region.means(some), hurried, clock))
-    return np.concatenate(parts)[np.ravel(inverse)]
+    values = [log_likelihood(region, row, clock) for row in region.means(distinct)]
+    return np.array(values)[np.ravel(inverse)]
+
+
+def enumerated(
+    algorithm: Algorithm,
+    horizon: int,
+    streams: Streams,
+    clock: Clock,
+    floor: float,
+    reason: Unsupported,
+) -> WorstLoss:
+    """Return what a grid of streams shows where extremal streams do not apply, and why not."""
+    began = time.monotonic()
+    grid = (0.0, 1.0) if streams == "binary" else (0.0, 0.5, 1.0)
+    try:
+        found = worst_pair(algorithm, horizon, grid, budget=clock.left)
+    except InvalidArgument as error:
+        raise Unsupported(f"{reason} Enumeration instead is out of reach: {error}") from None
+    slack = 2 * found.error
+    covered = streams == "binary" and found.complete
+    high = found.loss + slack if covered or found.loss == math.inf else math.inf
+    names = "{0,1}" if len(grid) == 2 else "{0,1/2,1}"
+    covers = f"every action sequence and every pair of streams in {names}^T. {reason}"
+    if streams == "real" and found.loss < math.inf:
+        covers += " For rewards in [0, 1] this is a lower bound."
+    if not found.complete:
+        covers = f"part of the streams in {names}^T, until the budget ran out. {reason}"
+    witness = None
+    if found.pair is not None:
+        stream, neighbour, actions = found.pair
+        witness = witness_of(algorithm, actions, stream, neighbour, "float")
+    return WorstLoss(
+        loss=Enclosure(max(0.0, found.loss - slack), high, found.error == 0.0),
+        witness=witness,
+        method=f"enumeration over {names}^T",
+        covers=covers,
+        streams=streams,
+        paths=found.paths,
+        horizon=horizon,
+        complete=found.complete,
+        floor=floor,
+        loss_above_floor=found.above(floor),
+        seconds=time.monotonic() - began,
+        proved=found.complete,
+    )

@@ -9,7 +9,7 @@ in exact arithmetic, so its 0 or 1 is certified by either engine.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -18,29 +18,30 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Release
+from dpaudit.core.algorithm import Algorithm, Choose, Keep
 from dpaudit.core.arithmetic import FLOAT, exact
 from dpaudit.core.scores import RULES
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import accumulate, chain, epochs, fast, noiseless, plane, rounding
+from dpaudit.exact import algebra, noiseless
+from dpaudit.exact.balls import certified, rounding
 from dpaudit.exact.clock import ENDLESS, Clock
+from dpaudit.exact.floats import accumulate, epochs, plane
+from dpaudit.exact.floats.panels import Panels
+from dpaudit.exact.floats.resolution import resolved
+from dpaudit.exact.known import require_alike
 from dpaudit.exact.own_score import OWN_ERROR
 from dpaudit.exact.paths import Path, paths_of
 from dpaudit.exact.region import Region, region_of, require_rewards
-from dpaudit.exact.resolution import resolved
+from dpaudit.exact.schedule import Chain, chain_of
 
 Engine = Literal["ball", "float"]
 ENGINES = ("ball", "float")
 
 # For two arms, measured against certified values on random paths with random sums: adap_ucb at
-# T = 64, 1024 and 10^5 (log-likelihoods down to -15,000) is off by at most 8e-14 of the logarithm,
-# adap_klucb up to T = 32 by less than the radius of the balls, 5e-9. tests/exact repeat this on
-# other paths; benchmarks/exact.py prints it.
+# T = 64, 1024 and 10^5 and adap_klucb up to T = 32. tests/exact repeat this on other paths;
+# benchmarks/exact.py prints it.
 MEASURED_ERROR = 1e-10
 RELATIVE_ERROR = 1e-12  # further, of the logarithm
-COMPILING = 120.0  # seconds that the first floating-point search of two arms may take to compile
-_SHORT = 6  # decisions of a single path that are not worth loading compiled code for
-_FEW = 40  # that take less long without it than it takes to compile
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,7 @@ def likelihood(
     stream = require_rewards(rewards, len(np.asarray(actions)))
     if not paths:
         return Likelihood(-math.inf, -math.inf, True)
-    parts = [path_likelihood(path, stream, engine, clock) for path in paths]
-    return total(parts)
+    return total([path_likelihood(path, stream, engine, clock) for path in paths])
 
 
 def total(parts: Sequence[Likelihood]) -> Likelihood:
@@ -117,24 +117,23 @@ def path_likelihood(
         totals = [exact_sum(stream, episode.steps) for episode in region.episodes]
         log_value = 0.0 if noiseless.happens(region, totals) else -math.inf
         return Likelihood(log_value, log_value, True)
-    sums = region.sums(stream)
     if engine == "ball":
-        found = _certified(path, stream, clock)
+        found = _certified(path, region, stream, clock)
         if found is not None:
             return found
-    value, error = _once(region, region.means(sums), clock)
+    value, error = estimate(region, region.means(region.sums(stream)), clock)
     error += RELATIVE_ERROR * abs(value) if value > -math.inf else 0.0
     return Likelihood(value - error, min(value + error, 0.0), False)
 
 
-def _certified(path: Path, stream: NDArray[np.float64], clock: Clock) -> Likelihood | None:
+def _certified(
+    path: Path, region: Region, stream: NDArray[np.float64], clock: Clock
+) -> Likelihood | None:
     """Ask the certified engine; None where it does not cover the path."""
-    from dpaudit.exact import ball
-
-    releases = [event for event in path.events if isinstance(event, Release | Accumulate)]
     try:
-        sums = {event.rows: exact_sum(stream, path.steps(event.rows)) for event in releases}
-        found = ball.path_log_likelihood(path, sums, clock)
+        require_alike(path, set())
+        totals = {i: exact_sum(stream, episode.steps) for i, episode in enumerate(region.episodes)}
+        found = certified.log_likelihood(region, totals, clock)
     except Unsupported:
         return None
     if found.is_finite():
@@ -155,57 +154,34 @@ def exact_sum(stream: NDArray[np.float64], steps: Sequence[range]) -> Fraction:
     )
 
 
-def _once(
-    region: Region, means: NDArray[np.float64], clock: Clock = ENDLESS
-) -> tuple[float, float]:
-    """Return what `estimate` does; a single path need not wait for code to be compiled."""
-    region.prepared(resolved)
-    if _chained(region) and len(region.decisions) <= _FEW:
-        links = region.prepared(chain.chain_of)
-        return chain.log_likelihood(links, means, clock), measured_error(region)
-    return estimate(region, means, clock)
-
-
 def estimate(
     region: Region, means: NDArray[np.float64], clock: Clock = ENDLESS
 ) -> tuple[float, float]:
-    """Return a floating-point log-likelihood and its error, larger where three arms cancel."""
-    region.prepared(resolved)
-    if _three_arms(region):
-        value, error = plane.estimate(region, means, clock)
-        return value, max(error, measured_error(region))
-    return log_likelihood(region, means, clock), measured_error(region)
+    """Return a floating-point log-likelihood and its error; raise `Unsupported` if it has none."""
+    if not region.decisions:
+        return 0.0, 0.0
+    error = measured_error(region)
+    if all(isinstance(decision.request, Keep) for decision in region.decisions):
+        return epochs.log_likelihood(region, means), error
+    if region.prepared(_three_arms):
+        value, larger = plane.estimate(region, means, clock)
+        return value, max(larger, error)
+    if region.adds:
+        program = region.prepared(accumulate.program_of)
+        return accumulate.log_likelihood(program, means, clock), error
+    clock()
+    chain, panels = region.prepared(_technology)
+    if panels is None:
+        return certified.affine_log_likelihood(chain, means), error
+    return float(algebra.log_likelihood(panels, chain, dict(enumerate(means.tolist())))), error
 
 
 def log_likelihood(region: Region, means: NDArray[np.float64], clock: Clock = ENDLESS) -> float:
-    """Return the floating-point log-likelihood of a region; raise `Unsupported` if it has none."""
-    if not region.decisions:
-        return 0.0
-    region.prepared(resolved)
-    if all(isinstance(decision.request, Keep) for decision in region.decisions):
-        return epochs.log_likelihood(region, means)
-    if _three_arms(region):
-        return plane.log_likelihood(region, means, clock)
-    if _sums(region):
-        return accumulate.log_likelihood(region.prepared(accumulate.program_of), means, clock)
-    return float(region.prepared(_two_arms)(means)[0])
-
-
-def log_likelihoods(
-    region: Region, means: NDArray[np.float64], hurried: bool = False, clock: Clock = ENDLESS
-) -> NDArray[np.float64]:
-    """Return the floating-point log-likelihoods of one path for many rows of episode means.
-
-    Where scores have a compiled form the path is prepared once, so that a row costs little; whoever
-    is hurried has no time to compile.
-    """
-    region.prepared(resolved)
-    rows = np.atleast_2d(means)
-    if _chained(region) and hurried:
-        return np.array([_once(region, row, clock)[0] for row in rows])
-    if _chained(region):
-        return region.prepared(_two_arms)(rows)
-    return np.array([log_likelihood(region, row, clock) for row in rows])
+    """Return the floating-point log-likelihood of a region; raise where it is worthless."""
+    value, error = estimate(region, means, clock)
+    if error > measured_error(region):
+        raise Unsupported("The likelihood is too small for doubles.")
+    return value
 
 
 def measured_error(region: Region) -> float:
@@ -213,9 +189,9 @@ def measured_error(region: Region) -> float:
     rounding_error = region.prepared(resolved)
     if region.prepared(_own_scores):
         return OWN_ERROR + rounding_error
-    if _three_arms(region):
+    if region.prepared(_three_arms):
         return plane.PLANE_ERROR + rounding_error
-    return (accumulate.SUMS_ERROR if _sums(region) else MEASURED_ERROR) + rounding_error
+    return (accumulate.SUMS_ERROR if region.adds else MEASURED_ERROR) + rounding_error
 
 
 def _own_scores(region: Region) -> bool:
@@ -224,46 +200,18 @@ def _own_scores(region: Region) -> bool:
     return any(type(choice.rule(FLOAT)) not in RULES for choice in choices)
 
 
-def _chained(region: Region) -> bool:
-    """Return whether all decisions are choices between two arms' single releases."""
-    two = all(
-        len(decision.shown) == 2 and not isinstance(decision.request, Keep)
-        for decision in region.decisions
-    )
-    return bool(region.decisions) and two and not _sums(region)
-
-
 def _three_arms(region: Region) -> bool:
     """Return whether some decision is a choice between three arms."""
     return any(len(d.shown) == 3 and not isinstance(d.request, Keep) for d in region.decisions)
 
 
-def _sums(region: Region) -> bool:
-    """Return whether some decision reads the sum of several releases."""
-    return any(len(group) > 1 for decision in region.decisions for group in decision.shown)
+def _technology(region: Region) -> tuple[Chain, Panels | None]:
+    """Return a region's chain, and panels unless its functions have closed forms, which is faster.
 
-
-def _two_arms(region: Region) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-    """Return the engine of a two-arm region: compiled, or general where scores are not."""
-    links = region.prepared(chain.chain_of)
-
-    def general(means: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.array([chain.log_likelihood(links, row) for row in np.atleast_2d(means)])
-
-    try:
-        plan = fast.plan_of(links)
-    except Unsupported:
-        return general
-
-    def compiled(means: NDArray[np.float64]) -> NDArray[np.float64]:
-        if len(np.atleast_2d(means)) == 1 and len(links.meetings) <= _SHORT:
-            return general(means)
-        try:
-            return fast.log_likelihoods(plan, means)
-        except Unsupported:
-            return general(means)
-
-    return compiled
+    Doubles round what the closed forms are given, so the result is no more certain than by panels.
+    """
+    chain = chain_of(region)
+    return chain, None if certified.affine(chain) else Panels([chain])
 
 
 def require_engine(engine: str) -> None:

@@ -17,8 +17,8 @@ from dpaudit.core.algorithm import Accumulate, Algorithm, Play, Release
 from dpaudit.core.noise import NoNoise
 from dpaudit.core.walk import begin
 from dpaudit.errors import Unsupported
+from dpaudit.exact.balls.exact_order import winner
 from dpaudit.exact.clock import ENDLESS, Clock
-from dpaudit.exact.exact_order import winner
 from dpaudit.exact.known import require_known
 from dpaudit.exact.paths import Decided, Event, Path, Played
 from dpaudit.exact.region import Region
@@ -42,11 +42,10 @@ def happens(region: Region, sums: Sequence[Fraction]) -> bool:
 
 @dataclass(frozen=True)
 class Differing:
-    """One reward, all others at `background`: changing it from `background` changes the actions."""
+    """A stream, the path it leads down, and a neighbour that leads elsewhere."""
 
     path: Path
-    release: Release | Accumulate
-    background: int
+    pair: tuple[list[float], list[float]]
 
 
 def differing(algorithm: Algorithm, horizon: int, clock: Clock = ENDLESS) -> Differing | None:
@@ -58,13 +57,7 @@ def differing(algorithm: Algorithm, horizon: int, clock: Clock = ENDLESS) -> Dif
             stream = list(plain)
             stream[position] = Fraction(1 - background)
             if not np.array_equal(follow(algorithm, stream, clock).actions, path.actions):
-                holds = (
-                    event
-                    for event in path.events
-                    if isinstance(event, Release | Accumulate)
-                    and any(position in part for part in path.steps(event.rows))
-                )
-                return Differing(path, next(holds), background)
+                return Differing(path, ([float(r) for r in plain], [float(r) for r in stream]))
     return None
 
 

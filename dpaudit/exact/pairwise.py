@@ -9,14 +9,14 @@ With n_0 > n_1 the roles swap, and so does the arm that wins when both bounds ar
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dpaudit.core.arithmetic import FLOAT
-from dpaudit.core.scores import Affine, Imed, KLBound, PrivateKLBound, Score
+from dpaudit.core.scores import RULES, Affine, Imed, KLBound, PrivateKLBound, Score
 from dpaudit.errors import Unsupported
 from dpaudit.exact.own_score import Checked, scores_of
 from dpaudit.exact.region import Decision
@@ -28,6 +28,14 @@ class Duel:
 
     scores: tuple[Score, Score]
     ties: int
+
+    @property
+    def identity(self) -> Hashable:
+        """What tells it from other comparisons; of scores of one's own, itself."""
+        if any(type(score) not in (*RULES, MeanBound) for score in self.scores):
+            return id(self)
+        parts = [(type(score), *map(float, vars(score).values())) for score in self.scores]
+        return (*parts, self.ties)
 
     def least_to_win(self, winner: int, other: Any) -> Any:
         """Return the register value from which position `winner` beats the other's value."""

@@ -16,13 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Algorithm
-from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import conditions as checks
+from dpaudit.errors import InvalidArgument
 from dpaudit.exact.law import law
-from dpaudit.exact.likelihood import Engine, log_likelihood
-from dpaudit.exact.pairs import Streams, steps
-from dpaudit.exact.paths import all_paths, require_shown
-from dpaudit.exact.region import region_of
+from dpaudit.exact.likelihood import Engine
+from dpaudit.exact.result import Streams
+from dpaudit.exact.worst import every_step
 
 Array = NDArray[np.float64]
 
@@ -115,16 +113,10 @@ def loss_by_position(
     `Unsupported` where its conditions fail.
     """
     best: dict[tuple[int, int, int], EpisodeLoss] = {}
-    for path in all_paths(algorithm, horizon):
-        require_shown(algorithm, path)
-        region = region_of(path)
-        found = checks.check(region)
-        if not found.hold:
-            raise Unsupported(f"No loss by position without the theorem. {found.reason}")
-        for step in steps(region, found, streams, log_likelihood):
-            episode = region.episodes[step.episode]
-            key = (episode.rows.arm, episode.rows.first, episode.rows.stop)
-            if key not in best or step.loss > best[key].loss:
-                actions = tuple(int(arm) for arm in path.actions)
-                best[key] = EpisodeLoss(*key, step.loss, actions, episode.steps[0].start)
+    for path, region, episode, loss in every_step(algorithm, horizon, streams):
+        rows, steps = region.episodes[episode].rows, region.episodes[episode].steps
+        key = (rows.arm, rows.first, rows.stop)
+        if key not in best or loss > best[key].loss:
+            actions = tuple(int(arm) for arm in path.actions)
+            best[key] = EpisodeLoss(*key, loss, actions, steps[0].start)
     return sorted(best.values(), key=lambda item: (item.arm, item.first))

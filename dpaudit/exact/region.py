@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Accumulate, Choose, Keep, Register, Release, Rows
-from dpaudit.core.noise import Noise
+from dpaudit.core.noise import Laplace, Noise
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact.known import require_known
 from dpaudit.exact.paths import Decided, Path
@@ -79,6 +79,11 @@ class Region:
             self._prepared[build] = build(self)
         found: T = self._prepared[build]
         return found
+
+    @cached_property
+    def adds(self) -> bool:
+        """Whether some decision reads the sum of several releases."""
+        return any(len(group) > 1 for decision in self.decisions for group in decision.shown)
 
     @cached_property
     def divisors(self) -> Array:
@@ -183,8 +188,6 @@ def seats(region: Region) -> list[tuple[int, int]]:
 
 def require_laplace(region: Region, engine: str) -> Array:
     """Return the scales of the noise; raise unless every release has Laplace noise."""
-    from dpaudit.core.noise import Laplace
-
     for episode in region.episodes:
         if not isinstance(episode.noise, Laplace):
             kind = type(episode.noise).__name__

@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import msgspec
+from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import InvalidArgument
@@ -58,6 +59,32 @@ def recompute(
     meets = loss.lower <= witness.loss.upper and witness.loss.lower <= loss.upper
     violates = loss.lower > witness.epsilon or loss.lower == math.inf
     return WitnessCheck(first, second, loss, witness.epsilon, violates, meets)
+
+
+def witness_of(
+    algorithm: Algorithm,
+    actions: Sequence[int] | NDArray[Any],
+    stream: Sequence[float],
+    neighbour: Sequence[float],
+    engine: Engine,
+    clock: Clock = ENDLESS,
+) -> Witness:
+    """Return the witness of a pair and an action sequence, its numbers computed by an engine."""
+    nothing = Enclosure(0.0, math.inf, certified=False)
+    values = {part.name: getattr(algorithm, part.name) for part in fields(algorithm)}
+    drawn = Witness(
+        target=algorithm.name,
+        parameters={name: value for name, value in values.items() if value is not None},
+        actions=tuple(int(arm) for arm in actions),
+        stream=tuple(float(r) for r in stream),
+        neighbour=tuple(float(r) for r in neighbour),
+        position=next(t for t, (a, b) in enumerate(zip(stream, neighbour, strict=True)) if a != b),
+        likelihood=nothing,
+        likelihood_neighbour=nothing,
+        loss=nothing,
+        epsilon=math.inf if algorithm.claim.epsilon is None else algorithm.claim.epsilon,
+    )
+    return _with(drawn, recompute(drawn, algorithm, engine, clock))
 
 
 def require_neighbours(stream: Sequence[float], neighbour: Sequence[float], position: int) -> None:
@@ -108,11 +135,6 @@ def _measure(witness: Witness, algorithm: Algorithm, engine: Engine) -> Witness 
     """Return the witness with fresh numbers if it violates, else None."""
     check = recompute(witness, algorithm, engine)
     return _with(witness, check) if check.violates else None
-
-
-def remeasured(witness: Witness, algorithm: Algorithm, clock: Clock = ENDLESS) -> Witness:
-    """Return the witness with its likelihoods and its loss computed anew, certified if possible."""
-    return _with(witness, recompute(witness, algorithm, clock=clock))
 
 
 def _with(witness: Witness, check: WitnessCheck) -> Witness:

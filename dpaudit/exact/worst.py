@@ -3,33 +3,60 @@
 epsilon*(T) is the largest |log ratio| of likelihoods over all action sequences of length T and all
 pairs of streams in [0, 1]^T that differ in one reward. Where the conditions of the extremal-streams
 theorem hold (`conditions.py` checks every path), the streams are gone and only decision paths are
-left to enumerate. Where they do not, the streams of a finite grid are enumerated: that is a lower
-bound for rewards in [0, 1], and says so.
+left to search. Where they do not, the streams of a finite grid are enumerated: that is a lower
+bound for rewards in [0, 1], and says so. The charges of the releases bound every loss from above,
+exactly, whoever computes it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import islice
 from typing import Any
 
-from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.algorithm import Algorithm, Keep
+from dpaudit.core.canonical import Distrust
 from dpaudit.errors import InvalidArgument, Unsupported, require_integer
+from dpaudit.exact import conditions, noiseless
+from dpaudit.exact.balls.cells import impossible
+from dpaudit.exact.balls.certified import affine
+from dpaudit.exact.balls.elimination import Eliminations
+from dpaudit.exact.balls.exponentials import Exponentials
+from dpaudit.exact.balls.order import Orders
+from dpaudit.exact.balls.passes import Gridded, Precise
 from dpaudit.exact.climb import climbed_loss
-from dpaudit.exact.clock import Clock, OutOfTime
-from dpaudit.exact.likelihood import MEASURED_ERROR, Engine, require_engine
-from dpaudit.exact.loss_search import LossSearch
-from dpaudit.exact.pairs import Step, Streams
-from dpaudit.exact.paths import all_paths
-from dpaudit.exact.region import region_of
-from dpaudit.exact.step_witness import witness_of_step
-from dpaudit.exact.witness import remeasured
-from dpaudit.exact.worst_result import DEFAULT_FLOOR, EXTREMAL, WorstLoss, everything
+from dpaudit.exact.clock import ENDLESS, GRACE, Clock, OutOfTime
+from dpaudit.exact.enumerate import enumerated
+from dpaudit.exact.floats.measured import Measured
+from dpaudit.exact.floats.panels import Panels
+from dpaudit.exact.known import require_alike
+from dpaudit.exact.likelihood import (
+    RELATIVE_ERROR,
+    Engine,
+    estimate,
+    measured_error,
+    require_engine,
+)
+from dpaudit.exact.paths import Path, all_paths, require_shown
+from dpaudit.exact.region import Region, region_of
+from dpaudit.exact.result import DEFAULT_FLOOR, EXTREMAL, Streams, WorstLoss, everything
+from dpaudit.exact.schedule import Chain, chain_of
+from dpaudit.exact.search import Found, Pass, Shared, search
+from dpaudit.exact.step_witness import pair_of_step
+from dpaudit.exact.witness import witness_of
+from dpaudit.structure.prove import bound
+from dpaudit.verdict import Enclosure, Witness
 
-DEFAULT_MARGIN = 1e-12
 LONGEST = 10_000_000  # rounds of a witness that still fits into memory
-_WALKED = 100  # paths of three or more arms that are walked one by one; beyond, a climb
+WALKED = {2: 1000}  # paths that are searched one by one; beyond, a climb
+MANY = 100  # of more than two arms
+WIDTH = 1e-6  # of a certified enclosure that is narrow enough
+LEDGER_SECONDS = 10.0
 
 
 def worst_loss(
@@ -40,13 +67,12 @@ def worst_loss(
     engine: Engine = "ball",
     budget: float | None = None,
     floor: float | None = None,
-    margin: float = DEFAULT_MARGIN,
+    epsilon: float = 0.0,
 ) -> WorstLoss:
     """Return an enclosure of the largest loss at a horizon; a budget in seconds may cut it short.
 
-    When the budget ends the search, `complete` is False and the enclosure's upper end infinite.
-    The floating-point search of two arms leaves out releases whose charge is within `margin` of a
-    loss that it has already found, and says so; with margin -inf it searches everything.
+    When the budget ends the search, `complete` is False and the enclosure's upper end infinite. A
+    witness is computed where the loss exceeds `epsilon`.
     """
     require_engine(engine)
     require_integer("horizon", horizon, 1)
@@ -54,66 +80,268 @@ def worst_loss(
         raise InvalidArgument("budget", budget, "must be at least 0 seconds.")
     if floor is not None and not 0 < floor <= 1:
         raise InvalidArgument("floor", floor, "must be above 0 and at most 1.")
-    if math.isnan(margin):
-        raise InvalidArgument("margin", margin, "must be a number.")
     if streams not in ("real", "binary"):
         raise InvalidArgument("streams", streams, "must be real or binary.")
     if horizon > LONGEST:
         raise InvalidArgument("horizon", horizon, f"must be at most {LONGEST:,}: pairs are listed.")
-    clock = Clock.of(budget)
-    least = DEFAULT_FLOOR if floor is None else floor
-    if algorithm.arms > 2 and _many(algorithm, horizon, clock):
-        climbed = climbed_loss(algorithm, horizon, streams, clock.left, least)
-        if climbed is not None:
-            return climbed
-    if engine == "ball":
-        found = _certified(algorithm, horizon, streams, clock, least)
-        if found is not None:
-            return found
-    return LossSearch(algorithm, horizon, streams, clock.left, least, margin).run()
+    asked = Asked(algorithm, horizon, streams, Clock.of(budget), floor or DEFAULT_FLOOR, epsilon)
+    found = None
+    if asked.many():
+        found = climbed_loss(algorithm, horizon, streams, asked.clock.left, asked.floor)
+    if found is None and engine == "ball":
+        with suppress(Unsupported):
+            found = asked.certified()
+    found = asked.measured() if found is None else found
+    return replace(found, charge=asked.charge())
 
 
-def _many(algorithm: Algorithm, horizon: int, clock: Clock) -> bool:
-    """Return whether there are more paths than are walked one by one, or than time to count."""
-    try:
-        return any(islice(all_paths(algorithm, horizon, clock), _WALKED, None))
-    except OutOfTime:
-        return True
+@dataclass
+class Asked:
+    """One question for the largest loss."""
 
+    algorithm: Algorithm
+    horizon: int
+    streams: Streams
+    clock: Clock
+    floor: float
+    epsilon: float = 0.0
 
-def _certified(
-    algorithm: Algorithm, horizon: int, streams: Streams, clock: Clock, floor: float
-) -> WorstLoss | None:
-    """Ask the certified engine; None where it does not cover the algorithm."""
-    from dpaudit.exact import ball
+    def __post_init__(self) -> None:
+        self.began = time.monotonic()
 
-    try:
-        found = ball.worst_loss(algorithm, horizon, streams, clock.left)
-    except Unsupported:
+    @property
+    def whole(self) -> bool:
+        """Whether steps of own sums are whole, as between binary streams."""
+        return self.streams == "binary"
+
+    def many(self) -> bool:
+        """Return whether there are more paths than are searched, or than time to count."""
+        most = WALKED.get(self.algorithm.arms, MANY)
+        try:
+            return any(islice(all_paths(self.algorithm, self.horizon, self.clock), most, None))
+        except OutOfTime:
+            return self.algorithm.arms > 2
+
+    def charge(self) -> Fraction | None:
+        """Return the largest charge of a reward; None where the structure does not tell."""
+        left = self.clock.left
+        seconds = LEDGER_SECONDS if left is None else max(left, 0.1)
+        with suppress(Distrust):
+            found = bound(self.algorithm, self.horizon, min(seconds, LEDGER_SECONDS))
+            if found.complete and isinstance(found.charge, Fraction):
+                return found.charge
         return None
-    region = region_of(found.path)
-    episode = next(i for i, it in enumerate(region.episodes) if it.rows == found.release.rows)
-    better, worse = float(found.neighbour), float(found.own)
-    step = Step(episode, found.background, better, worse, 0.0, -found.loss.lower, proved=True)
-    witness = None
-    if better != worse:  # otherwise no reward changes anything, and there is no pair to show
-        drawn = witness_of_step(algorithm, found.path, region, step, MEASURED_ERROR)
-        witness = remeasured(drawn, algorithm, clock)
-    return WorstLoss(
-        loss=found.loss,
-        witness=witness,
-        method=EXTREMAL,
-        covers=everything(streams)
-        if found.complete
-        else "part of the decision paths, until the budget ran out",
-        streams=streams,
-        paths=found.paths,
-        horizon=horizon,
-        complete=found.complete,
-        floor=floor,
-        loss_above_floor=None,
-        seconds=found.seconds,
-    )
+
+    def certified(self) -> WorstLoss:
+        """Search in balls; raise `Unsupported` where they do not cover the algorithm."""
+        try:
+            return self._certified()
+        except OutOfTime:
+            raise Unsupported("The budget ended before the first pair was certified.") from None
+
+    def _certified(self) -> WorstLoss:
+        # a search that is listed in time states a lower end, however little budget is left for it
+        listing = self.clock.later(GRACE)
+        paths: list[Path] = []
+        alike: set[int] = set()
+        for path in all_paths(self.algorithm, self.horizon, listing):
+            listing()
+            if noiseless.applies(region_of(path)):
+                if not paths:
+                    return self._noiseless()
+                raise Unsupported(
+                    "Without noise the loss is 0 or infinite: look for two streams that differ."
+                )
+            require_alike(path, alike)
+            paths.append(path)
+        regions = [region_of(path) for path in paths]
+        owners = list(range(len(paths)))
+        opened: Precise | Gridded
+        decisions = [decision for region in regions for decision in region.decisions]
+        if any(isinstance(decision.request, Keep) for decision in decisions):
+            groups = _by_actions(paths)
+            owners = [group[0] for group in groups]
+            for region in regions:
+                conditions.require_single_use(region)
+            eliminations = Eliminations([[regions[i] for i in group] for group in groups])
+            opened = Precise(lambda *_: eliminations, narrows=False)
+        else:
+            for path, region in zip(paths, regions, strict=True):
+                require_shown(self.algorithm, path, listing)
+                conditions.require_extremal(region)
+            if any(len(decision.shown) > 2 for decision in decisions):
+                orders = Orders(regions)
+                opened = Precise(lambda *_: orders, narrows=False)
+            else:
+                opened = self._chained([chain_of(region) for region in regions])
+        working = {"working": opened.working} if isinstance(opened, Precise) else {}
+        found = search(len(owners), opened, self.whole, self.clock, WIDTH, **working)
+        if found.best is None:
+            raise Unsupported("No release enters a decision within the horizon.")
+        loss = Enclosure(found.lower, found.upper, certified=True)
+        return self._result(loss, found, paths, [regions[i] for i in owners], owners, "ball")
+
+    def _chained(self, chains: list[Chain]) -> Precise | Gridded:
+        if all(affine(chain) for chain in chains):
+            return Precise(
+                lambda active, narrow: Shared(
+                    Exponentials([chains[i] for i in active], narrow), chains
+                ),
+                narrows=not self.whole,
+            )
+        # a path that no noise can take has no likelihoods to compare
+        return Gridded([Chain(c.episodes, ()) if impossible(c) else c for c in chains], self.whole)
+
+    def measured(self) -> WorstLoss:
+        """Search in doubles, or enumerate streams where a path breaks the conditions."""
+        found, error = Found(), 0.0
+        paths: list[Path] = []
+        regions: list[Region] = []
+        try:
+            paths, regions = self._extremal()
+            found, error = self._searched(regions)
+        except Broken as failure:
+            return enumerated(
+                self.algorithm, self.horizon, self.streams, self.clock, self.floor, failure
+            )
+        except OutOfTime:
+            found.complete = False
+        best = found.best
+        if best is None:
+            none = Enclosure(0.0, 0.0 if found.complete else math.inf, found.complete)
+            return self._result(none, found, paths, regions, [], "float")
+        error = max(measured_error(regions[best.path]), error)
+        error = 2 * (error + RELATIVE_ERROR * abs(best.bounds.log_likelihood - found.lower))
+        loss = Enclosure(max(0.0, found.lower - error), found.upper + error, certified=False)
+        owners = list(range(len(paths)))
+        return self._result(loss, found, paths, regions, owners, "float")
+
+    def _extremal(self) -> tuple[list[Path], list[Region]]:
+        """List the paths and their regions; raise `Broken` where a condition fails."""
+        paths, regions = [], []
+        for path in all_paths(self.algorithm, self.horizon, self.clock):
+            region = region_of(path)
+            try:
+                require_shown(self.algorithm, path, self.clock)
+                conditions.require_extremal(region)
+            except Unsupported as failure:
+                raise Broken(str(failure)) from None
+            paths.append(path)
+            regions.append(region)
+        return paths, regions
+
+    def _searched(self, regions: list[Region]) -> tuple[Found, float]:
+        """Search in doubles; return what was found, and the largest error that was stated."""
+        for region in regions:
+            measured_error(region)  # raises where doubles are too coarse
+        now: Shared | Measured
+        try:
+            chains = [chain_of(region) for region in regions]
+            if all(affine(chain) for chain in chains):  # closed forms are faster than panels
+                opened = self._chained(chains)
+                assert isinstance(opened, Precise)
+                exact = search(len(chains), opened, self.whole, self.clock, WIDTH, opened.working)
+                return exact, 0.0
+            now = Shared(Panels(chains), chains)
+        except Unsupported:
+            now = Measured(regions, lambda region, means: estimate(region, means, self.clock))
+
+        def once(_: list[int], excess: float | None) -> Pass | None:
+            return now if excess is None else None
+
+        found = search(len(regions), once, self.whole, self.clock, math.inf)
+        return found, now.error if isinstance(now, Measured) else 0.0
+
+    def steps(self) -> Iterator[tuple[Path, Region, int, float]]:
+        """Yield every path and episode with its largest loss, in doubles."""
+        paths, regions = self._extremal()
+        for item in self._searched(regions)[0].known.values():
+            yield paths[item.path], regions[item.path], item.episode, item.bounds.lower
+
+    def _result(
+        self,
+        loss: Enclosure,
+        found: Found,
+        paths: Sequence[Path],
+        regions: Sequence[Region],
+        owners: Sequence[int],
+        engine: Engine,
+    ) -> WorstLoss:
+        covers = everything(self.streams)
+        measured = engine == "float" and not self.whole
+        if measured:
+            covers += "; own sums of episodes scanned on a grid and refined, measured not proved"
+        if not found.complete:
+            covers = "part of the decision paths, until the budget ran out"
+        witness: Witness | None = None
+        best = found.best
+        moves = best is not None and best.bounds.own != best.bounds.other
+        if best is not None and moves and loss.lower >= self.epsilon:
+            path = paths[owners[best.path]]
+            sums = float(best.bounds.other), float(best.bounds.own)
+            pair = pair_of_step(path, regions[best.path], best.episode, best.background, *sums)
+            with suppress(OutOfTime):
+                late = self.clock.later(GRACE)
+                witness = witness_of(self.algorithm, path.actions, *pair, engine, late)
+        return WorstLoss(
+            loss=loss,
+            witness=witness,
+            method=EXTREMAL,
+            covers=covers,
+            streams=self.streams,
+            paths=len(paths),
+            horizon=self.horizon,
+            complete=found.complete,
+            floor=self.floor,
+            loss_above_floor=found.above(math.log(self.floor)),
+            seconds=time.monotonic() - self.began,
+            proved=not measured and found.complete,
+        )
+
+    def _noiseless(self) -> WorstLoss:
+        """One reward that changes the actions makes the loss infinite; finding none says naught."""
+        found = noiseless.differing(self.algorithm, self.horizon, self.clock)
+        if found is None:
+            raise Unsupported("No single reward on an all-0 or all-1 stream changes the actions.")
+        endless = Enclosure(math.inf, math.inf, certified=True)
+        actions = found.path.actions
+        return WorstLoss(
+            loss=endless,
+            witness=witness_of(self.algorithm, actions, *found.pair, "ball", self.clock),
+            method=EXTREMAL,
+            covers=everything(self.streams),
+            streams=self.streams,
+            paths=1,
+            horizon=self.horizon,
+            complete=True,
+            floor=self.floor,
+            loss_above_floor=math.inf,
+            seconds=time.monotonic() - self.began,
+        )
+
+
+class Broken(Unsupported):
+    """A condition of the extremal-streams theorem does not hold."""
+
+
+def every_step(
+    algorithm: Algorithm, horizon: int, streams: Streams, clock: Clock = ENDLESS
+) -> Iterator[tuple[Path, Region, int, float]]:
+    """Yield every path and episode with its largest loss, in doubles.
+
+    Raise `Unsupported` where the extremal-streams theorem does not apply, `OutOfTime` if late.
+    """
+    asked = Asked(algorithm, horizon, streams, clock, DEFAULT_FLOOR)
+    found = list(asked.steps())
+    clock()
+    yield from found
+
+
+def _by_actions(paths: Sequence[Path]) -> list[list[int]]:
+    groups: dict[bytes, list[int]] = {}
+    for number, path in enumerate(paths):
+        groups.setdefault(path.actions.tobytes(), []).append(number)
+    return list(groups.values())
 
 
 def loss_by_horizon(

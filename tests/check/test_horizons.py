@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
@@ -11,23 +12,22 @@ from dpaudit import horizons
 from dpaudit.check import Claim, Report
 from dpaudit.core.algorithms import load
 from dpaudit.exact import worst_loss
-from dpaudit.exact.likelihood import COMPILING
 from dpaudit.horizons import judge, sizes
 from dpaudit.verdict import Enclosure, Finding, Status
 
 ADAP = load("adap_ucb", arms=2)
-# the time that the real search took, compiling and all, is not what these tests are about
-REAL = replace(worst_loss(ADAP, 3, engine="float"), seconds=0.0)
+# neither the time that the real search took nor its charge is what these tests are about
+REAL = replace(worst_loss(ADAP, 3, engine="float"), seconds=0.0, charge=None)
 
 
-PATIENT = 2 * COMPILING
+PATIENT = 100.0
 
 
 def answering(monkeypatch, answers):
     """Let the engine answer `answers[horizon, streams]`, an enclosure and changes of the result."""
     asked = []
 
-    def answer(algorithm, horizon, *, streams, engine, budget):
+    def answer(algorithm, horizon, *, streams, budget, epsilon):
         asked.append((horizon, streams))
         given = answers[horizon, streams] if (horizon, streams) in answers else answers[horizon]
         if isinstance(given, Exception):
@@ -44,6 +44,18 @@ def answering(monkeypatch, answers):
 @pytest.fixture(autouse=True)
 def no_hunt(monkeypatch):
     monkeypatch.setattr(horizons, "hunt", lambda *_: None)
+    monkeypatch.setattr(horizons, "MARGIN", math.inf)  # every horizon is judged
+
+
+def test_a_horizon_is_left_out_where_the_next_one_is_quick(monkeypatch):
+    monkeypatch.setattr(horizons, "MARGIN", 3.0)
+    asked = answering(monkeypatch, dict.fromkeys([3, 4, 5, 6, 7], (0.1, 0.2)))
+    finding = only([3, 4, 5, 6, 7])
+    assert asked == [(3, "binary"), (3, "real"), (5, "real"), (7, "real")]
+    assert (finding.status, finding.horizon) == (Status.HOLDS, 7)
+    asked = answering(monkeypatch, dict.fromkeys([3, 4, 5], ((0.1, 0.2), {"certified": False})))
+    only([3, 4, 5])
+    assert (4, "real") in asked
 
 
 def only(build_horizons, epsilon=1.0):
@@ -72,13 +84,6 @@ def test_a_loss_that_falls_with_the_horizon_is_discarded(monkeypatch):
     assert finding.status is Status.SILENT
     assert (finding.horizon, finding.epsilon_lower, finding.epsilon_upper) == (5, 0.5, math.inf)
     assert "T = 4 fell below shorter horizons" in finding.reason
-
-
-def test_an_asked_horizon_is_compared_with_a_short_one(monkeypatch):
-    answering(monkeypatch, {8: (0.3, 0.4), 100: (0.0, 1e-9)})
-    finding = only([100])
-    assert finding.status is Status.SILENT
-    assert "T = 100 fell below" in finding.reason
 
 
 def test_an_engine_that_breaks_is_silent(monkeypatch):
@@ -118,31 +123,6 @@ def test_a_violation_that_does_not_stand_recomputing_is_no_refutation(monkeypatc
     assert "not confirmed" in finding.reason
 
 
-def test_floating_point_goes_on_where_certainty_ends(monkeypatch):
-    certain = ((0.3, 0.4), {"certified": True})
-    answers = {3: certain, 4: ((0.3, math.inf), {"certified": True, "complete": False})}
-    asked = []
-
-    def engine(algorithm, horizon, *, streams, engine, budget):
-        asked.append((horizon, engine))
-        if engine == "float":
-            return replace(REAL, loss=Enclosure(0.35, 0.36, False), horizon=horizon)
-        ends, changes = answers[horizon]
-        changes = dict(changes)
-        loss = Enclosure(*ends, changes.pop("certified"))
-        return replace(REAL, loss=loss, horizon=horizon, streams=streams, **changes)
-
-    monkeypatch.setattr(horizons, "worst_loss", engine)
-    findings = judge(lambda horizon: ADAP, ADAP, 1.0, [3, 4], PATIENT)
-    assert [(f.horizon, f.certified) for f in findings] == [(3, True), (4, False)]
-    assert (4, "float") in asked
-    asked.clear()
-    # a search that may have to be compiled first is not begun in a short check
-    findings = judge(lambda horizon: ADAP, ADAP, 1.0, [3, 4], COMPILING / 2)
-    assert [(f.horizon, f.certified) for f in findings] == [(3, True)]
-    assert {engine for _, engine in asked} == {"ball"}
-
-
 def test_the_bracket_prefers_certainty_and_ignores_error_probabilities():
     exact = Finding("exact", Status.SILENT, "", epsilon_lower=0.5, certified=True, horizon=4)
     measured = replace(exact, epsilon_lower=0.6, certified=False, horizon=8)
@@ -155,16 +135,20 @@ def test_the_bracket_prefers_certainty_and_ignores_error_probabilities():
 
 
 def test_the_charge_closes_what_no_computation_can(monkeypatch):
-    # at four rounds adap_ucb charges a reward exactly 1; a computed end is never exactly 1
-    answering(monkeypatch, {4: (0.9999, 1.0000001)})
+    # a computed end is never exactly 1
+    answering(monkeypatch, {4: ((0.9999, 1.0000001), {"charge": Fraction(1)})})
     found = only([4])
     assert (found.status, found.epsilon_lower, found.epsilon_upper) == (Status.HOLDS, 0.9999, 1.0)
     assert "The upper end is the charge" in found.reason and "1.0000001" in found.reason
 
 
 def test_a_charge_below_what_is_attained_is_not_believed(monkeypatch):
-    # at three rounds it charges 1/2: such an answer contradicts it, and nothing is concluded
-    answering(monkeypatch, {3: (0.9999, 1.0000001)})
+    answering(monkeypatch, {3: ((0.9999, 1.0000001), {"charge": Fraction(1, 2)})})
     found = only([3])
     assert (found.status, found.epsilon_upper) == (Status.SILENT, 1.0000001)
     assert "too close to epsilon" in found.reason
+
+
+def test_the_charge_comes_with_the_loss():
+    assert worst_loss(ADAP, 3).charge == Fraction(1, 2)
+    assert worst_loss(ADAP, 4).charge == 1

@@ -14,6 +14,7 @@ from dpaudit.core.algorithm import Release
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.exact.conditions import require_extremal
 from dpaudit.exact.paths import Decided, Path
+from dpaudit.exact.region import region_of
 
 
 def sums_of(path: Path, stream: list[Fraction]) -> dict:
@@ -26,7 +27,7 @@ def sums_of(path: Path, stream: list[Fraction]) -> dict:
 
 def quadrature(path: Path, stream: list[Fraction]) -> float:
     """Probability of a path of at most two or three decisions between two arms."""
-    require_extremal(path)
+    require_extremal(region_of(path))
     sums = sums_of(path, stream)
     laws: dict = {}
     decisions = []

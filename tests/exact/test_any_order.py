@@ -15,7 +15,8 @@ from dpaudit.core.algorithms.dp_klucb import DPKLUCB
 from dpaudit.core.algorithms.dp_ucb import DPUCB
 from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import Affine, KLBound
-from dpaudit.exact import ball_sums, likelihood
+from dpaudit.exact import likelihood
+from dpaudit.exact.balls import sums as ball_sums
 from dpaudit.exact.law import law
 from dpaudit.exact.paths import paths_of
 from dpaudit.exact.region import region_of
@@ -110,7 +111,7 @@ def test_balls_follow_the_registers(actions: tuple[int, ...]) -> None:
     algorithm = FewestFirstUCB(arms=2, horizon=5, epsilon=2.0)
     (path,) = paths_of(algorithm, actions)
     region = region_of(path)
-    sums = {episode.rows: Fraction(episode.total(STREAM[:5])) for episode in region.episodes}
+    sums = {i: Fraction(e.total(STREAM[:5])) for i, e in enumerate(region.episodes)}
     ball = ball_sums.likelihood(region, sums, 60)
     float_ = likelihood(algorithm, actions, STREAM[:5], engine="float")
     assert ball.lo <= float_.upper and float_.lower <= ball.hi

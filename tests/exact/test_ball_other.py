@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
 from ball_oracle import sums_of
+from certified_engine import path_log_likelihood, worst_loss
 from flint import arb, ctx
 from scipy.integrate import quad
 
@@ -16,9 +18,10 @@ from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.noise import Laplace
 from dpaudit.core.stream import run_stream
 from dpaudit.errors import Unsupported
-from dpaudit.exact import ball_elimination, exact_order, noiseless
-from dpaudit.exact.ball import path_log_likelihood, worst_loss
+from dpaudit.exact import noiseless
+from dpaudit.exact.balls import elimination, exact_order
 from dpaudit.exact.paths import Decided, Path, Played, all_paths
+from dpaudit.exact.region import region_of
 from dpaudit.sample.lockstep import run_many
 from dpaudit.sample.streams import Stream
 
@@ -43,17 +46,16 @@ def test_eliminations_sum_to_one(arms, horizon):
 
 def test_elimination_contains_a_quadrature():
     path = next(p for p in all_paths(load("dp_se", arms=3, horizon=6000), 6000))
-    (epoch,) = ball_elimination.epochs_of(path)
+    region = region_of(path)
+    (epoch,) = elimination.epochs_of(region)
     width = float(epoch.request.width(FLOAT))
-    noise = epoch.releases[0].noise
+    noise = region.episodes[0].noise
     scale = float(noise.scale)
     centres = [Fraction(0), Fraction(1, 50), Fraction(1, 25)]
     for kept in product((True, False), repeat=3):
         if not any(kept):
             continue
-        found = ball_elimination.outcome(
-            ball_elimination.Epoch(epoch.releases, epoch.request, kept), centres
-        )
+        found = elimination.outcome(replace(epoch, kept=kept), centres)
         value = float(found)
 
         def integrand(x, best, kept=kept):
@@ -81,26 +83,8 @@ def test_elimination_worst_loss_is_below_epsilon_and_replays():
     found = worst_loss(algorithm, 4000)
     assert 0.99 < found.loss.lower <= found.loss.upper < 1
     assert found.loss.width < 1e-12
-    together = [
-        path
-        for path in all_paths(algorithm, 4000)
-        if np.array_equal(path.actions, found.path.actions)
-    ]
-
-    def log(own):
-        total = arb(0)
-        for path in together:
-            sums = {
-                event.rows: Fraction(found.background * len(event.rows))
-                for event in path.events
-                if isinstance(event, Release)
-            }
-            total += path_log_likelihood(path, {**sums, found.release.rows: own}).exp()
-        return total.log()
-
-    with ctx.workprec(160):
-        loss = log(found.neighbour) - log(found.own)
-    assert abs(float(loss) - found.loss.lower) < 1e-12
+    assert found.witness.loss.certified
+    assert abs(found.witness.loss.lower - found.loss.lower) < 1e-12
 
 
 def test_elimination_of_three_arms_is_not_claimed():
@@ -129,12 +113,12 @@ def test_without_noise_the_loss_is_infinite(name):
     algorithm = load(name, arms=2)
     found = worst_loss(algorithm, 8)
     assert found.loss.lower == math.inf
-    plain = [Fraction(found.background)] * 8
-    (steps,) = found.path.steps(found.release.rows)[-1:]
-    other = list(plain)
-    other[steps[-1]] = Fraction(1 - found.background)
-    one, two = (noiseless.follow(algorithm, s).actions for s in (plain, other))
-    assert np.array_equal(one, found.path.actions)
+    witness = found.witness
+    one, two = (
+        noiseless.follow(algorithm, [Fraction(r) for r in stream]).actions
+        for stream in (witness.stream, witness.neighbour)
+    )
+    assert np.array_equal(one, witness.actions)
     assert not np.array_equal(one, two)
 
 

@@ -12,20 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.core.arithmetic import ball
-from dpaudit.exact import rounding
-from dpaudit.exact.ball_interval import Interval
-from dpaudit.exact.ball_scan import _share, scan
-from dpaudit.exact.ball_scores import (
-    Bound,
+from dpaudit.exact.balls import rounding
+from dpaudit.exact.balls.bounds import Entropy
+from dpaudit.exact.balls.interval import Interval
+from dpaudit.exact.balls.mesh import mesh_steps
+from dpaudit.exact.balls.roots import (
     Order,
     Threshold,
     divergence_of,
     lower_mean,
-    threshold,
     upper_bound,
 )
-from dpaudit.exact.ball_steps import mesh_steps
-from dpaudit.exact.ball_weight import Beyond, Grid, Law, Weight, cumulative, outward, piece, tail
+from dpaudit.exact.balls.scan import _share, scan
+from dpaudit.exact.balls.threshold import Pair, Placed
+from dpaudit.exact.balls.weight import Beyond, Grid, Law, Weight, cumulative, outward, piece, tail
 
 many = settings(max_examples=150, deadline=None)
 REAL = st.floats(-50, 50, allow_subnormal=False)
@@ -192,9 +192,10 @@ def test_lower_means_contain_their_root(above: float, level: float) -> None:
     assert low <= high
 
 
-def _bounds(one: float, two: float) -> tuple[Bound, Bound, Order]:
-    own, other = (Bound(outward(number(x)), outward(number(x))) for x in (one, two))
-    return own, other, Order.BELOW if one < two else Order.ABOVE
+def _pair(one: float, two: float, first: bool) -> Pair:
+    scale = outward(number(1.0))
+    own, other = (Placed(Entropy(o), scale, o) for o in (outward(number(x)) for x in (one, two)))
+    return Pair(own, other, Order.BELOW if one < two else Order.ABOVE, first)
 
 
 @settings(max_examples=40, deadline=None)
@@ -203,9 +204,8 @@ def test_threshold_slopes_and_bends_bound_secants(one: float, two: float, first:
     """Mean-value theorem: a secant's slope is below the bound, and so is the change of secants."""
     if abs(one - two) < 0.05:
         two = one + 0.05
-    own, other, order = _bounds(one, two)
     x = np.linspace(0.02, 0.98, 49) - one
-    found = threshold(x, own, other, order, first)
+    found = _pair(one, two, first).threshold(x, True)
     h = x[1] - x[0]
     inner = np.isfinite(found.at.lo) & np.isfinite(found.at.hi)
     for i in np.flatnonzero(inner[:-1] & inner[1:] & np.isfinite(found.slope)):

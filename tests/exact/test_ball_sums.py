@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+import certified_engine as ball
 import numpy as np
 import pytest
 from flint import arb, ctx
@@ -17,21 +18,15 @@ from dpaudit.core.algorithms.dp_imed import DPIMED
 from dpaudit.core.arithmetic import exact
 from dpaudit.core.noise import Laplace
 from dpaudit.errors import Unsupported
-from dpaudit.exact import (
-    ball,
-    ball_fibres,
-    ball_sheet,
-    ball_sums,
-    law,
-    likelihood,
-    recompute,
-    worst_loss,
-)
-from dpaudit.exact.accumulate import cut_and_add
-from dpaudit.exact.ball import path_log_likelihood
-from dpaudit.exact.ball_interval import Interval
-from dpaudit.exact.ball_scores import Threshold
+from dpaudit.exact import law, likelihood, recompute, worst_loss
+from dpaudit.exact.balls import certified
+from dpaudit.exact.balls import fibres as ball_fibres
+from dpaudit.exact.balls import sheet as ball_sheet
+from dpaudit.exact.balls import sums as ball_sums
+from dpaudit.exact.balls.interval import Interval
+from dpaudit.exact.balls.roots import Threshold
 from dpaudit.exact.enumerate import worst_pair
+from dpaudit.exact.floats.accumulate import cut_and_add
 from dpaudit.exact.likelihood import exact_sum
 from dpaudit.exact.paths import all_paths, paths_of
 from dpaudit.exact.region import region_of
@@ -39,7 +34,8 @@ from dpaudit.exact.region import region_of
 
 def sums_of(path, stream):
     region = region_of(path)
-    return region, {e.rows: exact_sum(stream, path.steps(e.rows)) for e in region.episodes}
+    steps = [path.steps(episode.rows) for episode in region.episodes]
+    return region, {i: exact_sum(stream, parts) for i, parts in enumerate(steps)}
 
 
 def line(axis, slope, shift):
@@ -134,7 +130,7 @@ def test_agrees_with_the_chain_engine_where_both_apply(name, number):
     path = list(all_paths(load(name, arms=2, epsilon=2.0), 6))[number]
     region, sums = sums_of(path, np.array([0.1, 0.8, 0.5, 0.0, 1.0, 0.3]))
     found = ball_sums.likelihood(region, sums, 150)
-    exact = path_log_likelihood(path, sums).exp()
+    exact = certified.log_likelihood(region, sums).exp()
     assert arb(float(found.lo)) <= exact <= arb(float(found.hi))
     assert found.hi - found.lo < 5e-4
 
@@ -234,9 +230,9 @@ def test_small_likelihoods_are_left_to_floating_point():
     algorithm = load("dp_klucb", arms=2, epsilon=40.0)
     stream, actions = [1.0, 0.0, 1.0, 0.0], [0, 1, 1, 1]
     (path,) = paths_of(algorithm, actions)
-    _, sums = sums_of(path, np.array(stream))
+    region, sums = sums_of(path, np.array(stream))
     with pytest.raises(Unsupported, match="too small"):
-        path_log_likelihood(path, sums)
+        certified.log_likelihood(region, sums)
     assert not likelihood(algorithm, actions, stream).certified
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import certified_engine as ball
 import pytest
 
 from dpaudit.core.algorithms import load
 from dpaudit.errors import Unsupported
-from dpaudit.exact import ball, likelihood, worst_loss
+from dpaudit.exact import likelihood, worst_loss
 from dpaudit.exact.climb import climb
 
 

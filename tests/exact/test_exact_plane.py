@@ -6,17 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 
 from dpaudit.core.algorithms import load
 from dpaudit.core.episodes import DoublingEpisodes
 from dpaudit.core.scores import KLBound
 from dpaudit.errors import Unsupported
-from dpaudit.exact import law, plane
-from dpaudit.exact.curves import Contest
-from dpaudit.exact.likelihood import log_likelihood, log_likelihoods, path_likelihood
-from dpaudit.exact.pairwise import Duel
+from dpaudit.exact import law
+from dpaudit.exact.floats import plane
+from dpaudit.exact.likelihood import log_likelihood, path_likelihood
 from dpaudit.exact.paths import all_paths
 from dpaudit.exact.region import region_of
 
@@ -102,8 +99,7 @@ def test_unlikely_paths_of_kl_scores_keep_the_law_whole() -> None:
     assert found.lower < 1 < found.upper
 
 
-@pytest.mark.parametrize("hurried", [False, True])
-def test_losses_are_never_made_of_likelihoods_that_cancel(hurried: bool) -> None:
+def test_losses_are_never_made_of_likelihoods_that_cancel() -> None:
     """Their errors are larger than what an enumeration widens its losses by."""
     stream = np.random.default_rng([3, 8]).random(8).round(3)
     refused = 0
@@ -113,7 +109,7 @@ def test_losses_are_never_made_of_likelihoods_that_cancel(hurried: bool) -> None
         if plane.estimate(region, means)[1] > plane.PLANE_ERROR:
             refused += 1
             with pytest.raises(Unsupported, match="too small"):
-                log_likelihoods(region, means, hurried)
+                log_likelihood(region, means)
     assert refused
 
 
@@ -122,25 +118,6 @@ def test_a_joint_rule_is_unsupported() -> None:
     region = region_of(path)
     with pytest.raises(Unsupported, match="Imed"):
         log_likelihood(region, region.means(region.sums(np.zeros(5))))
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.tuples(st.floats(0.01, 9), st.floats(0, 9)),
-    st.tuples(st.floats(0.01, 9), st.floats(0, 9)),
-    st.lists(st.floats(-12, 3), min_size=1, max_size=8),
-)
-def test_compiled_thresholds_are_those_of_the_scores(
-    one: tuple[float, float], two: tuple[float, float], points: list[float]
-) -> None:
-    assume(one != two)  # equal scores tie at equal values, without a threshold
-    scores = (KLBound(one[0], shift=one[1]), KLBound(two[0], shift=two[1]))
-    contest = Contest((0, 1, 2), (*scores, scores[0]), 0)
-    x = np.array([*points, -np.inf, np.inf])
-    for winner in (0, 1):
-        found = contest.least_to_win(winner, 1 - winner, x)
-        wanted = np.asarray(Duel(scores, ties=0).least_to_win(winner, x))
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
 
 
 @dataclass(frozen=True, kw_only=True)

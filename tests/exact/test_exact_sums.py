@@ -16,8 +16,10 @@ from dpaudit.core.arithmetic import FLOAT, Arithmetic
 from dpaudit.core.episodes import CumulativeBatches
 from dpaudit.core.scores import Affine, Score
 from dpaudit.errors import Unsupported
-from dpaudit.exact import accumulate, arrange, chain, law, likelihood, recompute, sheet, worst_loss
-from dpaudit.exact.curve import knots, threshold
+from dpaudit.exact import law, likelihood, recompute, worst_loss
+from dpaudit.exact.floats import accumulate, arrange, sheet
+from dpaudit.exact.floats.curve import knots, threshold
+from dpaudit.exact.likelihood import estimate
 from dpaudit.exact.pairwise import duel
 from dpaudit.exact.paths import Path, all_paths, paths_of
 from dpaudit.exact.region import Region, region_of
@@ -194,7 +196,7 @@ def test_agrees_with_the_chain_engine_where_both_apply(name: str, horizon: int) 
     stream = np.random.default_rng(4).random(horizon)
     for path in all_paths(built(name, horizon, 2.0), horizon):
         region = region_of(path)
-        expected = chain.log_likelihood(chain.chain_of(region), region.means(region.sums(stream)))
+        expected = estimate(region, region.means(region.sums(stream)))[0]
         assert abs(evaluated(region, stream) - expected) < 1e-8
 
 

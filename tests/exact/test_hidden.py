@@ -15,10 +15,9 @@ from dpaudit.errors import DpauditError, Unsupported
 from dpaudit.exact import profile, worst_loss
 from dpaudit.exact.climb import climb
 from dpaudit.exact.clock import Clock, OutOfTime
-from dpaudit.exact.lattice import lattice
-from dpaudit.exact.loss_search import LossSearch
 from dpaudit.exact.paths import all_paths, require_shown
 from dpaudit.exact.profile import loss_by_position
+from dpaudit.exact.worst import Asked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,16 +133,15 @@ class Counted(Clock):
 @pytest.mark.parametrize("looks", [0, 10, 20, 30, 40, 60, 100])
 def test_a_budget_that_ends_early_keeps_nothing_false(looks: int) -> None:
     """The first path of several is not taken for the actions that it shares with the others."""
-    search = LossSearch(Ignored(arms=2), 4, "binary", 0.0, 1e-6, 1e-12)
-    search.clock = Counted(looks)
-    assert search._by_path().loss.lower <= 1e-8
+    asked = Asked(Ignored(arms=2), 4, "binary", Counted(looks), 1e-6)
+    assert asked.measured().loss.lower <= 1e-8
 
 
 @pytest.mark.parametrize("kind", [*NOTHING_SHOWN, Overruled])
 def test_every_search_refuses_paths_that_share_their_actions(kind: type[Algorithm]) -> None:
     algorithm = kind(arms=2)
     with pytest.raises(Unsupported):
-        lattice(algorithm, 6)
+        Asked(algorithm, 6, "real", Clock(), 1e-6).certified()
     with pytest.raises(Unsupported, match="does not show"):
         loss_by_position(algorithm, 5)
     with pytest.raises(DpauditError):

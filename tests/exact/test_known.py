@@ -16,7 +16,6 @@ from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import Affine, KLBound
 from dpaudit.errors import Unsupported
 from dpaudit.exact import likelihood, worst_loss
-from dpaudit.exact.lattice import lattice
 
 
 @dataclass(frozen=True)
@@ -100,9 +99,3 @@ def test_a_formula_under_a_known_name_is_refused(kind: type[Algorithm], arms: in
             likelihood(algorithm, actions, [0.5] * len(actions), engine=engine)
         with pytest.raises(Unsupported, match=r"derives from|of its own"):
             worst_loss(algorithm, 5, engine=engine)
-
-
-def test_the_graph_of_public_states_refuses_them_too() -> None:
-    for kind in (BentUCB, SilentUCB):
-        with pytest.raises(Unsupported, match="derives from"):
-            lattice(kind(arms=2), 6)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+import certified_engine as ball
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,8 +17,8 @@ from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.noise import Laplace, NoNoise
 from dpaudit.core.scores import Affine, BetaDraw, KLBound
 from dpaudit.errors import Unsupported
-from dpaudit.exact import ball, worst_loss
-from dpaudit.exact.exact_order import winner
+from dpaudit.exact import worst_loss
+from dpaudit.exact.balls.exact_order import winner
 from dpaudit.exact.noiseless import follow
 
 PULLS = np.array([2, 3, 5])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import certified_engine as certified
 import numpy as np
 import pytest
 
@@ -14,7 +15,6 @@ from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.noise import Noise
 from dpaudit.core.scores import Affine, KLBound, Score
 from dpaudit.errors import Unsupported
-from dpaudit.exact import ball as certified
 from dpaudit.exact import likelihood, worst_loss
 
 

@@ -244,7 +244,7 @@ def test_a_step_that_answers_differently_later_is_distrusted():
         later,
         stepping(lambda a, s, right: less_noise(right) if a.calls[0] % 2 else right),
     ):
-        finding = prove(variant, HORIZON, budget=2)
+        finding = prove(variant, HORIZON, budget=30)
         assert finding.status is Status.SILENT
         assert finding.epsilon_upper == math.inf or "is charged" in finding.reason
 

@@ -1,0 +1,1 @@
+"""Certified technologies: balls, intervals, piecewise exponential polynomials, cells."""

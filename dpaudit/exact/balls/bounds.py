@@ -1,0 +1,191 @@
+"""Scores that are upper bounds of a clipped mean, certified: values, inverses, two derivatives.
+
+A bound maps the mean m in [0, 1] to v = -log(1 - q) for some q >= m, increasing on [0, top) and
+infinite from `top` on. Three are known:
+
+  mean       q = m (IMED's arm with more pulls)
+  entropy    d(m, q) = level (KL-UCB; IMED's arm with fewer pulls)
+  private    d_epsilon(m, q) = level, which is d(m, q) = level up to v = log(1 + e^epsilon m / (1 -
+             m)) and T(m, q) = level beyond it, T = -epsilon m - log(1 - q + q e^-epsilon)
+
+`pace` is dm/dv and `swing` is -d log(pace)/dv along the bound, enclosed for all points of a box of
+m and v. T <= d_epsilon <= d everywhere, so where the form is in doubt the two roots still enclose
+the true one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.exact.balls import roots
+from dpaudit.exact.balls.interval import Interval, down, up, where
+
+Mask = NDArray[np.bool_]
+
+
+class Bound(Protocol):
+    """A certified upper bound of a mean, in the coordinate v."""
+
+    @property
+    def bottom(self) -> Interval:
+        """The value at m = 0."""
+
+    @property
+    def top(self) -> Interval:
+        """The mean from which the value is infinite; not positive where it always is."""
+
+    def value(self, m: Interval) -> Interval:
+        """Enclose v for means certainly inside (0, top)."""
+
+    def inverse(self, v: Interval) -> Interval:
+        """Enclose the mean of a finite value certainly above the bottom."""
+
+    def derivatives(self, m: Interval, v: Interval) -> tuple[Interval, Interval, Mask]:
+        """Enclose pace and swing on boxes of m and v, and say where that is sound."""
+
+
+@dataclass(frozen=True)
+class Mean:
+    """q = m."""
+
+    bottom: Interval = Interval(np.float64(0.0), np.float64(0.0))
+    top: Interval = Interval(np.float64(1.0), np.float64(1.0))
+
+    def value(self, m: Interval) -> Interval:
+        """Return -log(1 - m)."""
+        return -(1.0 - m).log()
+
+    def inverse(self, v: Interval) -> Interval:
+        """Return 1 - e^-v."""
+        return (1.0 - (-v).exp()).clip(0.0, 1.0)
+
+    def derivatives(self, m: Interval, v: Interval) -> tuple[Interval, Interval, Mask]:
+        """The pace is 1 - m = e^-v, the swing 1."""
+        pace = (-v).exp()
+        return pace, Interval(np.ones_like(pace.lo), np.ones_like(pace.hi)), pace.lo > 0
+
+
+@dataclass(frozen=True)
+class Entropy:
+    """The largest q with d(m, q) <= level, for a positive level."""
+
+    level: Interval
+    top: Interval = Interval(np.float64(1.0), np.float64(1.0))
+
+    @property
+    def bottom(self) -> Interval:
+        """d(0, q) = v."""
+        return self.level
+
+    def value(self, m: Interval) -> Interval:
+        """Return the root in v."""
+        return roots.upper_bound(m, self.level)
+
+    def inverse(self, v: Interval) -> Interval:
+        """Return the root in m."""
+        return roots.lower_mean(v, self.level)
+
+    def derivatives(self, m: Interval, v: Interval) -> tuple[Interval, Interval, Mask]:
+        """With lambda = logit q - logit m the pace is (q - m) / (lambda q)."""
+        rest = (-v).exp()
+        q = (1.0 - rest).clip(0.0, 1.0)
+        tilt, gap = v + q.log() - (m.log() - (1.0 - m).log()), q - m
+        sound = (q.lo > 0) & (tilt.lo > 0) & (gap.lo > 0) & (m.lo > 0) & (m.hi < 1)
+        pace = gap.over(tilt * q)
+        swing = Interval.of(2.0).over(tilt * q)
+        swing = swing - pace.over(tilt * m * (1.0 - m)) - (rest * m).over(q * gap)
+        return pace, swing, np.asarray(sound)
+
+
+def expm1(w: Interval) -> Interval:
+    """Enclose e^w - 1 for w >= 0, tight also near zero."""
+    # the terms from w^6 / 720 on are below w^6 / 700 for w <= 0.003
+    small = w.hi < 0.003
+    near = Interval(np.where(small, w.lo, 0.0), np.where(small, w.hi, 0.0)).clip(0.0, 1.0)
+    sixth = near * near * near * near * near * near
+    series = sixth * Interval(np.float64(0.0), np.float64(1 / 700))
+    power = near
+    for factor in (1, 2, 6, 24, 120):
+        series = series + power.over(Interval.of(float(factor)))
+        power = power * near
+    return where(small, series, w.exp() - 1.0).clip(0.0, np.inf)
+
+
+@dataclass(frozen=True)
+class Private:
+    """The largest q with d_epsilon(m, q) <= level, for positive levels certainly not at epsilon."""
+
+    level: Interval
+    epsilon: Interval
+
+    @property
+    def top(self) -> Interval:
+        """d_epsilon(m, 1) = epsilon (1 - m)."""
+        return 1.0 - self.level.over(self.epsilon)
+
+    @property
+    def bottom(self) -> Interval:
+        """At m = 0 the second form holds throughout."""
+        if self.level.lo >= self.epsilon.hi:
+            return Interval(np.float64(np.inf), np.float64(np.inf))
+        return self._tilted(Interval.of(np.float64(0.0)))
+
+    def _room(self, m: Interval) -> Interval:
+        return self.epsilon * (1.0 - m) - self.level
+
+    def _tilted(self, m: Interval) -> Interval:
+        """T(m, q) = level for 1 - q = (e^room - 1) / (e^epsilon - 1)."""
+        return expm1(self.epsilon).log() - expm1(self._room(m)).log()
+
+    def _edge(self, m: Interval) -> Interval:
+        """The v up to which d_epsilon(m, q) is d(m, q)."""
+        odds, rest = (self.epsilon.exp() * m).clip(0.0, np.inf), 1.0 - m
+        with np.errstate(divide="ignore", invalid="ignore"):
+            low = np.maximum(down(odds.lo / rest.hi), 0.0)
+            high = np.where(rest.lo > 0, up(odds.hi / rest.lo), np.inf)
+        return (1.0 + Interval(low, high)).log()
+
+    def value(self, m: Interval) -> Interval:
+        """Return the root of the form that holds, or both where that is in doubt."""
+        plain, tilted, edge = Entropy(self.level).value(m), self._tilted(m), self._edge(m)
+        either = Interval(plain.lo, tilted.hi)
+        return where(plain.hi <= edge.lo, plain, where(tilted.lo >= edge.hi, tilted, either))
+
+    def inverse(self, v: Interval) -> Interval:
+        """Return the root of the form that holds, or both where that is in doubt."""
+        beta = (-self.epsilon).exp()
+        rest = beta + (-v).exp() * (1.0 - beta)
+        tilted = ((-self.level) - rest.log()).over(self.epsilon).clip(0.0, 1.0)
+        clear = v.lo > self.level.hi
+        safe = Interval(
+            np.where(clear, v.lo, self.level.hi + 1.0), np.where(clear, v.hi, self.level.hi + 1.0)
+        )
+        root = Entropy(self.level).inverse(safe)
+        plain = Interval(np.where(clear, root.lo, 0.0), np.where(clear, root.hi, 1.0))
+        either = Interval(tilted.lo, np.maximum(plain.hi, tilted.lo))
+        low = clear & (v.hi <= self._edge(plain).lo) & (plain.lo > 0)
+        high = v.lo >= self._edge(tilted).hi
+        return where(low, plain, where(high, tilted, either))
+
+    def derivatives(self, m: Interval, v: Interval) -> tuple[Interval, Interval, Mask]:
+        """Where T holds, pace = (1 - e^-room) / epsilon and swing = e^-room, by v alone."""
+        edge = self._edge(m)
+        first = v.lo <= edge.hi  # d_epsilon may be d somewhere in the box
+        second = v.hi >= edge.lo
+        pace, swing, sound = Entropy(self.level).derivatives(m, v)
+        rise = expm1(self.epsilon) * (-v).exp()  # e^room - 1
+        decay = Interval.of(1.0).over(1.0 + rise)
+        return (
+            _hull(pace, (rise * decay).over(self.epsilon), first, second),
+            _hull(swing, decay, first, second),
+            (sound | ~first) & ((rise.lo > 0) | ~second),
+        )
+
+
+def _hull(a: Interval, b: Interval, first: Mask, second: Mask) -> Interval:
+    both = Interval(np.minimum(a.lo, b.lo), np.maximum(a.hi, b.hi))
+    return where(first & second, both, where(first, a, b))

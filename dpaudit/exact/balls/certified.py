@@ -1,0 +1,135 @@
+"""Certified log-likelihoods of regions: which technology answers, and how fine it has to be.
+
+Every parameter comes from the declaration evaluated in balls or as a fraction, never from a double.
+Precision or cells grow until the result is tight, so a ball that comes back is both sound and
+narrow, or `Unsupported` says why there is none.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+
+from flint import arb, ctx
+
+from dpaudit.core.algorithm import Keep
+from dpaudit.errors import Unsupported
+from dpaudit.exact import algebra
+from dpaudit.exact.algebra import Imprecise
+from dpaudit.exact.balls import elimination, order, sums
+from dpaudit.exact.balls.cells import Cells, impossible
+from dpaudit.exact.balls.exponentials import Exponentials
+from dpaudit.exact.balls.interval import Interval
+from dpaudit.exact.clock import ENDLESS, Clock
+from dpaudit.exact.region import Region
+from dpaudit.exact.schedule import Chain, chain_of
+
+FIRST_PRECISION, LAST_PRECISION = 256, 1 << 15
+TARGET_BITS = 80
+CELLS, CELL_WIDTH = (300, 1200, 4800, 19200), 1e-8
+# cells of a sheet, and the widths of a log-likelihood that end its refinement or make it useless
+SHEETS = (120, 400, 800)
+SHEET_WIDTH, SHEET_LIMIT = 1e-3, 1e-2
+
+
+def tighten(
+    compute: Callable[[], arb], bits: int = TARGET_BITS, first: int = FIRST_PRECISION
+) -> arb:
+    """Return compute() at a precision, doubled from `first`, that leaves `bits` correct bits."""
+    precision = first
+    while precision <= LAST_PRECISION:
+        with ctx.workprec(precision):
+            try:
+                found = compute()
+            except Imprecise:
+                found = None
+            if found is not None and found.is_finite() and found.rel_accuracy_bits() >= bits:
+                return found
+        precision *= 2
+    raise Unsupported(f"The ball stays wide at {LAST_PRECISION} bits.")
+
+
+def affine(chain: Chain) -> bool:
+    """Tell whether the scores of a chain are affine, of equal slopes: its functions are exact."""
+    try:
+        duels = [Exponentials.duel_of(chain, stage) for stage in chain.stages]
+    except Unsupported:
+        return False
+    return bool(duels)
+
+
+def log_likelihood(region: Region, totals: Mapping[int, Fraction], clock: Clock = ENDLESS) -> arb:
+    """Return a ball around the log-probability of a region; -inf where it is impossible.
+
+    `totals` are the exact sums of the rewards of the episodes. Affine scores give about 80 correct
+    bits, however small the probability is; others are enclosed on cells, refined until the ball is
+    1e-8 wide or the cells are at their finest, registers that add up releases on sheets, until it
+    is 1e-3 wide. A clock may end either refinement, which leaves a wider ball.
+    """
+    if any(isinstance(decision.request, Keep) for decision in region.decisions):
+        epochs = elimination.epochs_of(region)
+        return _log(tighten(lambda: elimination.likelihood(region, epochs, totals)))
+    if any(len(decision.shown) > 2 for decision in region.decisions):
+        found = order.order_of(region)
+        return _log(tighten(lambda: order.likelihood(found, totals)))
+    if region.adds:
+        return _refined(lambda cells: sums.likelihood(region, totals, cells).log(), clock)
+    chain = chain_of(region)
+    centres = {i: chain.centre(i, total) for i, total in totals.items()}
+    if affine(chain):
+
+        def probability() -> arb:
+            found: arb = algebra.log_likelihood(Exponentials([chain]), chain, centres)
+            return found.exp()
+
+        return _log(tighten(probability))
+    if impossible(chain):
+        return arb("-inf")
+    known = [(chain.kind(i), centre) for i, centre in centres.items()]
+    for cells in CELLS:
+        began = time.monotonic()
+        log = algebra.log_likelihood(Cells([chain], cells, centres=known), chain, centres)
+        if log.hi - log.lo < CELL_WIDTH or not clock.allows(4 * (time.monotonic() - began)):
+            break
+    if not math.isfinite(log.lo):
+        raise Unsupported("The likelihood is too small for the grid engine.")
+    return _ball(log)
+
+
+def affine_log_likelihood(chain: Chain, means: Iterable[float]) -> float:
+    """Return the log-probability of an affine chain whose centres are doubles."""
+    centres = {i: Fraction(mean) for i, mean in enumerate(means)}
+
+    def log() -> arb:
+        found: arb = algebra.log_likelihood(Exponentials([chain]), chain, centres)
+        return found
+
+    return float(tighten(log, bits=60, first=128).mid())
+
+
+def _log(probability: arb) -> arb:
+    with ctx.workprec(2 * TARGET_BITS):
+        return probability.log()
+
+
+def _ball(log: Interval) -> arb:
+    return arb(float(log.lo)).union(arb(float(log.hi)))
+
+
+def _refined(compute: Callable[[int], Interval], clock: Clock) -> arb:
+    """Refine a sheet as long as that can make the ball as narrow as it must be."""
+    for cells in SHEETS:
+        began = time.monotonic()
+        log = compute(cells)
+        if log.hi == -math.inf:
+            return arb("-inf")
+        width = log.hi - log.lo
+        if width < SHEET_WIDTH or not width < SHEET_LIMIT * (SHEETS[-1] / cells) ** 2:
+            break
+        if not clock.allows(10 * (time.monotonic() - began)):
+            break
+    if not width < SHEET_LIMIT:
+        raise Unsupported("The likelihood is too small for the certified sheets.")
+    return _ball(log)

@@ -1,0 +1,130 @@
+"""From a declared rule between two arms to a certified comparison of their registers.
+
+IMED is a comparison too (see `pairwise.py`): the arm with fewer pulls n, at the upper bound of its
+mean at level log(n' / n) / n, against the other arm's mean; the arm with fewer pulls wins ties, and
+with equal pulls both show their means. What cannot be told apart for certain (two levels, two pull
+counts, a level and epsilon) is `Unsupported`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from dpaudit.core.arithmetic import BALL, Arithmetic, ball
+from dpaudit.core.scores import Imed, KLBound, PrivateKLBound, Rule
+from dpaudit.errors import Unsupported
+from dpaudit.exact.balls.bounds import Bound, Entropy, Mean, Private
+from dpaudit.exact.balls.interval import Interval
+from dpaudit.exact.balls.roots import Order
+from dpaudit.exact.balls.symbolic import TREE
+from dpaudit.exact.balls.threshold import Lines, Pair, Placed
+from dpaudit.exact.balls.weight import outward
+
+Build = Callable[[Arithmetic], Rule]
+ZERO = (Fraction(0), Fraction(0))
+
+
+def compare(a: arb, b: arb, equal: Callable[[], bool]) -> Order:
+    """Return how two real numbers compare; `equal` proves their equality by other means."""
+    if a < b:
+        return Order.BELOW
+    if a > b:
+        return Order.ABOVE
+    if not equal():
+        raise Unsupported("Two parameters are neither apart nor provably equal.")
+    return Order.EQUAL
+
+
+def same(rule: Build, name: str) -> bool:
+    """Are both arms' formulas of a parameter the same expression?"""
+    trees = rule(TREE)
+    return bool(getattr(trees.at(0), name) == getattr(trees.at(1), name))
+
+
+def balls_of(rule: Rule) -> list[arb]:
+    """Return a rule's parameters as balls."""
+    values = [getattr(rule, field.name) for field in fields(rule)]  # type: ignore[arg-type]
+    return [ball(value) for value in values if value is not None]
+
+
+def compared(rule: Build, first: int, centres: tuple[Fraction, Fraction] = ZERO) -> Pair:
+    """Return a rule of bounds or IMED as a comparison; position `first` comes first.
+
+    Registers are counted from `centres`, given by position.
+    """
+    found = rule(BALL)
+    if type(found) is Imed:
+        bounds, order, ties = _imed(rule, found)
+    elif type(found) is KLBound or type(found) is PrivateKLBound:
+        bounds = [_bound(found.at(0)), _bound(found.at(1))]
+        order, ties = _order(rule, found, bounds), 0
+    else:
+        raise Unsupported(f"{type(found).__name__} is not in the certified engine.")
+    (one, left), (two, right) = (_place(found.at(i), centres[i]) for i in (0, 1))
+    pair = Pair(Placed(bounds[0], one, left), Placed(bounds[1], two, right), order, ties == 0)
+    return pair if first == 0 else pair.flipped
+
+
+def compared_lines(rule: Build, first: int, centres: tuple[Fraction, Fraction]) -> Lines:
+    """Return a rule of affine scores as `compared` does."""
+    found = rule(BALL)
+    order = (first, 1 - first)
+    (one, left), (two, right) = (_place(found.at(i), centres[i]) for i in order)
+    return Lines((one, two), (left, right))
+
+
+def _place(arm: Any, centre: Fraction) -> tuple[Interval, Interval]:
+    """Return the scale, and the shift of a register counted from its centre."""
+    scale = ball(arm.scale)
+    if not scale > 0:
+        raise Unsupported("A scale is not certainly positive.")
+    return outward(scale), outward(ball(arm.shift) + scale * ball(centre))
+
+
+def _bound(arm: Any) -> Bound:
+    level = ball(arm.level)
+    if not level > 0:
+        raise Unsupported("A level is not certainly positive.")
+    if isinstance(arm, KLBound):
+        return Entropy(outward(level))
+    return _private(level, ball(arm.epsilon))
+
+
+def _private(level: arb, epsilon: arb) -> Private:
+    found = Private(outward(level), outward(epsilon))
+    if not (found.top.hi <= 0 or found.top.lo > 0):
+        raise Unsupported("A level is not told apart from epsilon.")
+    return found
+
+
+def _order(rule: Build, found: Any, bounds: list[Bound]) -> Order:
+    """Compare the scores of two means at 0: both rise with their levels."""
+    endless = [bool(bound.top.hi <= 0) for bound in bounds]
+    if any(endless):
+        return {(1, 1): Order.EQUAL, (1, 0): Order.ABOVE, (0, 1): Order.BELOW}[
+            (int(endless[0]), int(endless[1]))
+        ]
+    if isinstance(found, PrivateKLBound) and np.ndim(found.epsilon):
+        raise Unsupported("The arms' private bounds have an epsilon each.")
+    return compare(ball(found.at(0).level), ball(found.at(1).level), lambda: same(rule, "level"))
+
+
+def _imed(rule: Build, found: Imed) -> tuple[list[Bound], Order, int]:
+    arms = (found.at(0), found.at(1))
+    n = [ball(arm.n) for arm in arms]
+    order = compare(n[0], n[1], lambda: bool(n[0] == n[1]) or same(rule, "n"))
+    if order is Order.EQUAL:
+        return [Mean(), Mean()], order, 0
+    few = 0 if order is Order.BELOW else 1
+    level = (n[1 - few] / n[few]).log() / n[few]
+    epsilon = arms[few].epsilon
+    bound: Bound = Entropy(outward(level)) if epsilon is None else _private(level, ball(epsilon))
+    bounds: list[Bound] = [Mean(), Mean()]
+    bounds[few] = bound
+    return bounds, Order.ABOVE if few == 0 else Order.BELOW, few

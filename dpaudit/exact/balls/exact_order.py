@@ -1,0 +1,130 @@
+"""Which score is the largest on exact registers: decided in balls, or by formulas.
+
+Registers hold rationals; logarithms and roots are Arb balls of rising precision. Where two balls
+still overlap, two scores are equal if their formulas on the exact registers are the same tree, and
+then the earlier arm wins; otherwise the comparison is undecided and `Unsupported` says so. Nothing
+is decided by rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, ctx
+
+from dpaudit.core.algorithm import Choose, Keep
+from dpaudit.core.arithmetic import BALL, ball
+from dpaudit.core.scores import Affine, KLBound
+from dpaudit.errors import Unsupported
+from dpaudit.exact.balls.symbolic import TREE, rational
+
+PRECISIONS = (64, 256, 1024, 4096)
+
+
+def winner(request: Choose | Keep, values: Sequence[Fraction]) -> int:
+    """Return the arm that a choice between these register values plays."""
+    if not isinstance(request, Choose):
+        raise Unsupported("Elimination without noise is not supported by the exact engine.")
+    best = 0
+    for position in range(1, len(values)):
+        if _beats(request, values, position, best):
+            best = position
+    return request.arms[best]
+
+
+def _beats(request: Choose, values: Sequence[Fraction], challenger: int, holder: int) -> bool:
+    """Is a later arm's score certainly larger? Equal scores keep the earlier arm."""
+    formulas = [_formula(request, values[position], position) for position in (challenger, holder)]
+    if formulas[0] is not None and formulas[0] == formulas[1]:
+        return False
+    for precision in PRECISIONS:
+        with ctx.workprec(precision):
+            one, two = (_score(request, values[p], p) for p in (challenger, holder))
+            if one > two:
+                return True
+            if one < two:
+                return False
+    raise Unsupported(
+        f"Two scores agree to {PRECISIONS[-1]} bits and no formula proves them equal."
+    )
+
+
+def _formula(request: Choose, value: Fraction, position: int) -> tuple[Any, ...] | None:
+    """Return what a score depends on, None where its formula is not an expression tree.
+
+    For a KL bound the clipped mean decides, and 1 is a plateau.
+    """
+    rule = _tree(request, position)
+    if rule is None:
+        return None
+    mean = _mean(rule, value)
+    if mean is None:
+        return (value, rule)
+    return ("top",) if mean == 1 else (mean, rule.level)
+
+
+def _tree(request: Choose, position: int) -> Any:
+    """Return a score in trees; None where it goes beyond the four operations and functions."""
+    try:
+        return request.rule(TREE).at(position)
+    except TypeError:
+        return None
+
+
+def _mean(rule: Any, value: Fraction) -> Fraction | None:
+    """Return the clipped mean of a KL score in trees; None where it is no rational, or no KL."""
+    if not isinstance(rule, KLBound):
+        return None
+    scale, shift = rational(rule.scale), rational(rule.shift)
+    if scale is None or shift is None:
+        return None
+    return min(max(scale * value + shift, Fraction(0)), Fraction(1))
+
+
+def _score(request: Choose, value: Fraction, position: int) -> arb:
+    """Enclose a score; KL bounds as v = -log(1 - q), undecided balls as nan."""
+    rule = request.rule(BALL).at(position)
+    if isinstance(rule, Affine):
+        score: arb = ball(rule.scale) * ball(value) + ball(rule.shift)
+        return score
+    if not isinstance(rule, KLBound):
+        kind = type(rule).__name__
+        raise Unsupported(f"The exact engine cannot compare {kind} without noise.")
+    known = _mean(_tree(request, position), value)
+    mean = ball(rule.scale) * ball(value) + ball(rule.shift) if known is None else known
+    if mean >= 1:
+        return arb("inf")
+    level: arb = ball(rule.level)
+    if mean <= 0:
+        return level
+    return upper_bound(mean, level) if 0 < mean < 1 else arb("nan")
+
+
+def upper_bound(mean: Fraction | arb, level: arb) -> arb:
+    """Enclose v = -log(1 - q) for the largest q with d(mean, q) <= level, by bisection in balls.
+
+    The mean must lie inside (0, 1).
+    """
+    p, rest = ball(mean), ball(1 - mean)
+    constant = p * p.log() + rest * rest.log() - level
+
+    def excess(v: arb) -> arb:
+        value: arb = constant - p * (1 - (-v).exp()).log() + rest * v
+        return value
+
+    low, high = (-rest.log()).lower(), arb(1)
+    while not excess(high) > 0 or not high > low:
+        high *= 2
+    for _ in range(ctx.prec):
+        middle = ((low + high) / 2).mid()
+        value = excess(middle)
+        if value > 0:
+            high = middle
+        elif value < 0:
+            low = middle
+        else:
+            break
+    found: arb = low.union(high)
+    return found

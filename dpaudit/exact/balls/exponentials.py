@@ -1,0 +1,172 @@
+"""Affine scores: functions of a register are piecewise exponential polynomials, exact in balls.
+
+The held register x beats the fresh register y when x + c > y, with c the difference of the two
+bonuses. Ties have probability zero. Every operation is one product with a Laplace density or tail,
+or one antiderivative, so the only error is the radius of the balls.
+
+As a function of its centre mu a release's likelihood is the integral of f(y - mu) W(y). Left and
+right of mu it splits into A + B, and its derivative in mu is rate (B - A): no second evaluation.
+Its logarithm is concave in mu (Prekopa: the region is convex), so the steepest step leaves own sum
+0 upwards and n downwards, and the gain of shorter steps lies under the tangents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import gcd, lcm
+
+from flint import arb
+
+from dpaudit.core.arithmetic import BALL, ball
+from dpaudit.core.scores import Affine
+from dpaudit.errors import Unsupported
+from dpaudit.exact.algebra import Algebra, Bounds, Imprecise
+from dpaudit.exact.balls.moments import Moments
+from dpaudit.exact.balls.piecewise import Laplace, Piecewise, Unit
+from dpaudit.exact.balls.rounding import above, below
+from dpaudit.exact.known import rule_in
+from dpaudit.exact.schedule import Chain, Kind, Stage
+
+NARROW = 1e-9  # width at which a maximum between whole steps is no longer bisected
+
+
+def unit_of(rates: Sequence[Fraction]) -> Unit:
+    """Return the largest rate of which all rates are integer multiples."""
+    denominator = lcm(*(rate.denominator for rate in rates))
+    return Unit(Fraction(gcd(*(int(rate * denominator) for rate in rates)), denominator))
+
+
+@dataclass(frozen=True)
+class Lead:
+    """A comparison of two registers: the held x beats the fresh y when x + lead > y."""
+
+    lead: arb
+    held: Kind
+    fresh: Kind
+
+    @property
+    def identity(self) -> Hashable:
+        """What tells it from other comparisons."""
+        return self.lead.mid().man_exp(), self.lead.rad().man_exp(), self.held, self.fresh
+
+
+class Exponentials(Algebra[Piecewise]):
+    """The algebra of piecewise exponential polynomials whose rates share a unit."""
+
+    def __init__(self, chains: Iterable[Chain], narrow: bool = False) -> None:
+        rates = {chain.rate(i) for chain in chains for i in range(len(chain.episodes))}
+        self.unit, self.narrow = unit_of(sorted(rates)), narrow
+
+    def _law(self, kind: Kind, centre: Fraction) -> Laplace:
+        return Laplace(kind.rate, ball(centre), self.unit)
+
+    def duel(self, chain: Chain, stage: Stage) -> Lead:
+        """Return the lead of the held register."""
+        return self.duel_of(chain, stage)
+
+    @staticmethod
+    def duel_of(chain: Chain, stage: Stage) -> Lead:
+        """Return a stage's lead; raise `Unsupported` unless scores are affine of equal slopes."""
+        rule = rule_in(BALL, stage.request)
+        if type(rule) is not Affine:
+            raise Unsupported(f"{type(rule).__name__} is not affine.")
+        own, other = rule.at(stage.held), rule.at(1 - stage.held)
+        if own.scale is not other.scale and not (
+            ball(own.scale).is_exact() and own.scale == other.scale
+        ):
+            raise Unsupported("Affine scores of different slopes are not in the chain engine.")
+        gap: arb = (ball(own.shift) - ball(other.shift)) / ball(own.scale)
+        return Lead(gap, chain.kind(stage.older), chain.kind(stage.fresh))
+
+    def one(self, kind: Kind) -> Piecewise:
+        """Return the constant 1."""
+        return Piecewise.one(self.unit)
+
+    def times(self, first: Piecewise, second: Piecewise) -> Piecewise:
+        """Return the product."""
+        return first.product(second)
+
+    def absorb(
+        self, function: Piecewise, duel: Lead, fresh: Fraction, held_wins: bool
+    ) -> Piecewise:
+        """Multiply by the fresh release's tail on its side of x + lead."""
+        law = self._law(duel.fresh, fresh)
+        return function.times((law.below if held_wins else law.above)(duel.lead))
+
+    def beyond(
+        self, function: Piecewise, duel: Lead, centre: Fraction, held_wins: bool, of_held: bool
+    ) -> Piecewise:
+        """Integrate one register out, on its side of the other's threshold."""
+        law = self._law(duel.held if of_held else duel.fresh, centre)
+        message = function.times(law.density(arb(0)))
+        mass = message.mass_above if held_wins == of_held else message.mass_below
+        return mass(-duel.lead if of_held else duel.lead)
+
+    def log_total(self, function: Piecewise, kind: Kind, centre: Fraction) -> arb:
+        """Return the logarithm of the integral."""
+        return function.times(self._law(kind, centre).density(arb(0))).integral().log()
+
+    def curve(self, function: Piecewise, kind: Kind) -> Concave:
+        """Return the log-likelihood by a release's own sum."""
+        k = int(kind.rate / self.unit.value)
+        return Concave(Moments(function, k), kind, self.narrow)
+
+
+@dataclass(frozen=True)
+class Concave:
+    """A concave log-likelihood by own sum, with its derivative."""
+
+    moments: Moments
+    kind: Kind
+    narrow: bool
+
+    def __call__(self, total: Fraction) -> tuple[arb, arb]:
+        """Return the log-likelihood and its derivative at an own sum."""
+        rate = ball(self.kind.rate)
+        left, right = self.moments.at(ball(self.kind.centre(total)))
+        mass = left + right
+        return (rate * mass / 2).log(), rate * (right - left) / (mass * ball(self.kind.divisor))
+
+    def largest(self, rising: bool, whole: bool) -> Bounds:
+        """Enclose the gain of the steepest step: a concave function lies under its tangents."""
+        start, sign = (Fraction(0), 1) if rising else (Fraction(self.kind.rows), -1)
+        base, slope = self(start)
+        end, end_slope = self(start + sign)
+        gain, first, last = end - base, sign * slope, sign * end_slope
+        if whole or last >= 0:
+            return bounds(gain, gain, start, start + sign, end)
+        if first <= 0:
+            return bounds(arb(0), arb(0), start, start, base)
+        under = arb.min(gain + arb.max(arb(0), -last), arb.max(arb(0), first))
+        best = bounds(arb.max(arb(0), gain), under, start, start + sign, end)
+        return self._narrowed(best, sign, base, first) if self.narrow else best
+
+    def _narrowed(self, best: Bounds, sign: int, base: arb, slope: arb) -> Bounds:
+        """Bisect the maximum between no step and a whole one until its bounds are narrow."""
+        low, high, low_value = Fraction(0), Fraction(1), arb(0)
+        for _ in range(200):
+            if best.upper - best.lower < NARROW:
+                break
+            middle = (low + high) / 2
+            value, rise = self(best.own + sign * middle)
+            value, rise = value - base, sign * rise
+            if rise > 0:
+                low, low_value, slope = middle, value, rise
+            elif rise < 0:
+                high = middle
+            else:
+                break
+            under = low_value + slope * ball(high - low)
+            here = bounds(value, under, best.own, best.own + sign * middle, value + base)
+            kept = here if here.lower > best.lower else best
+            best = replace(kept, upper=min(best.upper, here.upper))
+        return best
+
+
+def bounds(lower: arb, upper: arb, own: Fraction, other: Fraction, log: arb) -> Bounds:
+    """Return doubles around a loss; raise `Imprecise` where its balls are wide."""
+    if not (lower.is_finite() and upper.is_finite() and upper.rad() < NARROW):
+        raise Imprecise("a likelihood's ball reaches zero.")
+    return Bounds(below(lower), above(upper), own, other, float(log.mid()))

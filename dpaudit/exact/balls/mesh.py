@@ -1,0 +1,100 @@
+"""From a likelihood by own sum, on a mesh, to the largest loss of one reward's change.
+
+phi(s) is the log-likelihood by a release's own sum s in [0, n], L(mu) its exponential as a function
+of the centre mu = s / divisor, W the register's weight. A Laplace density of rate r satisfies
+f'' = r^2 f - r^2 delta, so L'' = r^2 (L - W(mu)) and, with kappa = r / divisor and phi' in units of
+kappa, kappa^2 (1 - W / L - phi'^2) = phi'' <= kappa^2 (1 - phi'^2). Between mesh points phi is
+within h^2 / 8 times these bounds of its chord, on either side.
+
+The sup over 0 <= p < q <= n, q - p <= 1 of phi(q) - phi(p) is then bounded interval by interval:
+q up to the mesh point one reward above p's interval, and q in the last interval before p + 1. All
+excess over mesh values is of second order in the mesh.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from dpaudit.exact.algebra import Bounds
+from dpaudit.exact.balls.interval import Array, Interval, up
+from dpaudit.exact.balls.scan import Scan
+
+
+def mesh_steps(scan: Scan, mesh: int, kappa: float, rising: bool) -> Bounds:
+    """Enclose the largest loss over steps of at most 1 (over whole steps of 1 if mesh is 1).
+
+    `rising` takes phi(q) - phi(p), otherwise phi(p) - phi(q); `kappa` is at least rate / divisor.
+    """
+    log = scan.mass.log()
+    phi, slope, top, mass = log, scan.change, scan.top, scan.mass
+    if not rising:
+        phi, slope, top, mass = phi[::-1], -slope[::-1], top[::-1], mass[::-1]
+    count = len(phi.lo) - 1
+    if mesh == 1:
+        loss = phi[1:] - phi[:-1]
+        best = int(np.argmax(loss.lo))
+        upper = float(np.max(loss.hi))
+        return _steps(float(loss.lo[best]), upper, best, best + 1, log, 1, rising)
+    above, below = _bulges(slope, top, mass, kappa, mesh)
+    window = np.lib.stride_tricks.sliding_window_view
+    # the best mesh pair, for the lower end
+    padded = np.concatenate([phi.lo, np.full(mesh, -np.inf)])
+    reachable = window(padded, mesh + 1)[: count + 1]
+    gain = np.max(reachable, axis=1) - phi.hi
+    best = int(np.argmax(gain))
+    end = best + int(np.argmax(reachable[best]))
+    # interval maxima and minima, curvature included
+    high = up(np.maximum(phi.hi[:-1], phi.hi[1:]) + above)
+    low = np.minimum(phi.lo[:-1], phi.lo[1:]) - below
+    last = np.concatenate([high, np.full(mesh - 1, -np.inf)])
+    upper = float(np.max(np.max(window(last, mesh), axis=1)[:count] - low))
+    if count > mesh:
+        start, stop = slice(0, count - mesh), slice(mesh, count)
+        jump = np.maximum(
+            phi.hi[mesh:-1] - phi.lo[: count - mesh],
+            phi.hi[mesh + 1 :] - phi.lo[1 : count - mesh + 1],
+        )
+        whole = jump + above[stop] + below[start]
+        back = kappa / mesh * np.maximum(0.0, -_least_slope(slope, above, below, mesh, kappa))
+        direct = high[stop] - low[start]
+        upper = max(upper, float(np.max(np.minimum(whole + back[stop], direct))))
+    lower = max(float(gain[best]) - 1e-13, 0.0)
+    upper = max(float(up(upper + 1e-13)), 0.0)
+    return _steps(lower, upper, best, end, log, mesh, rising)
+
+
+def _bulges(
+    slope: Interval, top: Array, mass: Interval, kappa: float, mesh: int
+) -> tuple[Array, Array]:
+    """How far phi can be above and below its chord on each interval."""
+    length = 1.0 / mesh
+    shrink = float(Interval.of(-up(kappa * length)).exp().lo) * (1 - 1e-12)
+    least = np.maximum(mass.lo[:-1], mass.lo[1:]) * shrink
+    with np.errstate(divide="ignore"):
+        ratio = np.where(least > 0, top / np.where(least > 0, least, 1.0), np.inf) * (1 + 1e-12)
+    bend = kappa * np.maximum(1.0, ratio)  # |phi''| / kappa: how fast phi' / kappa moves
+    size = np.minimum(np.abs(slope.lo), np.abs(slope.hi))
+    size = np.where((slope.lo <= 0) & (slope.hi >= 0), 0.0, size)
+    steep = np.maximum(np.maximum(size[:-1], size[1:]) - bend * length, 0.0)
+    factor = kappa**2 * length**2 / 8 * (1 + 1e-9)
+    convex = factor * (1 - np.minimum(steep, 1.0) ** 2)
+    concave = factor * ratio
+    return concave, convex
+
+
+def _least_slope(slope: Interval, above: Array, below: Array, mesh: int, kappa: float) -> Array:
+    """A lower bound of phi' / kappa on each interval."""
+    bend = 8 * mesh * np.maximum(above, below) / kappa * (1 + 1e-9)
+    return np.asarray(np.maximum(np.maximum(slope.lo[:-1], slope.lo[1:]) - bend, -1.0))
+
+
+def _steps(
+    lower: float, upper: float, start: int, stop: int, log: Interval, mesh: int, rising: bool
+) -> Bounds:
+    """Turn positions on the (mirrored) mesh into own sums; `stop` has the larger likelihood."""
+    last = len(log.lo) - 1
+    own, other = (start, stop) if rising else (last - start, last - stop)
+    likely = float(log.lo[other])
+    return Bounds(lower, upper, Fraction(own, mesh), Fraction(other, mesh), likely)

@@ -1,0 +1,143 @@
+"""Thresholds between two KL scores, enclosed on a whole grid, with bounds on their derivatives.
+
+For a register value x of one arm, the values of the other arm's register that lose to it are
+everything below a threshold theta(x). With v = -log(1 - q) the common score, m and m' the clipped
+means and Phi(m, v) = d(m, 1 - e^-v):
+
+  theta solves Phi(m, v) = level, Phi(m', v) = level', m' < q;
+  dm'/dm = lambda (q - m') / (lambda' (q - m)), lambda = logit(q) - logit(m), likewise lambda'.
+
+Where a mean is clipped the threshold is constant: 1 and 0 are plateaus, on which the lower arm wins
+ties. A double approximates each root; the sign of Phi - level on both sides of it, in intervals,
+certifies it (Phi increases in v and decreases in m < q).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.core import divergence
+from dpaudit.exact.balls.interval import Array, Interval, down
+
+Mask = NDArray[np.bool_]
+
+
+class Order(Enum):
+    """How the own level compares with the other's, for certain."""
+
+    BELOW = "below"
+    EQUAL = "equal"
+    ABOVE = "above"
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """theta at the nodes; on the cells between them bounds of |theta'| and |theta''|.
+
+    The bounds are infinite where theta may jump or bend without limit.
+    """
+
+    at: Interval
+    slope: Array
+    bend: Array
+
+
+def divergence_of(m: Array, v: Array) -> Interval:
+    """Enclose d(m, 1 - e^-v) for doubles m in (0, 1) and v > 0."""
+    rest = 1.0 - Interval.of(m)
+    q = 1.0 - Interval.of(-v).exp()
+    ones = Interval.of(m) * (Interval.of(m).log() - Interval(np.maximum(q.lo, 0), q.hi).log())
+    return ones + rest * (rest.log() + Interval.of(v))
+
+
+def _root(guess: Array, spread: Array, beyond_low: object, beyond_high: object) -> Interval:
+    """Widen a guess until both ends are certified; an end that never is stays infinite."""
+    ends = []
+    for sign, test in ((-1.0, beyond_low), (1.0, beyond_high)):
+        end = np.full_like(guess, sign * np.inf)
+        width = spread.copy()
+        missing = np.ones(guess.shape, dtype=bool)
+        for _ in range(12):
+            trial = guess[missing] + sign * width[missing]
+            good = test(trial, missing)  # type: ignore[operator]
+            where = np.flatnonzero(missing)
+            end[where[good]] = trial[good]
+            missing[where[good]] = False
+            if not missing.any():
+                break
+            width *= 4
+        ends.append(end)
+    return Interval(ends[0], ends[1])
+
+
+def upper_bound(m: Interval, level: Interval) -> Interval:
+    """Enclose v = -log(1 - q) for the largest q with d(m, q) <= level, m within (0, 1)."""
+    middle = 0.5 * (m.lo + m.hi)
+    guess = divergence.upper_bound(middle, 0.5 * (level.lo + level.hi))
+    q = -np.expm1(-guess)
+    tilt = guess + np.log(q) - np.log(middle) + np.log1p(-middle)
+    error = 1e-15 * (2 + guess) * (1 - middle) + 2e-16 + tilt * (m.hi - m.lo)
+    spread = 4 * (error + level.hi - level.lo) / np.maximum((q - middle) / q, 1e-300)
+
+    def low(v: Array, index: Mask) -> Mask:
+        sound = (v > 0) & np.isfinite(v)
+        return np.asarray(
+            sound & (divergence_of(m.lo[index], np.where(sound, v, 1.0)).hi <= level.lo)
+        )
+
+    def high(v: Array, index: Mask) -> Mask:
+        sound = np.isfinite(v) & (v > -np.log1p(-m.hi[index]))
+        return np.asarray(
+            sound & (divergence_of(m.hi[index], np.where(sound, v, 1.0)).lo >= level.hi)
+        )
+
+    found = _root(guess, np.maximum(spread, 4e-16 * guess), low, high)
+    return Interval(np.maximum(found.lo, level.lo), found.hi)
+
+
+def lower_mean(v: Interval, level: Interval) -> Interval:
+    """Enclose the m <= q with d(m, 1 - e^-v) = level, for v certainly above level."""
+    middle, target = 0.5 * (v.lo + v.hi), 0.5 * (level.lo + level.hi)
+    guess = _guess_mean(middle, target)
+    q = -np.expm1(-middle)
+    tilt = np.maximum(np.log(q) + middle - np.log(guess) + np.log1p(-guess), 1e-300)
+    error = 1e-15 * (2 + middle) * (1 - guess) + 2e-16 + (1 - guess) * (v.hi - v.lo)
+    spread = 4 * (error + level.hi - level.lo) / tilt + 2e-16 * guess
+
+    def low(m: Array, index: Mask) -> Mask:
+        least = Interval.of(-v.lo[index]).exp().hi  # m is below q = 1 - e^-v
+        sound = (m > 0) & (down(1 - m) > least)
+        return np.asarray(
+            sound & (divergence_of(np.where(sound, m, 0.5), v.lo[index]).lo >= level.hi)
+        )
+
+    def high(m: Array, index: Mask) -> Mask:
+        sound = (m > 0) & (m < 1)
+        return np.asarray(
+            sound & (divergence_of(np.where(sound, m, 0.5), v.hi[index]).hi <= level.lo)
+        )
+
+    return _root(guess, spread, low, high).clip(0.0, 1.0)
+
+
+def _guess_mean(v: Array, level: Array) -> Array:
+    """Approximate `divergence.lower_mean`: bisection on few nodes, Newton on the rest."""
+    count = len(v)
+    level = np.broadcast_to(level, v.shape)
+    some = np.unique(np.concatenate([np.arange(0, count, 32), [count - 1]])).astype(int)
+    known = divergence.lower_mean(v[some], level[some])
+    if len(some) == count:
+        return np.asarray(known)
+    q = -np.expm1(-v)
+    m = np.minimum(np.interp(np.arange(count), some, known), q * (1 - 1e-12))
+    m = np.maximum(m, 1e-300)
+    for _ in range(8):
+        value = m * np.log(m / q) + (1 - m) * (np.log1p(-m) + v)
+        slope = np.log(m / (1 - m)) - np.log(q) - v
+        after = m - (value - level) / slope
+        m = np.where((after > 0) & (after < q), after, np.where(after <= 0, m / 8, (m + q) / 2))
+    return np.asarray(m)

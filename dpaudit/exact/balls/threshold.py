@@ -1,0 +1,197 @@
+"""Thresholds between two certified bounds: the register values that lose to a register value.
+
+Arm scores are v(m), m = clip(scale x + shift), as in `ball_bounds`. The other arm's values that
+lose to x are everything below theta(x), a non-decreasing function. Where both scores are smooth,
+theta' = (scale / scale') pace' / pace and the logarithmic derivative of pace' / pace in v is
+swing - swing'. Plateaus: both at the bottom, or both endless, is a tie that has mass; which
+arm wins it is given. A node whose side of a plateau's end is in doubt keeps the whole line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpaudit.exact.balls.bounds import Bound
+from dpaudit.exact.balls.interval import Array, Interval
+from dpaudit.exact.balls.roots import Mask, Order, Threshold
+
+FLIPPED = {Order.BELOW: Order.ABOVE, Order.ABOVE: Order.BELOW, Order.EQUAL: Order.EQUAL}
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A bound of the mean scale x + shift of a register x; scale is positive."""
+
+    bound: Bound
+    scale: Interval
+    shift: Interval
+
+    def mean(self, x: Array) -> Interval:
+        """Enclose the mean before clipping."""
+        return self.scale * Interval.of(x) + self.shift
+
+    def register(self, m: Interval) -> Interval:
+        """Enclose the register value of a mean."""
+        return (m - self.shift).over(self.scale)
+
+    @property
+    def endless(self) -> bool:
+        """Is the score infinite whatever the register holds?"""
+        return bool(self.bound.top.hi <= 0)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two placed bounds, how the first's bottom compares with the second's, who wins ties."""
+
+    first: Placed
+    second: Placed
+    order: Order
+    first_wins_ties: bool
+
+    @property
+    def flipped(self) -> Pair:
+        """The same comparison with the roles exchanged."""
+        return Pair(self.second, self.first, FLIPPED[self.order], not self.first_wins_ties)
+
+    @property
+    def always(self) -> bool | None:
+        """Whether the first always wins (True), the second always does (False), or neither."""
+        if self.first.endless and self.first_wins_ties:
+            return True
+        return False if self.second.endless and not self.first_wins_ties else None
+
+    def threshold(self, x: Array, of_first: bool) -> Threshold:
+        """Enclose theta on increasing doubles x of one side's register."""
+        return _threshold(x, self) if of_first else _threshold(x, self.flipped)
+
+    def marks(self, of_first: bool) -> list[Interval]:
+        """Return one side's register values at which theta may jump or bend sharply."""
+        return _marks(self) if of_first else _marks(self.flipped)
+
+    def nodes(self, of_first: bool, cells: int) -> Array:
+        """Return the nodes that the comparison wants on one side's axis."""
+        return _nodes(self, cells) if of_first else _nodes(self.flipped, cells)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Two affine scores scale x + shift."""
+
+    scales: tuple[Interval, Interval]
+    shifts: tuple[Interval, Interval]
+    always: None = None
+
+    def threshold(self, x: Array, of_first: bool) -> Threshold:
+        """Enclose theta, an affine function."""
+        own, other = (0, 1) if of_first else (1, 0)
+        gap = self.shifts[own] - self.shifts[other]
+        at = (self.scales[own] * Interval.of(x) + gap).over(self.scales[other])
+        slope = self.scales[own].over(self.scales[other]).hi
+        return Threshold(at, np.full(len(x) - 1, slope), np.zeros(len(x) - 1))
+
+    def marks(self, of_first: bool) -> list[Interval]:
+        """There are none."""
+        return []
+
+
+def _threshold(x: Array, pair: Pair) -> Threshold:
+    own, other = pair.first, pair.second
+    m = own.mean(x)
+    top = np.full(x.shape, True) if own.endless else m.lo >= own.bound.top.hi
+    bottom = (m.hi <= 0) & ~top
+    inner = (m.lo > 0) & (m.hi < own.bound.top.lo) & ~top
+    low, high = np.full(x.shape, -np.inf), np.full(x.shape, np.inf)
+    ceiling = Interval.of(-np.inf) if other.endless else other.register(other.bound.top)
+    low[top], high[top] = (np.inf,) * 2 if pair.first_wins_ties else (ceiling.lo, ceiling.hi)
+    floor = _floor(pair)
+    low[bottom], high[bottom] = floor.lo, floor.hi
+    v = Interval(np.full(x.shape, np.nan), np.full(x.shape, np.nan))
+    mean = Interval(np.full(x.shape, np.nan), np.full(x.shape, np.nan))
+    if inner.any():
+        found = own.bound.value(m[inner])
+        v.lo[inner], v.hi[inner] = found.lo, found.hi
+        least = other.bound.bottom
+        with np.errstate(invalid="ignore"):
+            under = inner & (v.hi < least.lo)
+            over = inner & (v.lo > least.hi) & np.isfinite(v.hi)
+        high[under] = -np.inf
+        high[inner & ~under & ~over] = ceiling.hi
+        if over.any():
+            found = other.bound.inverse(v[over])
+            mean.lo[over], mean.hi[over] = found.lo, found.hi
+            level = other.register(found)
+            low[over], high[over] = level.lo, level.hi
+    slope, bend = _derivatives(pair, m, v, mean)
+    same = (low[1:] == high[:-1]) & (low[:-1] == low[1:]) & (high[:-1] == high[1:])
+    flat = (bottom[1:] & bottom[:-1]) | (top[1:] & top[:-1]) | same
+    return Threshold(Interval(low, high), np.where(flat, 0.0, slope), np.where(flat, 0.0, bend))
+
+
+def _floor(pair: Pair) -> Interval:
+    """theta where the own mean is clipped at 0 and its score is finite."""
+    if pair.order is Order.ABOVE and not pair.first.endless:
+        bottom = pair.first.bound.bottom
+        level = Interval(np.array([bottom.lo]), np.array([bottom.hi]))
+        return pair.second.register(pair.second.bound.inverse(level))[0]
+    if pair.order is Order.EQUAL and pair.first_wins_ties:
+        return pair.second.register(Interval.of(np.float64(0.0)))
+    return Interval.of(-np.inf)
+
+
+def _derivatives(pair: Pair, m: Interval, v: Interval, mean: Interval) -> tuple[Array, Array]:
+    """Bound theta' and |theta''| on each cell; infinite where it may bend without limit."""
+    own, other = pair.first, pair.second
+    with np.errstate(all="ignore"):
+        mine = Interval(m.lo[:-1], m.hi[1:])
+        theirs = Interval(mean.lo[:-1], mean.hi[1:])
+        score = Interval(v.lo[:-1], v.hi[1:])
+        usable = np.isfinite(mine.lo + mine.hi + theirs.lo + theirs.hi + score.lo + score.hi)
+        mine, theirs = _fill(mine, usable, 0.25), _fill(theirs, usable, 0.25)
+        score = _fill(score, usable, 1.0)
+        pace, swing, sound = own.bound.derivatives(mine, score)
+        their_pace, their_swing, also = other.bound.derivatives(theirs, score)
+        slope = their_pace.over(pace)
+        bend = slope.over(pace) * (swing - their_swing)
+        stretch = own.scale.over(other.scale)
+        slope, bend = slope * stretch, bend * stretch * own.scale
+        steep, bent = slope.hi, np.maximum(bend.hi, -bend.lo)
+        usable &= sound & also & (pace.lo > 0) & (score.lo > 0)
+        usable &= np.isfinite(steep) & np.isfinite(bent)
+    return np.where(usable, steep, np.inf), np.where(usable, bent, np.inf)
+
+
+def _fill(x: Interval, usable: Mask, value: float) -> Interval:
+    return Interval(np.where(usable, x.lo, value), np.where(usable, x.hi, value))
+
+
+def graded(low: float, high: float, cells: int) -> Array:
+    """Return nodes that thicken towards both ends like the sixth-degree smooth step."""
+    u = np.linspace(0.0, 1.0, cells + 1)[1:-1]
+    return low + (high - low) * u**3 * (10 - 15 * u + 6 * u**2)
+
+
+def _marks(pair: Pair) -> list[Interval]:
+    """Return the first register's values at which theta may jump or bend sharply, in order."""
+    own, other = pair.first, pair.second
+    if own.endless:
+        return []
+    means = [Interval.of(np.float64(0.0)), own.bound.top]
+    if pair.order is Order.BELOW and not other.endless:
+        bottom = other.bound.bottom
+        level = Interval(np.array([bottom.lo]), np.array([bottom.hi]))
+        means.insert(1, own.bound.inverse(level)[0])
+    return [own.register(mean) for mean in means]
+
+
+def _nodes(pair: Pair, cells: int) -> Array:
+    found: list[Array] = []
+    places = _marks(pair)
+    for place in places:
+        edge = 16 * np.spacing(1 + abs(place.hi)) + 2 * (place.hi - place.lo)
+        found.append(np.array([place.lo - edge, place.hi + edge]))
+    for left, right in zip(places[:-1], places[1:], strict=True):
+        found.append(graded(float(left.hi), float(right.lo), cells))
+    return np.concatenate(found) if found else np.empty(0)

@@ -1,0 +1,1 @@
+"""Floating-point technologies, each with a stated error."""

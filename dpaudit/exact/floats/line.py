@@ -1,0 +1,363 @@
+"""A positive function of one register, known by its logarithm on panels of Gauss-Legendre nodes.
+
+The logarithm is what is interpolated, so relative accuracy does not depend on how small the
+function is. Panels end at the points where the function is not smooth and are halved until the
+Legendre coefficients of the logarithm have died out and its steep parts are nearly straight: a
+steep exponential of any length is one panel. Beyond the outer ends it goes on as an exponential.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import legendre
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+ORDER = 16
+NODES, WEIGHTS = (np.asarray(part) for part in legendre.leggauss(ORDER))
+_COEFFICIENTS = np.linalg.inv(legendre.legvander(NODES, ORDER - 1))
+_BARYCENTRIC = np.array([1.0 / np.prod(x - np.delete(NODES, i)) for i, x in enumerate(NODES)])
+_AT_END = legendre.legvander(np.array([-1.0, 1.0]), ORDER - 1) @ _COEFFICIENTS
+_DEGREES = np.arange(ORDER) * np.arange(1, ORDER + 1) / 2
+_SLOPE_AT_END = np.array([_DEGREES * (-1.0) ** np.arange(1, ORDER + 1), _DEGREES]) @ _COEFFICIENTS
+# from values at the nodes to the coefficients of the integral from -1 to t
+_PRIMITIVE = np.stack([legendre.legint(c, lbnd=-1) for c in _COEFFICIENTS.T], axis=1)
+_FLAT = 4.0  # the most that a logarithm may vary where g itself is integrated as a polynomial
+_STEEPEST = 8.0  # the most that a logarithm may vary where it is integrated by one rule
+_BENT = 2.0  # the most that a steeper one may be off a straight line
+_STEPS = 8  # parts of a steep panel, from its larger end down: the rest is below e^-60 of them
+_DEEPEST = 40
+_LAYER = 0.1
+_NODES_AND_ENDS = np.append(NODES, [1e-10 - 1, 1 - 1e-10])
+
+
+def log_sum(values: Array, axis: int = -1) -> Array:
+    """Return log of the sum of exponentials; -inf where all are -inf."""
+    top = np.max(values, axis=axis, keepdims=True)
+    safe = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.exp(values - safe).sum(axis=axis)) + np.squeeze(safe, axis))
+
+
+def log_difference(large: Array, small: Array) -> Array:
+    """Return log(e^large - e^small) for small <= large; -inf where they are equal."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gap = np.minimum(small - large, 0.0)
+        return np.where(np.isneginf(large), -np.inf, large + np.log(-np.expm1(gap)))
+
+
+def _log_stretch(rate: float, length: Array) -> Array:
+    """Return the logarithm of the integral of e^(rate x) over [0, length]."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        z = rate * length
+        long = np.maximum(z, 0.0) + np.log(-np.expm1(-np.abs(z))) - np.log(abs(rate))
+        return np.where(np.abs(z) < 1e-12, np.log(length), long)
+
+
+@dataclass(frozen=True, eq=False)
+class LogFunction:
+    """log g on adjacent panels; `rates`: its slopes at both ends, nan where g is zero beyond."""
+
+    left: Array
+    right: Array
+    log_values: Array  # panels x ORDER
+    breakpoints: Array  # where it may not be smooth; most panel ends are not
+    rates: tuple[float, float]
+
+    @property
+    def is_one(self) -> bool:
+        """Whether this is the constant 1 itself."""
+        return len(self.left) == 1 and self.rates == (0.0, 0.0) and not self.log_values.any()
+
+    def panel_of(self, x: Array) -> NDArray[np.int64]:
+        """Return the panel that holds each point (the nearest one outside)."""
+        return np.clip(np.searchsorted(self.left, x, side="right") - 1, 0, len(self.left) - 1)
+
+    @cached_property
+    def _nodes(self) -> Array:
+        half = 0.5 * (self.right - self.left)
+        return 0.5 * (self.left + self.right)[:, None] + half[:, None] * NODES
+
+    @cached_property
+    def _ends(self) -> tuple[float, float]:
+        first, last = _AT_END[0] @ self.log_values[0], _AT_END[1] @ self.log_values[-1]
+        return float(first), float(last)
+
+    def _outer(self, side: int) -> float:
+        """Return the logarithm of the integral beyond an end; infinite where it does not decay."""
+        rate = self.rates[side] * (1 - 2 * side)
+        if np.isnan(rate):
+            return -np.inf
+        return self._ends[side] - float(np.log(rate)) if rate > 0 else np.inf
+
+    @cached_property
+    def _from_right(self) -> Array:
+        masses = np.append(self._masses, self._outer(1))
+        return np.asarray(np.logaddexp.accumulate(masses[::-1])[::-1])
+
+    @cached_property
+    def _from_left(self) -> Array:
+        return np.asarray(np.logaddexp.accumulate(np.append(self._outer(0), self._masses)))
+
+    @cached_property
+    def _masses(self) -> Array:
+        return self._integral(np.arange(len(self.left)), self.left, self.right)
+
+    def log_total(self) -> float:
+        """Return the logarithm of the whole integral."""
+        return float(np.logaddexp(self._from_right[0], self._outer(0)))
+
+    def log_at(self, panel: Any, x: Array) -> Array:
+        """Return log g at points of given panels (barycentric interpolation)."""
+        left, right = self.left[panel], self.right[panel]
+        t = (2 * x - left - right) / (right - left)
+        gaps = t[..., None] - NODES
+        hit = gaps == 0
+        ratio = _BARYCENTRIC / np.where(hit, 1.0, gaps)
+        values = self.log_values[panel]
+        smooth = np.einsum("...j,...j->...", ratio, values) / ratio.sum(-1)
+        if hit.any():
+            smooth = np.where(hit.any(-1), np.where(hit, values, 0.0).sum(-1), smooth)
+        return np.asarray(smooth)
+
+    def log_value(self, x: Array) -> Array:
+        """Return log g anywhere; -inf where no panel is."""
+        panel = self.panel_of(x)
+        inside = (x >= self.left[panel]) & (x <= self.right[panel])
+        middle = 0.5 * (self.left[panel] + self.right[panel])
+        found = np.where(inside, self.log_at(panel, np.where(inside, x, middle)), -np.inf)
+        for side, end in enumerate((self.left[0], self.right[-1])):
+            if not np.isnan(self.rates[side]):
+                outside = x > end if side else x < end
+                with np.errstate(invalid="ignore"):
+                    along = self._ends[side] + self.rates[side] * (x - end)
+                found = np.where(outside, along, found)
+        return found
+
+    @cached_property
+    def _primitives(self) -> tuple[Array, Array, NDArray[np.bool_]]:
+        """The largest logarithm of every panel, the primitive of g by it, and where that serves."""
+        top = self.log_values.max(-1)
+        flat = top - self.log_values.min(-1) <= _FLAT
+        half = 0.5 * (self.right - self.left)
+        shown = np.exp(np.where(flat[:, None], self.log_values - top[:, None], 0.0))
+        return top, half[:, None] * (shown @ _PRIMITIVE.T), flat
+
+    def _partial(self, panel: NDArray[np.int64], x: Array, upper: bool) -> Array:
+        """Return the logarithm of the integral from points to an end of their panels."""
+        left, right = self.left[panel], self.right[panel]
+        low, high = (x, right) if upper else (left, x)
+        top, terms, flat = self._primitives
+        t = np.clip((2 * x - left - right) / (right - left), -1.0, 1.0)
+        mass = np.einsum("nk,nk->n", terms[panel], legendre.legvander(t, ORDER))
+        mass = terms[panel].sum(-1) - mass if upper else mass
+        # next to the end a difference of primitives says little
+        served = flat[panel] & (mass > 1e-4 * terms[panel].sum(-1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = top[panel] + np.log(mass)
+        if not served.all():
+            rest = ~served
+            found[rest] = self._integral(panel[rest], low[rest], high[rest])
+        return np.asarray(found)
+
+    def _integral(self, panel: Any, low: Array, high: Array) -> Array:
+        """Return the logarithm of the integral over parts of panels."""
+        found = self._ruled(panel, low, high)
+        at = self.log_at(panel, low), self.log_at(panel, high)
+        drop = np.abs(at[1] - at[0])
+        steep = drop > _STEEPEST
+        if steep.any():
+            low, high, rises = low[steep], high[steep], (at[1] > at[0])[steep]
+            step = (high - low) * _STEEPEST / drop[steep]
+            cuts = np.minimum(step[:, None] * np.arange(_STEPS + 1), (high - low)[:, None])
+            points = np.where(rises[:, None], high[:, None] - cuts, low[:, None] + cuts)
+            ends = np.sort(points, axis=1)
+            rows = np.broadcast_to(np.asarray(panel)[steep][:, None], ends[:, 1:].shape)
+            found[steep] = log_sum(self._ruled(rows, ends[:, :-1], ends[:, 1:]))
+        return found
+
+    def _ruled(self, panel: Any, low: Array, high: Array) -> Array:
+        half = 0.5 * (high - low)
+        points = 0.5 * (low + high)[..., None] + half[..., None] * NODES
+        values = self.log_at(np.broadcast_to(np.asarray(panel)[..., None], points.shape), points)
+        with np.errstate(divide="ignore"):
+            return log_sum(values + np.log(WEIGHTS)) + np.log(half)
+
+    def log_beyond(self, x: Array, upper: bool) -> Array:
+        """Return the logarithm of the integral from x on (or up to x)."""
+        x = np.asarray(x, dtype=float)
+        shape, x = x.shape, x.ravel()
+        panel = self.panel_of(x)
+        inside = np.clip(x, self.left[panel], self.right[panel])
+        rest = (self._from_right[1:] if upper else self._from_left[:-1])[panel]
+        found = np.logaddexp(self._partial(panel, inside, upper), rest)
+        whole = self._from_right[0] if upper else self._from_left[-1]
+        for side, end in enumerate((self.left[0], self.right[-1])):
+            outside = x > end if side else x < end
+            if not outside.any():
+                continue
+            rate, length = self.rates[side], np.abs(x - end)
+            if side == int(upper):  # nothing but the tail is left
+                with np.errstate(invalid="ignore"):
+                    part = self._outer(side) - abs(rate) * length
+            else:
+                away = rate if side else -rate
+                with np.errstate(invalid="ignore"):
+                    part = np.logaddexp(whole, self._ends[side] + _log_stretch(away, length))
+                part = np.where(np.isnan(part), whole, part)
+            part = np.where(np.isnan(part), -np.inf, part)
+            found = np.where(outside, part, found)
+        return np.asarray(found.reshape(shape))
+
+    def tilted(self, rate: float) -> LogFunction:
+        """Return g(x) e^(rate x)."""
+        ends = (self.rates[0] + rate, self.rates[1] + rate)
+        return replace(self, log_values=self.log_values + rate * self._nodes, rates=ends)
+
+    def weighed(self, centre: float, scale: float) -> LogFunction:
+        """Return g times a Laplace density: exact on panels that end at its centre."""
+        wide = self.extended(centre)
+        p = int(wide.panel_of(np.array(centre)))
+        left, right, values = wide.left, wide.right, wide.log_values
+        if left[p] < centre < right[p]:
+            left, right = np.insert(left, p + 1, centre), np.insert(right, p, centre)
+            halves = 0.5 * (left + right)[p : p + 2, None]
+            halves = halves + 0.5 * (right - left)[p : p + 2, None] * NODES
+            parts = wide.log_at(np.full(halves.shape, p), halves)
+            values = np.concatenate([values[:p], parts, values[p + 1 :]])
+        breakpoints = np.unique(np.append(wide.breakpoints, centre))
+        rates = (wide.rates[0] + 1 / scale, wide.rates[1] - 1 / scale)
+        found = LogFunction(left, right, values, breakpoints, rates)
+        density = -np.abs(found._nodes - centre) / scale - np.log(2 * scale)
+        return replace(found, log_values=values + density)
+
+    def extended(self, x: float) -> LogFunction:
+        """Return the function with panels as far as x and a little further, where it goes on."""
+        far = abs(x) + float(self.right[-1] - self.left[0])
+        low, high = min(self.left[0], x - far), max(self.right[-1], x + far)
+        sides = [
+            (0, low, self.left[0], x < self.left[0]),
+            (1, self.right[-1], high, x > self.right[-1]),
+        ]
+        found = self
+        for side, start, stop, wanted in sides:
+            if not wanted or np.isnan(self.rates[side]):
+                continue
+            points = 0.5 * (start + stop) + 0.5 * (stop - start) * NODES
+            row = self.log_value(points)[None]
+            order = (row, found.log_values) if side == 0 else (found.log_values, row)
+            left = np.append(start, found.left) if side == 0 else np.append(found.left, start)
+            right = np.append(stop, found.right) if side == 0 else np.append(found.right, stop)
+            found = replace(found, left=left, right=right, log_values=np.concatenate(order))
+        return found
+
+    def times(self, other: LogFunction, widest: float) -> LogFunction | None:
+        """Return the product; None where it is zero everywhere."""
+        edges = [self.left, self.right[-1:], other.left, other.right[-1:]]
+        ends = np.unique(np.concatenate([self.breakpoints, other.breakpoints]))
+
+        def function(x: Array) -> Array:
+            return self.log_value(x) + other.log_value(x)
+
+        found = _refine(function, _distinct(np.concatenate(edges)), ends, widest)
+        if found is None:
+            return None
+        # where one of them ends, so does the product
+        rates = [
+            rate if np.isfinite(one + two) else np.nan
+            for rate, one, two in zip(found.rates, self.rates, other.rates, strict=True)
+        ]
+        return replace(found, rates=(rates[0], rates[1]))
+
+
+def constant(reach: float) -> LogFunction:
+    """Return the function that is 1 everywhere."""
+    ends = np.array([-reach, reach])
+    return LogFunction(ends[:1], ends[1:], np.zeros((1, ORDER)), np.empty(0), (0.0, 0.0))
+
+
+def build(
+    function: Callable[[Array], Array], breakpoints: Iterable[float], widest: float, reach: float
+) -> LogFunction | None:
+    """Return the log function on panels between the breakpoints and a reach beyond them.
+
+    Panels where it is -inf are left out; None if that is all of them.
+    """
+    inner = np.unique(np.array([x for x in breakpoints if np.isfinite(x)], dtype=float))
+    middle = inner if len(inner) else np.zeros(1)
+    edges = _distinct(np.concatenate([[middle[0] - reach], inner, [middle[-1] + reach]]))
+    return _refine(function, edges, inner, widest)
+
+
+def _distinct(edges: Array) -> Array:
+    """Return edges in order, without those that rounding alone tells apart."""
+    edges = np.unique(edges)
+    scale = max(float(np.abs(edges).max()), float(edges[-1] - edges[0]))
+    return np.asarray(edges[np.append(True, np.diff(edges) > 1e-14 * scale)])
+
+
+def _refine(
+    function: Callable[[Array], Array], edges: Array, inner: Array, widest: float
+) -> LogFunction | None:
+    """Halve panels until the function is resolved on all of them."""
+    left, right = edges[:-1], edges[1:]
+    scale = max(float(np.abs(edges).max()), float(edges[-1] - edges[0]))
+    done: list[tuple[Array, Array, Array]] = []
+    before = np.full(len(left), np.inf)
+    for depth in range(_DEEPEST + 1):
+        half = 0.5 * (right - left)
+        points = 0.5 * (left + right)[:, None] + half[:, None] * _NODES_AND_ENDS
+        everywhere = function(points)
+        values = everywhere[:, :ORDER]
+        present = np.asarray(np.isfinite(values).all(-1))
+        partly = np.isfinite(values).any(-1) & ~present
+        with np.errstate(invalid="ignore"):
+            terms = np.abs(np.where(present[:, None], values, 0.0) @ _COEFFICIENTS.T)
+        # a layer next to a breakpoint may be thinner than the distance to the first node
+        with np.errstate(invalid="ignore"):
+            missed = np.abs(everywhere[:, ORDER:] - values @ _AT_END.T)
+        missed = np.where(np.isfinite(missed), 0.1 * missed, 0.0)
+        inner = terms[:, -3:].max(-1)
+        rest = np.maximum(inner, missed.max(-1))
+        level = np.abs(np.where(present[:, None], values, 0.0)).max(-1)
+        # halving that no longer helps has met the rounding of the function itself
+        stuck = (rest < 1e-9) & (rest > 0.5 * before)
+        # what a narrow panel gets wrong counts by its share of the integral
+        small = rest * np.minimum(1.0, half / widest) <= 1e-12 + 4e-15 * level
+        straight = (2 * terms[:, 1] <= _STEEPEST) | (terms[:, 2:].sum(-1) <= _BENT)
+        flat = terms[:, 2:].sum(-1) <= _STEEPEST
+        narrow = half <= 1e-14 * scale
+        good = present & (((small | stuck) & straight & flat) | narrow | (depth == _DEEPEST))
+        done.append((left[good], right[good], values[good]))
+        again = ((present & ~good) | partly) & ~narrow
+        if depth == _DEEPEST or not again.any():
+            break
+        # where only an end is missed, a thin layer there is cut off at once
+        layer = present & (missed.max(-1) > 10 * inner)
+        share = np.where(layer, np.where(missed[:, 0] > missed[:, 1], _LAYER, 1 - _LAYER), 0.5)
+        middle = (left + share * (right - left))[again]
+        before = np.tile(np.where(present, rest, np.inf)[again], 2)
+        left, right = (
+            np.concatenate([left[again], middle]),
+            np.concatenate([middle, right[again]]),
+        )
+    left, right, values = (np.concatenate(parts) for parts in zip(*done, strict=True))
+    if not len(left):
+        return None
+    order = np.argsort(left)
+    left, right, values = left[order], right[order], values[order]
+    slopes = (
+        _SLOPE_AT_END[0] @ values[0] * 2 / (right[0] - left[0]),
+        (_SLOPE_AT_END[1] @ values[-1] * 2 / (right[-1] - left[-1])),
+    )
+    rates = (
+        float(slopes[0]) if left[0] == edges[0] else np.nan,
+        float(slopes[1]) if right[-1] == edges[-1] else np.nan,
+    )
+    return LogFunction(left, right, values, inner, rates)

@@ -1,0 +1,249 @@
+"""A function of two registers, smooth between curves, on panels of fibres.
+
+A panel is an interval of the outer register with Gauss-Legendre nodes; over each node lies a fibre,
+a row of cells of the inner register between breakpoints that move with the node. Panels end where
+two breakpoints cross or a curve has a corner, so on the curvilinear boxes between neighbouring
+breakpoints the function is smooth and is interpolated in coordinates that follow the breakpoints.
+Along a fibre, convolution with Laplace noise is two one-sided exponential filters. Cells are
+interpolated on their own and summed without cancellation, so small values keep their relative
+accuracy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.polynomial import legendre
+from numpy.typing import NDArray
+
+from dpaudit.exact.floats.curve import Curve
+
+Array = NDArray[np.float64]
+Function = Callable[["Points"], Array]
+
+OUTER, INNER = 10, 12
+
+
+class Rule:
+    """Gauss-Legendre nodes on [-1, 1] with what interpolation and integration need."""
+
+    def __init__(self, order: int) -> None:
+        self.nodes, self.weights = (np.asarray(part) for part in legendre.leggauss(order))
+        gaps = self.nodes[:, None] - self.nodes + np.eye(order)
+        self.barycentric = 1.0 / gaps.prod(1)
+        self.coefficients = np.linalg.inv(legendre.legvander(self.nodes, order - 1))
+        integrals = [legendre.legint(row, lbnd=-1) for row in np.eye(order)]
+        values = np.stack([legendre.legval(self.nodes, row) for row in integrals], axis=1)
+        self.partial = values @ self.coefficients  # integrals from -1 to each node
+
+    def basis(self, t: Array) -> Array:
+        """Return the values of the interpolating polynomials at points (last axis: nodes)."""
+        gaps = t[..., None] - self.nodes
+        hit = gaps == 0
+        ratio = self.barycentric / np.where(hit, 1.0, gaps)
+        smooth = ratio / ratio.sum(-1, keepdims=True)
+        if hit.any():
+            smooth = np.where(hit.any(-1, keepdims=True), hit.astype(float), smooth)
+        return np.asarray(smooth)
+
+
+OUTER_RULE, INNER_RULE = Rule(OUTER), Rule(INNER)
+
+
+@dataclass(frozen=True)
+class Points:
+    """Points of the plane, many of them over each outer node."""
+
+    axis: int  # the inner register
+    nodes: Array
+    counts: NDArray[np.int64]
+    inner: Array
+
+    def __getitem__(self, axis: int) -> Array:
+        """Return one register at every point."""
+        return self.inner if axis == self.axis else np.repeat(self.nodes, self.counts)
+
+    def apply(self, axis: int, function: Callable[[Array], Array]) -> Array:
+        """Return a function of one register at every point, computed once per node if outer."""
+        if axis == self.axis:
+            return function(self.inner)
+        return np.repeat(function(self.nodes), self.counts)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Where a function of two registers may not be smooth: lines per axis, and curves."""
+
+    lines: tuple[frozenset[float], frozenset[float]]
+    curves: tuple[Curve, ...] = ()
+
+    def with_lines(self, axis: int, points: Sequence[float]) -> Shape:
+        """Return the shape with more lines, those within rounding of each other taken as one."""
+        kept: list[float] = []
+        for x in sorted({*self.lines[axis], *points}):
+            if not kept or x - kept[-1] > 1e-11:
+                kept.append(x)
+        lines = list(self.lines)
+        lines[axis] = frozenset(kept)
+        return replace(self, lines=(lines[0], lines[1]))
+
+    def with_curve(self, curve: Curve) -> Shape:
+        """Return the shape with one more curve."""
+        return self if curve in self.curves else replace(self, curves=(*self.curves, curve))
+
+
+@dataclass
+class Panel:
+    """Fibres over the nodes of one interval of the outer register."""
+
+    low: float
+    high: float
+    edges: Array  # nodes x (cells + 1)
+    curves: Array  # curves x nodes: where each curve of the shape is
+    values: Array = field(default_factory=lambda: np.ones((1, 1, 1)))  # nodes x cells x INNER
+
+    @property
+    def nodes(self) -> Array:
+        """The outer register at the nodes."""
+        return 0.5 * (self.low + self.high) + 0.5 * (self.high - self.low) * OUTER_RULE.nodes
+
+    @property
+    def weights(self) -> Array:
+        """The weights of the nodes."""
+        return 0.5 * (self.high - self.low) * OUTER_RULE.weights
+
+    @property
+    def half(self) -> Array:
+        """Half the width of every cell."""
+        return 0.5 * np.diff(self.edges, axis=1)
+
+    @property
+    def middle(self) -> Array:
+        """The middle of every cell."""
+        return 0.5 * (self.edges[:, 1:] + self.edges[:, :-1])
+
+    @property
+    def points(self) -> Array:
+        """The inner register at all nodes of all cells."""
+        return self.middle[..., None] + self.half[..., None] * INNER_RULE.nodes
+
+    def across(self, outer: Array) -> Array:
+        """Return the weights of the nodes in an interpolation at outer values."""
+        return OUTER_RULE.basis((2 * outer - self.low - self.high) / (self.high - self.low))
+
+    def integrals(self) -> Array:
+        """Return the integral over every fibre."""
+        return np.asarray((self.values @ INNER_RULE.weights * self.half).sum(1))
+
+    def convolve(self, scale: float) -> None:
+        """Convolve every fibre with centred Laplace noise."""
+        half = self.half / scale
+        rise = np.exp(half[..., None] * INNER_RULE.nodes)
+        fall = 1.0 / rise
+        edge = np.exp(-half)
+        up = (self.values * rise) @ INNER_RULE.partial.T
+        down = (self.values * fall) @ INNER_RULE.partial[::-1, ::-1].T
+        up_total = (self.values * rise) @ INNER_RULE.weights
+        down_total = (self.values * fall) @ INNER_RULE.weights
+        # what comes from the cells on the left, at the left end of each cell, and the mirror image
+        left, right = np.zeros_like(half), np.zeros_like(half)
+        for cell in range(1, half.shape[1]):
+            before = cell - 1
+            gain = half[:, before] * up_total[:, before]
+            left[:, cell] = edge[:, before] * (edge[:, before] * left[:, before] + gain)
+        for cell in range(half.shape[1] - 2, -1, -1):
+            after = cell + 1
+            gain = half[:, after] * down_total[:, after]
+            right[:, cell] = edge[:, after] * (edge[:, after] * right[:, after] + gain)
+        from_left = fall * (half[..., None] * up + (edge * left)[..., None])
+        from_right = rise * (half[..., None] * down + (edge * right)[..., None])
+        self.values = 0.5 * (from_left + from_right)
+
+
+@dataclass
+class Sheet:
+    """A function on panels, 1 at first; `axis` is the inner register."""
+
+    axis: int
+    panels: list[Panel]
+    shape: Shape
+
+    @cached_property
+    def points(self) -> Points:
+        """All nodes of all cells."""
+        parts = [panel.points for panel in self.panels]
+        return Points(
+            self.axis,
+            np.concatenate([panel.nodes for panel in self.panels]),
+            np.concatenate([np.full(len(part), part[0].size) for part in parts]),
+            np.concatenate([part.ravel() for part in parts]),
+        )
+
+    def multiply(self, function: Function) -> None:
+        """Multiply by a function."""
+        values, place = function(self.points), 0
+        for panel in self.panels:
+            shape = (len(panel.edges), panel.edges.shape[1] - 1, INNER)
+            size = shape[0] * shape[1] * shape[2]
+            part = values[place : place + size].reshape(shape)
+            panel.values = panel.values * part
+            place += size
+
+    def cut(self, curve: Curve, *, above: bool) -> None:
+        """Keep what is above a curve of the shape, or below it."""
+        row = self.shape.curves.index(curve)
+        for panel in self.panels:
+            side = panel.middle >= panel.curves[row][:, None]
+            panel.values = panel.values * (side == above)[..., None]
+
+    def __call__(self, points: Points) -> Array:
+        """Return the function at points, zero beyond the last panels."""
+        inner, outer = points[self.axis], points[1 - self.axis]
+        result = np.zeros_like(inner)
+        for panel, mine in _owned(self.panels, outer):
+            result[mine] = _interpolate(panel, outer[mine], inner[mine])
+        return result
+
+    def integrated(self) -> Callable[[Array], Array]:
+        """Return the integral over the inner register, as a function of the outer one."""
+        integrals = [panel.integrals() for panel in self.panels]
+
+        def line(outer: Array) -> Array:
+            result = np.zeros_like(outer)
+            found = dict(zip(map(id, self.panels), integrals, strict=True))
+            for panel, mine in _owned(self.panels, outer):
+                result[mine] = panel.across(outer[mine]) @ found[id(panel)]
+            return np.maximum(result, 0.0)
+
+        return line
+
+
+def _owned(panels: list[Panel], outer: Array) -> Iterator[tuple[Panel, NDArray[np.int64]]]:
+    """Yield every panel that has some of the outer values, with their indices."""
+    lows = np.array([panel.low for panel in panels])
+    owner = np.searchsorted(lows, outer, side="right") - 1
+    owner[outer > panels[-1].high] = -1
+    order = np.argsort(owner, kind="stable")
+    bounds = np.searchsorted(owner[order], np.arange(len(panels) + 1))
+    for place, panel in enumerate(panels):
+        mine = order[bounds[place] : bounds[place + 1]]
+        if len(mine):
+            yield panel, mine
+
+
+def _interpolate(panel: Panel, outer: Array, inner: Array) -> Array:
+    across = panel.across(outer)
+    edges = across @ panel.edges
+    cell = (edges <= inner[:, None]).sum(1) - 1
+    outside = (cell < 0) | (cell >= edges.shape[1] - 1)
+    cell = np.clip(cell, 0, edges.shape[1] - 2)
+    rows = np.arange(len(cell))
+    low, high = edges[rows, cell], edges[rows, cell + 1]
+    width = np.maximum(high - low, 1e-300)
+    along = INNER_RULE.basis(np.clip((2 * inner - low - high) / width, -1.0, 1.0))
+    blocks = panel.values.transpose(1, 0, 2)[cell]
+    found = np.einsum("po,poi,pi->p", across, blocks, along, optimize=True)
+    return np.where(outside, 0.0, np.maximum(found, 0.0))

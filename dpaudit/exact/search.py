@@ -1,0 +1,140 @@
+"""The search for the largest loss over all paths, releases, backgrounds and steps.
+
+By the extremal-streams corollary the pair differs in one episode, whose own sum moves by at most 1,
+while every other episode is at all-1 (the likelihood rises with the sum) or at all-0 (it falls).
+Every candidate is enclosed. The lower end of the result is the best lower end that is attained, the
+upper end the largest upper end of any candidate; passes over the candidates that could still raise
+it grow finer until the two are near.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from dpaudit.exact.algebra import Algebra, Bounds, Curve, Imprecise, Sharing
+from dpaudit.exact.clock import GRACE, Clock
+from dpaudit.exact.schedule import Chain
+
+
+class Pass(Protocol):
+    """One look at some paths with some technology at some resolution."""
+
+    def curves(self, number: int, background: int) -> Iterator[tuple[int, Curve]]:
+        """Yield the episodes of a path and their likelihoods by own sum, the others fixed."""
+
+
+@dataclass
+class Shared:
+    """A pass over chains: prefixes and suffixes are shared among the paths of a background."""
+
+    algebra: Algebra[Any]
+    chains: list[Chain]
+    _sharing: Sharing[Any] | None = None
+
+    def curves(self, number: int, background: int) -> Iterator[tuple[int, Curve]]:
+        """Yield the episodes of a chain with their curves."""
+        if self._sharing is None or self._sharing.background != background:
+            self._sharing = Sharing(self.algebra, background)
+        return self._sharing.curves(self.chains[number])
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A step: the path, its odd episode, where all others are, and what is known of its loss."""
+
+    path: int
+    episode: int
+    background: int
+    bounds: Bounds
+
+
+@dataclass
+class Found:
+    """What a search knows: every candidate, and whether none is missing."""
+
+    known: dict[tuple[int, int, int], Candidate] = field(default_factory=dict)
+    complete: bool = False
+
+    @property
+    def best(self) -> Candidate | None:
+        """The candidate with the largest lower end."""
+        return max(self.known.values(), key=lambda item: item.bounds.lower, default=None)
+
+    @property
+    def lower(self) -> float:
+        """The largest loss that is attained."""
+        best = self.best
+        return max(best.bounds.lower, 0.0) if best else 0.0
+
+    @property
+    def upper(self) -> float:
+        """What no candidate exceeds; infinite while some are missing."""
+        if not self.complete:
+            return math.inf
+        return max([self.lower, *(item.bounds.upper for item in self.known.values())])
+
+    def above(self, log_floor: float) -> float:
+        """Return the largest loss among steps whose likelier side reaches a floor."""
+        likely = [c.bounds for c in self.known.values() if c.bounds.log_likelihood >= log_floor]
+        return max((bounds.lower for bounds in likely), default=0.0)
+
+    def add(self, item: Candidate) -> None:
+        """Take a candidate over: the better lower end, the lower upper end."""
+        key = (item.path, item.episode, item.background)
+        old = self.known.get(key, item)
+        kept = item if item.bounds.lower >= old.bounds.lower else old
+        upper = min(item.bounds.upper, old.bounds.upper)
+        self.known[key] = replace(kept, bounds=replace(kept.bounds, upper=upper))
+
+
+# what opens the next pass over some paths: given by how much the last one's width is too large
+# (None at first, infinite where it was imprecise); None where there is nothing finer
+Open = Callable[[list[int], float | None], Pass | None]
+
+
+def search(
+    count: int,
+    opened: Open,
+    whole: bool,
+    clock: Clock,
+    width: float,
+    working: Callable[[Pass], AbstractContextManager[Any]] = lambda _: nullcontext(),
+) -> Found:
+    """Search `count` paths until the enclosure is `width` wide, finest, or the clock is late."""
+    found = Found()
+    active = {(number, background) for number in range(count) for background in (1, 0)}
+    excess: float | None = None
+    while (now := opened(sorted({number for number, _ in active}), excess)) is not None:
+        try:
+            with working(now):
+                if not _look(now, active, whole, clock, found):
+                    return found
+        except Imprecise:
+            excess = math.inf
+            continue
+        found.complete = True
+        gap = found.upper - found.lower
+        if gap <= width:
+            break
+        limit = found.lower + width
+        items = found.known.values()
+        active = {(c.path, c.background) for c in items if c.bounds.upper > limit}
+        excess = gap / width
+    return found
+
+
+def _look(now: Pass, active: set[tuple[int, int]], whole: bool, clock: Clock, found: Found) -> bool:
+    """Go through the active paths once; False where the clock was late."""
+    late = clock.later(GRACE)
+    for number, background in sorted(active, key=lambda pair: (-pair[1], pair[0])):
+        if found.known and clock.late:
+            return False
+        late()
+        for episode, curve in now.curves(number, background):
+            bounds = curve.largest(background == 1, whole)
+            found.add(Candidate(number, episode, background, bounds))
+    return True

@@ -1,0 +1,66 @@
+"""The certified engine alone, as the tests ask it: no falling back on doubles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from flint import arb
+
+from dpaudit.core.algorithm import Algorithm, Rows
+from dpaudit.exact import algebra, noiseless, schedule
+from dpaudit.exact.balls import certified
+from dpaudit.exact.balls.cells import Cells
+from dpaudit.exact.balls.exponentials import Exponentials
+from dpaudit.exact.balls.interval import Interval
+from dpaudit.exact.clock import ENDLESS, Clock
+from dpaudit.exact.known import require_alike
+from dpaudit.exact.paths import Path
+from dpaudit.exact.region import region_of
+from dpaudit.exact.result import DEFAULT_FLOOR, Streams, WorstLoss
+from dpaudit.exact.schedule import Chain
+from dpaudit.exact.worst import Asked
+
+
+def path_log_likelihood(path: Path, sums: Mapping[Rows, Fraction], clock: Clock = ENDLESS) -> arb:
+    """Return a ball around the log-probability of a path by the sums of its released rows."""
+    require_alike(path, set())
+    region = region_of(path)
+    totals = {i: sums[episode.rows] for i, episode in enumerate(region.episodes)}
+    if noiseless.applies(region):
+        return arb(0) if noiseless.happens(region, list(totals.values())) else arb("-inf")
+    return certified.log_likelihood(region, totals, clock) if region.decisions else arb(0)
+
+
+def worst_loss(
+    algorithm: Algorithm,
+    horizon: int,
+    streams: Streams = "real",
+    budget_seconds: float | None = None,
+) -> WorstLoss:
+    """Enclose the largest loss, or raise `Unsupported`."""
+    clock = Clock.of(budget_seconds)
+    return Asked(algorithm, horizon, streams, clock, DEFAULT_FLOOR).certified()
+
+
+def chain_of(path: Path) -> Chain:
+    """Return the order in which a path is integrated."""
+    return schedule.chain_of(region_of(path))
+
+
+def numbered(path: Path, sums: Mapping[Rows, Fraction]) -> dict[int, Fraction]:
+    """Return the sums of a path's released rows by episode."""
+    return {i: sums[episode.rows] for i, episode in enumerate(region_of(path).episodes)}
+
+
+def exponentials(chain: Chain, totals: Mapping[int, Fraction]) -> arb:
+    """Enclose the probability of an affine chain at the current precision."""
+    centres = {i: chain.centre(i, total) for i, total in totals.items()}
+    return algebra.log_likelihood(Exponentials([chain]), chain, centres).exp()
+
+
+def cells(chain: Chain, totals: Mapping[int, Fraction], count: int) -> Interval:
+    """Enclose the probability of a chain on cells."""
+    centres = {i: chain.centre(i, total) for i, total in totals.items()}
+    known = [(chain.kind(i), centre) for i, centre in centres.items()]
+    return algebra.log_likelihood(Cells([chain], count, centres=known), chain, centres).exp()
