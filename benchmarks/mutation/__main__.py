@@ -37,7 +37,18 @@ from optimistic import STALE, optimistic
 from trial import Bench
 
 ROOT = Path(__file__).resolve().parents[2]
-TESTS = ("structure", "check", "gate", "exact", "core", "sample", "claims", "commands", "fuzz")
+TESTS = (
+    "structure",
+    "check",
+    "gate",
+    "exact",
+    "core",
+    "sample",
+    "claims",
+    "commands",
+    "fuzz",
+    "symbolic",
+)
 TEXTUAL = {"test_structure_quotes.py", "test_gate_docs.py"}
 
 
