@@ -26,6 +26,7 @@ from dpaudit.exact import algebra, noiseless
 from dpaudit.exact.balls import certified, rounding
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.floats import accumulate, epochs, plane
+from dpaudit.exact.floats.draws import DRAWS_ERROR, Draws, drawn
 from dpaudit.exact.floats.panels import Panels
 from dpaudit.exact.floats.resolution import resolved
 from dpaudit.exact.known import require_alike
@@ -171,6 +172,10 @@ def estimate(
         return accumulate.log_likelihood(program, means, clock), error
     clock()
     chain, panels = region.prepared(_technology)
+    if region.prepared(drawn):
+        centres = dict(enumerate(means.tolist()))
+        value = algebra.log_likelihood(Draws(chain, centres), chain, centres)
+        return float(value), error
     if panels is None:
         return certified.affine_log_likelihood(chain, means), error
     return float(algebra.log_likelihood(panels, chain, dict(enumerate(means.tolist())))), error
@@ -191,7 +196,9 @@ def measured_error(region: Region) -> float:
         return OWN_ERROR + rounding_error
     if region.prepared(_three_arms):
         return plane.PLANE_ERROR + rounding_error
-    return (accumulate.SUMS_ERROR if region.adds else MEASURED_ERROR) + rounding_error
+    if region.adds:
+        return accumulate.SUMS_ERROR + rounding_error
+    return (DRAWS_ERROR if region.prepared(drawn) else MEASURED_ERROR) + rounding_error
 
 
 def _own_scores(region: Region) -> bool:
@@ -211,7 +218,8 @@ def _technology(region: Region) -> tuple[Chain, Panels | None]:
     Doubles round what the closed forms are given, so the result is no more certain than by panels.
     """
     chain = chain_of(region)
-    return chain, None if certified.affine(chain) else Panels([chain])
+    closed = region.prepared(drawn) or certified.affine(chain)
+    return chain, None if closed else Panels([chain])
 
 
 def require_engine(engine: str) -> None:

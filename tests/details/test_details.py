@@ -136,7 +136,7 @@ def test_only_the_very_class_has_bounds(monkeypatch):
 
 def test_what_is_missing_says_why():
     target = resolve("lazy_dp_ts")
-    algorithm = target.build(100, {}, {"arms": 2})
+    algorithm = target.build(100, {}, {"arms": 3})
     claim = claim_of(target, algorithm, 100, None)
     found = details(claim, (), 2.0, 0, "command")
     assert found.profile is None and "BetaDraw" in found.missing["losses"]

@@ -150,7 +150,7 @@ def test_bad_arguments_are_named(actions: list[int], rewards: list[float], engin
 
 def test_unsupported_algorithms_say_so() -> None:
     with pytest.raises(Unsupported):
-        law(load("lazy_dp_ts", arms=2), [0.0] * 4, engine="float")
+        law(load("lazy_dp_ts", arms=3), [0.0] * 4, engine="float")
 
 
 def test_elimination_sums_to_one() -> None:

@@ -199,7 +199,7 @@ def test_profile_is_consistent() -> None:
 
 def test_what_has_no_engine_is_unsupported_rather_than_guessed() -> None:
     with pytest.raises(Unsupported):
-        worst_loss(load("lazy_dp_ts", arms=2), 6, engine="float")
+        worst_loss(load("lazy_dp_ts", arms=3), 6, engine="float")
 
 
 def test_enumeration_out_of_reach_is_unsupported() -> None:

@@ -1,0 +1,181 @@
+"""Thompson's rule on released means, in doubles: both registers on nodes, each decision a matrix.
+
+Given the registers, the arms' draws are independent Beta variables, so that a decision is no
+threshold but a factor P(one draw exceeds the other), smooth in both registers but where a mean is
+clipped. A register becomes a discrete measure: Gauss nodes between the points where something
+bends (clipping, its centres), and the tails beyond the last of them, on which every factor is
+constant. P(one exceeds the other) is an integral over (0, 1), by the double exponential rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc, betaln
+
+from dpaudit.core.algorithm import Choose
+from dpaudit.core.arithmetic import FLOAT
+from dpaudit.core.scores import BetaDraw
+from dpaudit.errors import Unsupported
+from dpaudit.exact.algebra import Algebra, Curve
+from dpaudit.exact.region import Region
+from dpaudit.exact.schedule import Chain, Kind, Stage
+
+Array = NDArray[np.float64]
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(20)
+DRAWS_ERROR = 1e-8  # of a log-likelihood; ten times the largest that was measured by quadrature
+MOST_PULLS = 20_000  # of a batch: beyond, the draws are too sharp for the rule's nodes
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A register's nodes: panels that hold every bend, and the two points where tails begin."""
+
+    kind: Kind
+    edges: Array
+
+    @cached_property
+    def x(self) -> Array:
+        """The nodes, the first and the last edge among them."""
+        middle, half = self._panels
+        inner = (middle[:, None] + half[:, None] * NODES).ravel()
+        return np.concatenate([self.edges[:1], inner, self.edges[-1:]])
+
+    @property
+    def _panels(self) -> tuple[Array, Array]:
+        return (self.edges[1:] + self.edges[:-1]) / 2, np.diff(self.edges) / 2
+
+    def masses(self, at: Fraction) -> Array:
+        """Return what a release with this centre, one of the edges, puts on the nodes."""
+        rate, centre = float(self.kind.rate), float(at)
+        inner = (self._panels[1][:, None] * WEIGHTS).ravel()
+        inner *= 0.5 * rate * np.exp(-rate * np.abs(self.x[1:-1] - centre))
+        tails = 0.5 * np.exp(-rate * np.abs(self.edges[[0, -1]] - centre))
+        return np.concatenate([tails[:1], inner, tails[1:]])
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A decision: both registers, and the chance that the held one's draw is the larger."""
+
+    held: Kind
+    fresh: Kind
+    wins: Array  # by the nodes of the held and of the fresh register
+
+
+class Draws(Algebra[Array]):
+    """Functions of a register are their values at its nodes."""
+
+    def __init__(self, chain: Chain, centres: Mapping[int, float]) -> None:
+        bends: dict[Kind, set[float]] = {}
+        sharpest = 1.0
+        for stage in chain.stages:
+            for position, episode in _shown(stage):
+                n, shift = _law(stage, position)
+                sharpest = max(sharpest, n)
+                found = bends.setdefault(chain.kind(episode), set())
+                found.update((centres[episode], -shift, 1 - shift))
+        self.measures = {
+            kind: Measure(kind, _edges(kind, it, sharpest)) for kind, it in bends.items()
+        }
+
+    def duel(self, chain: Chain, stage: Stage) -> Drawing:
+        """Return a stage's matrix."""
+        held, fresh = (self._parameters(chain, stage, *it) for it in _shown(stage))
+        sharpest = max(_law(stage, position)[0] for position, _ in _shown(stage))
+        wins = exceeds(held[1], fresh[1], sharpest)
+        return Drawing(held[0], fresh[0], wins)
+
+    def _parameters(
+        self, chain: Chain, stage: Stage, position: int, episode: int
+    ) -> tuple[Kind, tuple[Array, Array]]:
+        """Return the Beta parameters of a draw at the nodes of its register."""
+        n, shift = _law(stage, position)
+        kind = chain.kind(episode)
+        mean = np.clip(self.measures[kind].x + shift, 0, 1)
+        return kind, (mean * n + 1, (1 - mean) * n + 1)
+
+    def one(self, kind: Kind) -> Array:
+        """Return the constant 1."""
+        return np.ones_like(self.measures[kind].x)
+
+    def times(self, first: Array, second: Array) -> Array:
+        """Return the product."""
+        return first * second
+
+    def absorb(self, function: Array, duel: Drawing, fresh: Fraction, held_wins: bool) -> Array:
+        """Multiply by the chance of the outcome, the fresh register integrated out."""
+        return function * (_outcome(duel, held_wins) @ self.measures[duel.fresh].masses(fresh))
+
+    def beyond(
+        self, function: Array, duel: Drawing, centre: Fraction, held_wins: bool, of_held: bool
+    ) -> Array:
+        """Integrate one register out."""
+        out = self.measures[duel.held if of_held else duel.fresh].masses(centre) * function
+        factor = _outcome(duel, held_wins)
+        return np.asarray(out @ factor if of_held else factor @ out)
+
+    def log_total(self, function: Array, kind: Kind, centre: Fraction) -> float:
+        """Return the logarithm of the integral."""
+        with np.errstate(divide="ignore"):
+            return float(np.log(function @ self.measures[kind].masses(centre)))
+
+    def curve(self, function: Array, kind: Kind) -> Curve:
+        """Raise: no theorem reduces the streams of Thompson's rule to few."""
+        raise Unsupported("Extremal streams do not apply to draws.")
+
+
+def drawn(region: Region) -> bool:
+    """Tell whether every decision of a region is Thompson's."""
+    requests = [decision.request for decision in region.decisions]
+    return all(isinstance(it, Choose) and type(it.rule(FLOAT)) is BetaDraw for it in requests)
+
+
+def exceeds(first: tuple[Array, Array], second: tuple[Array, Array], sharpest: float) -> Array:
+    """Return P(one Beta draw exceeds another) for all pairs of parameters."""
+    step = min(0.05, 0.5 / np.sqrt(sharpest + 1))
+    s = np.arange(-3.4, 3.4 + step / 2, step)
+    steep = np.pi / 2 * np.sinh(s)
+    log_t, log_rest = -np.logaddexp(0, -2 * steep), -np.logaddexp(0, 2 * steep)
+    a, b = (part[:, None] for part in first)
+    log_density = (a * log_t + b * log_rest) - betaln(a, b)  # t (1 - t) of the substitution inside
+    density = np.exp(log_density) * (np.pi * np.cosh(s) * step)
+    density /= density.sum(axis=1, keepdims=True)
+    below = betainc(second[0][:, None], second[1][:, None], np.exp(log_t))
+    return np.asarray(np.clip(density @ below.T, 0.0, 1.0))
+
+
+def _outcome(duel: Drawing, held_wins: bool) -> Array:
+    return duel.wins if held_wins else 1 - duel.wins
+
+
+def _shown(stage: Stage) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return position and episode of the held and of the fresh register."""
+    return (stage.held, stage.older), (1 - stage.held, stage.fresh)
+
+
+def _law(stage: Stage, position: int) -> tuple[float, float]:
+    rule = stage.request.rule(FLOAT)
+    n, shift = (float(np.broadcast_to(it, 2)[position]) for it in (rule.n, rule.shift))  # type: ignore[attr-defined]
+    if not 0 < n <= MOST_PULLS:
+        raise Unsupported(f"Thompson's rule is integrated for up to {MOST_PULLS:,} pulls.")
+    return n, shift
+
+
+def _edges(kind: Kind, bends: set[float], sharpest: float) -> Array:
+    """Return the edges of the panels: every bend, none wider than noise and draws allow."""
+    found = np.array(sorted(bends))
+    widest = min(2 / float(kind.rate), 0.25, 3 / np.sqrt(sharpest))
+    parts = [
+        np.linspace(a, b, max(int(np.ceil((b - a) / widest)), 1), endpoint=False)
+        for a, b in zip(found[:-1], found[1:], strict=True)
+    ]
+    edges = np.concatenate([*parts, found[-1:]])
+    if len(edges) > 400:
+        raise Unsupported("The noise is too narrow for the nodes of Thompson's rule.")
+    return edges
