@@ -1,12 +1,14 @@
-"""Re-check a certificate of a proof of code, in exact arithmetic, with nothing of the prover.
+"""Re-check a certificate of a proof, in exact arithmetic, with nothing of the provers.
 
-FILE is what `dpaudit check TARGET --certificate FILE` has written: states, moves, forms, shifts and
-charges. Every charge is added up again and every branch must have all of its outcomes. That the
-forms are what the code does is not part of it; the digest says which text was read. Exit 0 if it
-holds, 1 if not, 2 if there is no certificate to read.
+FILE is what `dpaudit check TARGET --certificate FILE` has written. Of code: states, moves, forms,
+shifts and charges; of a declaration: its public states with their requests, or the releases of
+every arm. Every charge is added up again, and every branch must have all of its outcomes. That
+forms and requests are those of the target is not part of it; the digest says which text was read.
+Exit 0 if it holds, 1 if not, 2 if there is no certificate to read.
 
 example:
   dpaudit check my_bandit.py:Policy --certificate proof.json
+  dpaudit check adap_ucb --certificate proof.json
   dpaudit verify proof.json
 """
 
@@ -14,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "re-check a certificate of a proof of code"
+HELP = "re-check a certificate of a proof"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Check a certificate and say what it shows."""
     import json
+    from fractions import Fraction
     from pathlib import Path
 
     from dpaudit.errors import InvalidArgument
@@ -43,12 +46,10 @@ def execute(arguments: argparse.Namespace) -> int:
     except Rejected as error:
         print(f"REJECTED  {arguments.file}: {error}.")
         return 1
-    print(
-        f"VERIFIED  {data['target']}: epsilon*({found.horizon:,}) <= {float(found.charge):.12g} "
-        f"for {data['arms']} arms, epsilon = {float(found.epsilon):g}"
-    )
-    print(f"  {len(found.states):,} states and {len(found.moves):,} moves re-checked in fractions")
-    print(
-        f"  of the text with sha256 {data['sha256'][:16]}...; that it was read right is not shown"
-    )
+    target, arms, epsilon = data["target"], data["arms"], float(Fraction(data["epsilon"]))
+    bound = f"epsilon*({found.horizon:,}) <= {float(found.worst):.12g}"
+    print(f"VERIFIED  {target}: {bound} for {arms} arms, epsilon = {epsilon:g}")
+    print(f"  {found.size} re-checked in fractions")
+    read = "it was read right" if data["kind"] == "code" else "these are its requests"
+    print(f"  of the text with sha256 {data['sha256'][:16]}...; that {read} is not shown")
     return 0

@@ -53,7 +53,7 @@ def certificates(request, tmp_path_factory):
 def test_real_certificates_hold(certificates):
     for data in certificates:
         checked = verify(data)
-        assert 0 < checked.charge <= Fraction(1) * (1 + Fraction(1, 10**12))
+        assert 0 < checked.worst <= Fraction(1) * (1 + Fraction(1, 10**12))
 
 
 def forgeries(data):
