@@ -109,8 +109,8 @@ class Declared:
         _require(len(self.states) == self.arms, "an arm is missing")
         for arm, (episodes, following) in enumerate(self.states):
             count, paid = 0, dict[int, Fraction]()
-            for rounds, *release in (*episodes, (following,)):
-                _require(count > 0 or rounds == 1, f"arm {arm} is not pulled once first")
+            for begun, rounds, *release in (*episodes, following):
+                _require(begun == count and (begun or rounds == 1), f"arm {arm}: another episode")
                 count += _whole(rounds, 1)
                 early = count <= self._most(arm)
                 _require(early == bool(release), f"arm {arm}: an episode is missing or too late")

@@ -53,10 +53,10 @@ def of_chains(algorithm: Episodes, horizon: int) -> dict[str, Any] | None:
         count = 0
         for rows in chain_of(algorithm, arm, horizon):
             count = rows.stop
-            episodes.append([len(rows), *_release(requested(algorithm, rows))])
+            episodes.append([rows.first, len(rows), *_release(requested(algorithm, rows))])
             if len(episodes) > MOST:
                 return None
-        arms.append([episodes, algorithm.episode_length(count) if count else 1])
+        arms.append([episodes, [count, algorithm.episode_length(count) if count else 1]])
     return {"kind": "chains", "horizon": horizon, "states": arms}
 
 

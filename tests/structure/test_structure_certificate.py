@@ -99,16 +99,16 @@ def of_walk(data):
 
 def of_chains(data):
     for arm, (episodes, _) in enumerate(data["states"]):
-        yield "an episode more", changed(data, ("states", arm, 1), 1)
-        for number, (_, first, stop, *_) in enumerate(episodes):
+        yield "an episode more", changed(data, ("states", arm, 1, 1), 1)
+        for number, (_, _, first, stop, *_) in enumerate(episodes):
             path = ("states", arm, 0, number)
             dropped = copy.deepcopy(data)
             del dropped["states"][arm][0][number]
             yield "release dropped", dropped
-            yield "no rows", changed(data, (*path, 2), first)
-            yield "rows not played", changed(data, (*path, 2), stop + 10**8)
-            yield "rows of the last one too", changed(data, (*path, 1), first - 1)
-            yield from of_noise(data, path, 3)
+            yield "no rows", changed(data, (*path, 3), first)
+            yield "rows not played", changed(data, (*path, 3), stop + 10**8)
+            yield "rows of the last one too", changed(data, (*path, 2), first - 1)
+            yield from of_noise(data, path, 4)
     yield "arm dropped", data | {"states": data["states"][:-1]}
 
 
