@@ -22,17 +22,14 @@ import numpy as np
 from dpaudit.core.algorithm import Algorithm, Choose, Play, Release
 from dpaudit.core.noise import Laplace
 from dpaudit.core.walk import begin
-from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.symbolic.drivers import STYLES
+from dpaudit.errors import Unsupported
 from dpaudit.symbolic.indices import Differs, Register, decided
-from dpaudit.symbolic.run import Escape, Run, active
-from dpaudit.symbolic.subject import Target, subject_of
-from dpaudit.symbolic.values import Linear
-from dpaudit.symbolic.walk import Subject
+from dpaudit.symbolic.run import Escape
+from dpaudit.symbolic.scripted import Played, Stage
+from dpaudit.symbolic.subject import Target
 
 EVERY = 4  # decisions whose outcomes are all followed
 RANDOM = 40  # paths beyond
-MOST_BRANCHES = 20_000  # of one path
 
 
 @dataclass(frozen=True)
@@ -61,81 +58,22 @@ class Conformance:
     difference: Difference | None = None
 
 
-@dataclass
-class _Played:
-    """One path of the code: arms, and per round what was compared before the arm was played."""
-
-    arms: list[int]
-    decided: list[list[Any]]
-    branches: list[int]
-    run: Run
-
-
-class _Scripted(Run):
-    """A run that follows a script, and chance after it; without chance, the first outcomes."""
-
-    def __init__(self, script: tuple[int, ...], rng: Any) -> None:
-        super().__init__(prefix=script)
-        self.rng = rng
-
-    def branch(self, outcomes: int, real: Any = None) -> int:
-        position = len(self.trace)
-        if self.escaped is not None:
-            raise self.escaped
-        if position >= MOST_BRANCHES:
-            raise self.escape(f"more than {MOST_BRANCHES} branches on rewards or noise in one run")
-        chosen = 0 if self.rng is None else int(self.rng.integers(outcomes))
-        if position < len(self.prefix):
-            chosen = min(self.prefix[position], outcomes - 1)
-        self.trace.append((chosen, outcomes))
-        return chosen
-
-
 @dataclass(frozen=True)
 class _Compared:
     """The code and the declaration, to be compared on any path."""
 
     algorithm: Algorithm
-    target: Target
-    subject: Subject
+    stage: Stage
 
-    def played(self, script: tuple[int, ...], rng: Any, rounds: int) -> _Played:
-        """Run the code on symbols for some rounds."""
-        run = _Scripted(script, rng)
-        run.files = self.subject.files
-        found = _Played([], [], [], run)
-        arms = self.target.arms
-
-        def reward(round: int) -> Any:
-            return Linear(0, {run.row(round): 1}, {})
-
-        with active(run):
-            policy = self.subject.build()
-            driver = self.subject.driver(policy)
-            if driver is None:
-                raise wrong_style(self.target.text, policy)
-            driver.begin(policy, arms)
-            memory: dict[str, Any] = {}
-            for at in range(rounds):
-                before = len(run.decided)
-                found.arms.append(driver.turn(policy, memory, arms, at, reward))
-                found.decided.append(run.decided[before:])
-                found.branches.append(len(run.trace))
-        self.subject.unchanged()
-        if run.escaped is not None:
-            raise run.escaped
-        return found
-
-    def difference(self, played: _Played) -> Difference | int:
+    def difference(self, played: Played) -> Difference | int:
         """Return where a path of the code leaves the declaration, or how many decisions agreed."""
         try:
             return self._agreed(played)
         except Differs as stop:
-            script = tuple(choice for choice, _ in played.run.trace)
-            script = script[: played.branches[stop.round - 1]]
+            script = played.script(stop.round)
             return Difference(stop.round, tuple(played.arms[: stop.round]), str(stop), script)
 
-    def _agreed(self, played: _Played) -> int:
+    def _agreed(self, played: Played) -> int:
         """Answer the declaration with the code's plays; return the decisions that agreed."""
         place = begin(self.algorithm)
         decisions, horizon = 0, len(played.arms)
@@ -178,13 +116,13 @@ class _Compared:
 
     def _tried(self, script: tuple[int, ...], rounds: int) -> Difference | None:
         try:
-            got = self.difference(self.played(script, None, rounds))
+            got = self.difference(self.stage.played(script, None, rounds))
         except (Unsupported, Escape):
             return None
         return got if isinstance(got, Difference) else None
 
 
-def _require_played(request: Play, played: _Played, first: int, rounds: int) -> None:
+def _require_played(request: Play, played: Played, first: int, rounds: int) -> None:
     for now in range(first, first + rounds):
         if played.decided[now]:
             raise Differs(now + 1, "the code compares noisy values, the declaration none")
@@ -196,20 +134,12 @@ def _require_played(request: Play, played: _Played, first: int, rounds: int) -> 
             )
 
 
-def wrong_style(text: str, policy: Any) -> InvalidArgument:
-    """Return the error of an object that is not called round by round."""
-    known = ", ".join("/".join(driver.methods) for driver in reversed(STYLES))
-    kind = "function of the whole stream" if callable(policy) else type(policy).__name__
-    rule = f"is a {kind}; conform compares policies with one of {known}."
-    return InvalidArgument("TARGET", text, rule)
-
-
 def conform(algorithm: Algorithm, target: Target, budget: float, seed: int = 0) -> Conformance:
     """Compare code with a declaration on many paths; the smallest difference that was met.
 
     Raises `Unsupported` or `Escape` where they cannot be compared and no path differs.
     """
-    case = _Compared(algorithm, target, subject_of(target))
+    case = _Compared(algorithm, Stage.of(target))
     end = time.monotonic() + budget
     total, found = Conformance(0, 0, 0), None
     paths = _paths(case, np.random.default_rng(seed), end)
@@ -234,13 +164,13 @@ def conform(algorithm: Algorithm, target: Target, budget: float, seed: int = 0) 
     return replace(total, difference=found)
 
 
-def _paths(case: _Compared, rng: Any, end: float) -> Iterator[_Played]:
+def _paths(case: _Compared, rng: Any, end: float) -> Iterator[Played]:
     """Yield paths: all outcomes of the first branches, then random ones."""
-    rounds = case.target.horizon
+    rounds = case.stage.target.horizon
     pending: list[tuple[int, ...]] = [()]
     while pending and time.monotonic() < end:
         script = pending.pop()
-        played = case.played(script, rng, rounds)
+        played = case.stage.played(script, rng, rounds)
         yield played
         taken = played.run.trace[:EVERY]
         for position in range(len(script), len(taken)):
@@ -249,4 +179,4 @@ def _paths(case: _Compared, rng: Any, end: float) -> Iterator[_Played]:
     for _ in range(RANDOM):
         if time.monotonic() > end:
             return
-        yield case.played((), rng, rounds)
+        yield case.stage.played((), rng, rounds)

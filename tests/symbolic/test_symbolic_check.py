@@ -81,7 +81,10 @@ def test_the_command_says_proved_refuted_undecided_and_broken(tmp_path, monkeypa
     assert run(["check", "wrong.py:RawInitialMeans", *words]) == 1
     out = capsys.readouterr().out
     assert "REFUTED" in out and "without any noise" in out
-    assert run(["audit", "wrong.py:RawInitialMeans", "--replay", "w.json"]) == 1
+    assert run(["replay", "w.json", "--target", "wrong.py:RawInitialMeans"]) == 0
+    assert run(["check", "wrong.py:SharedAcrossTime", "--witness", "v.json"]) == 1
+    assert "sample     REFUTED" in capsys.readouterr().out
+    assert run(["audit", "wrong.py:SharedAcrossTime", "--replay", "v.json"]) == 1
     assert run(["check", "broken.py:policy"]) == 2
     assert run(["check", "right.py:Doubling", "--method", "structure"]) == 2
 
