@@ -50,6 +50,9 @@ def execute(arguments: argparse.Namespace) -> int:
     bound = f"epsilon*({found.horizon:,}) <= {float(found.worst):.12g}"
     print(f"VERIFIED  {target}: {bound} for {arms} arms, epsilon = {epsilon:g}")
     print(f"  {found.size} re-checked in fractions")
-    read = "it was read right" if data["kind"] == "code" else "these are its requests"
-    print(f"  of the text with sha256 {data['sha256'][:16]}...; that {read} is not shown")
+    if data["kind"] == "code":
+        text = f"of the text with sha256 {data['sha256'][:16]}...; that it was read right"
+    else:
+        text = f"that these are the requests of {target}"
+    print(f"  {text} is not shown")
     return 0
