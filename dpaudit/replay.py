@@ -145,19 +145,20 @@ def _read_off(witness: Witness, path: Path, target: str, epsilon: float | None) 
     from dpaudit.gate.subject import Foreign
     from dpaudit.symbolic.declared import read_off
     from dpaudit.symbolic.subject import Target as Code
+    from dpaudit.symbolic.subject import readable
 
-    subject = subject_of(target)
-    if not isinstance(subject, Foreign):
-        return None
     require_named(witness, path, target)
-    sizes = [witness.parameters.get(name) for name in ("arms", "horizon")]
-    for name, size in zip(("arms", "horizon"), sizes, strict=True):
-        require_integer(name, size, 2 if name == "arms" else len(witness.actions))
-    arms, horizon = (int(size or 0) for size in sizes)
-    if arms > MOST_ARMS:
+    if witness.parameters.keys() != {"arms", "horizon"} or not readable(target):
+        return None
+    if not isinstance(subject_of(target), Foreign):
+        return None
+    arms, horizon = witness.parameters["arms"], witness.parameters["horizon"]
+    require_integer("arms", arms, 2)
+    require_integer("horizon", horizon, len(witness.actions))
+    if int(arms) > MOST_ARMS:
         raise InvalidArgument("arms", shown(arms), f"must be at most {MOST_ARMS:,} here.")
     claimed = EPSILON if epsilon is None else epsilon
-    return read_off(Code(target, arms, horizon, claimed), len(witness.actions))[0]
+    return read_off(Code(target, int(arms), int(horizon), claimed), len(witness.actions))[0]
 
 
 def replayed(path: Path, target: str | None = None, epsilon: float | None = None) -> Replayed:
