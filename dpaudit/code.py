@@ -39,6 +39,7 @@ ERROR = 1e-6  # a check that is run every day must not cry wolf once a year
 RUNS = 12_000
 LONGEST = 100  # rounds of runs that nothing was aimed at
 EXACT_SHARE, EXACT_MOST = 0.3, 8.0  # of what is left, and seconds, for likelihoods
+SOON, EXACT_LATE = 24, 3.0  # rounds beyond which likelihoods rarely reach, and seconds then
 NEIGHBOURS = "one reward of the stream"
 
 
@@ -159,7 +160,10 @@ class _Case:
         last = name == [it for it in METHODS if it in self.asked.methods][-1]
         share = left if last else left * SHARE
         if name == "exact" and not last:
-            share = min(left * EXACT_SHARE, EXACT_MOST)
+            late = (
+                self.proved is not None and self.proved.lead and len(self.proved.lead.path) > SOON
+            )
+            share = min(left * EXACT_SHARE, EXACT_LATE if late else EXACT_MOST)
         try:
             with deadline(start + share + PATIENCE):
                 found: Finding = getattr(self, name)(share)
