@@ -101,6 +101,22 @@ class Off(Mine):
             self.left = self.size = self.size + 1
         return arm
 """
+EAGER = """
+from mine import Mine
+
+
+class Eager(Mine):
+    def __init__(self, arms, epsilon):
+        super().__init__(arms, epsilon)
+        self.next = super().select()
+
+    def select(self):
+        return self.next
+
+    def update(self, arm, reward):
+        super().update(arm, reward)
+        self.next = super().select()
+"""
 MINE = """
 import math
 
@@ -126,6 +142,9 @@ def test_conform_tells_the_declared_algorithm_from_an_off_by_one(tmp_path, monke
     small = ["--horizon", "40", "--budget", "3"]
     assert run(["conform", "adap_ucb", "mine.py:Mine", *small]) == 0
     assert "CONFORMS" in capsys.readouterr().out
+    (tmp_path / "eager.py").write_text(EAGER)
+    assert run(["conform", "adap_ucb", "eager.py:Eager", *small]) == 0  # decides when it is told
+    capsys.readouterr()
     assert run(["conform", "adap_ucb", "off.py:Off", *small]) == 1
     assert "round 10: the declaration decides here" in capsys.readouterr().out
     assert run(["conform", "adap_klucb", "mine.py:Mine", *small]) == 3
