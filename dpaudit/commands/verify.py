@@ -15,6 +15,7 @@ example:
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 HELP = "re-check a certificate of a proof"
 
@@ -26,33 +27,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Check a certificate and say what it shows."""
-    import json
     from fractions import Fraction
-    from pathlib import Path
 
-    from dpaudit.errors import InvalidArgument
+    from dpaudit.documents import load, shown
     from dpaudit.verify import Rejected, verify
 
-    try:
-        data = json.loads(Path(arguments.file).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidArgument(
-            "FILE", arguments.file, f"cannot be read: {error.strerror}."
-        ) from None
-    except ValueError:
-        raise InvalidArgument("FILE", arguments.file, "is not JSON.") from None
+    data = load(Path(arguments.file), "FILE")
     try:
         found = verify(data)
+        if missing := [name for name in ("target", "arms", "sha256") if not data.get(name)]:
+            raise Rejected(f"{missing[0]} is missing")
     except Rejected as error:
-        print(f"REJECTED  {arguments.file}: {error}.")
+        print(f"REJECTED  {arguments.file}: {shown(str(error))}.")
         return 1
-    target, arms, epsilon = data["target"], data["arms"], float(Fraction(data["epsilon"]))
+    target, arms = shown(data.get("target")), shown(data.get("arms"))
     bound = f"epsilon*({found.horizon:,}) <= {float(found.worst):.12g}"
+    epsilon = float(Fraction(data["epsilon"]))
     print(f"VERIFIED  {target}: {bound} for {arms} arms, epsilon = {epsilon:g}")
     print(f"  {found.size} re-checked in fractions")
     if data["kind"] == "code":
-        text = f"of the text with sha256 {data['sha256'][:16]}...; that it was read right"
+        digest = str(data.get("sha256"))
+        now = _digest(Path(target.rpartition(":")[0]))
+        other = "" if now in (None, digest) else ", which the file is no longer"
+        text = f"of the text with sha256 {shown(digest[:16])}...{other}; that it was read right"
     else:
         text = f"that these are the requests of {target}"
     print(f"  {text} is not shown")
     return 0
+
+
+def _digest(path: Path) -> str | None:
+    """Return the digest of a file's text as it is now, if there is one."""
+    import hashlib
+
+    try:
+        return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
+    except OSError:
+        return None
