@@ -32,6 +32,7 @@ def certificates(tmp_path_factory):
     return small + large
 
 
+@pytest.mark.slow
 def test_every_private_algorithm_has_a_certificate_that_holds(tmp_path, capsys):
     for name in names():
         if not find(name).private:
