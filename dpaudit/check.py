@@ -162,6 +162,7 @@ class Case:
     algorithm: Algorithm
     exact_horizon: int | None
     seed: int
+    proved: Callable[[Any], Any] = lambda bound: None
 
     def instance(self, horizon: int) -> Algorithm:
         """Return the algorithm built for a horizon: the claimed one itself where it is anytime."""
@@ -183,7 +184,8 @@ class Case:
         """Add up charges at the full horizon."""
         from dpaudit.structure import prove
 
-        return [prove(self.algorithm, self.claim.horizon, self.claim.epsilon, budget)]
+        claim = self.claim
+        return [prove(self.algorithm, claim.horizon, claim.epsilon, budget, self.proved)]
 
     def exact(self, budget: float) -> list[Finding]:
         """Compute likelihoods at the asked horizon, or at as large ones as the budget allows."""
@@ -237,12 +239,14 @@ def check(
     begun: Callable[[Claim], Any] = lambda claim: None,
     heard: Callable[[Finding], Any] = lambda finding: None,
     kept: Callable[[Report], Any] | None = None,
+    proved: Callable[[Any], Any] = lambda bound: None,
 ) -> Report:
     """Judge a claim with every method and return the report; Ctrl-C keeps what was found.
 
     `begun` is told the claim before the work, `heard` every finding as soon as it is there, `kept`
-    the report so far after every check. A check that fails is silent, and the others go on; a check
-    that does not end in its time is stopped. Importing the engines is not counted.
+    the report so far after every check, `proved` the bound that structure has proved. A check that
+    fails is silent, and the others go on; a check that does not end in its time is stopped.
+    Importing the engines is not counted.
     """
     require_integer("horizon", horizon, 1)
     require_positive("budget", budget)
@@ -257,7 +261,7 @@ def check(
             given = {**given, "epsilon": epsilon}
     algorithm = target.build(horizon, given, OFFERED)
     claim = claim_of(target, algorithm, horizon, epsilon)
-    case = Case(target, given, claim, algorithm, exact_horizon, seed)
+    case = Case(target, given, claim, algorithm, exact_horizon, seed, proved)
     begun(claim)
     chosen = [name for name in METHODS if name in methods]
     if not chosen:

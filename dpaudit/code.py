@@ -1,15 +1,16 @@
 """The check of a code target: prove the user's own file, then hunt with real runs where it fails.
 
-`code` proves or says where it stops; what it points at becomes pairs of streams, and `sample`
-judges
-them on runs of the real code under its own error. A proof that covers the claim ends the check.
+`code` proves or says where it stops. Where a charge is too large and every decision is affine, the
+declaration that the code is goes to `exact`, which may refute with likelihoods. What the failed
+proof points at becomes pairs of streams, and `sample` judges them on runs of the real code under
+its own error. A proof that covers the claim ends the check, and so does a refutation.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.check import EPSILON, PATIENCE, Claim, Report, place_of
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from dpaudit.symbolic.prove import Proved
     from dpaudit.symbolic.subject import Target
 
-METHODS = ("code", "sample")
+METHODS = ("code", "exact", "sample")
 ARMS, HORIZON = 2, 1000
 BUDGET = 30.0
 ENDING = 1.5  # seconds before the end at which the audit stops, to say what it found
@@ -37,6 +38,8 @@ SHARE = 0.75  # of the budget, for the proof
 ERROR = 1e-6  # a check that is run every day must not cry wolf once a year
 RUNS = 12_000
 LONGEST = 100  # rounds of runs that nothing was aimed at
+EXACT_SHARE, EXACT_MOST = 0.3, 8.0  # of what is left, and seconds, for likelihoods
+SOON, EXACT_LATE = 24, 3.0  # rounds beyond which likelihoods rarely reach, and seconds then
 NEIGHBOURS = "one reward of the stream"
 
 
@@ -141,19 +144,29 @@ class _Case:
 
     @property
     def covered(self) -> bool:
-        """Whether what is proved is all that is claimed."""
+        """Whether what is proved is all that is claimed, or it is refuted."""
         return any(
-            f.status is Status.PROVED and f.horizon >= self.claim.horizon for f in self.findings
+            f.status is Status.REFUTED
+            or (f.status is Status.PROVED and f.horizon >= self.claim.horizon)
+            for f in self.findings
         )
 
     def run(self, name: str) -> str:
         """Run one check; whatever happens in it is a finding."""
         start = time.monotonic()
         left = max(self.end - start, 0.1)
-        share = left * SHARE if name == "code" and "sample" in self.asked.methods else left
+        if name == "exact" and self.proved is not None and self.proved.lead is None:
+            return ""  # nothing points at a violation
+        last = name == [it for it in METHODS if it in self.asked.methods][-1]
+        share = left if last else left * SHARE
+        if name == "exact" and not last:
+            late = (
+                self.proved is not None and self.proved.lead and len(self.proved.lead.path) > SOON
+            )
+            share = min(left * EXACT_SHARE, EXACT_LATE if late else EXACT_MOST)
         try:
             with deadline(start + share + PATIENCE):
-                found = self.code(share) if name == "code" else self.sample(share)
+                found: Finding = getattr(self, name)(share)
         except KeyboardInterrupt:
             self.interrupted = True
             return "interrupted"
@@ -185,6 +198,17 @@ class _Case:
         self.proved = prove(self.target, budget, Recorder() if self.asked.certified else None)
         self.line = self.proved.line
         return self.proved.finding
+
+    def exact(self, budget: float) -> Finding:
+        """Compute likelihoods of the declaration that the code is, as far as it can be read off."""
+        from dpaudit.affine import judged
+
+        found = judged(self.target, self.source, budget)
+        if self.proved is None or found.status is not Status.HOLDS:
+            return found
+        # a charge is too large: that a few rounds are private is no verdict on the claim
+        reason = f"No violation within {found.horizon:,} rounds. {found.reason}"
+        return replace(found, status=Status.SILENT, reason=reason, epsilon_upper=float("inf"))
 
     def sample(self, budget: float) -> Finding:
         """Audit real runs on the pairs that a failed proof points at, and on the usual ones."""

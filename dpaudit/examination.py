@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import chdir
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpaudit import check as engine
@@ -18,11 +19,12 @@ from dpaudit.errors import require_positive
 from dpaudit.gate.places import Place, place_of
 from dpaudit.output import plain
 from dpaudit.process import Call, Died, call
-from dpaudit.target import foreign, resolve
+from dpaudit.target import Target, foreign, resolve
 from dpaudit.verdict import Finding, Status
 
 if TYPE_CHECKING:
     from dpaudit.gate.subject import Foreign
+    from dpaudit.structure import Bound
 
 CODE_SECONDS = 30.0  # the longest usual budget
 GRACE = 3.0  # seconds beyond the budget until a process that does not answer is stopped
@@ -97,6 +99,7 @@ def _here(
     if isinstance(subject, Foreign) and readable(subject.text):
         return _code(subject, asked, listener)
     target = resolve(asked.target)
+    bounds: list[Bound] = []
     report = engine.check(
         target,
         asked.given,
@@ -109,6 +112,7 @@ def _here(
         begun=listener.begun,
         heard=listener.heard,
         kept=kept,
+        proved=bounds.append,
     )
     listener.concluded(report)
     flaw = None
@@ -120,7 +124,35 @@ def _here(
         flaw = nearest_flaw(algorithm, report.claim.epsilon)
     if asked.command and not report.interrupted:
         report = detailed(report, asked)
-    return Examined(report, flaw, place_of(target.text, target.source))
+    found = None
+    if asked.certified and bounds:
+        found = certificate(target, report.claim, bounds[-1])
+    return Examined(report, flaw, place_of(target.text, target.source), certificate=found)
+
+
+def certificate(target: Target, claim: Claim, bound: Bound) -> dict[str, Any] | None:
+    """Return what structure has proved of a declaration, for `dpaudit.verify`."""
+    import hashlib
+
+    from dpaudit.core.arithmetic import exact
+    from dpaudit.sources import digests
+    from dpaudit.verify import SCHEMA
+
+    evidence = bound.evidence()
+    if evidence is None:
+        return None
+    texts = sorted(digests(target.text, target.source, Path.cwd()).items())
+    return {
+        "dpaudit": "certificate",
+        "schema": SCHEMA,
+        "target": target.text,
+        "parameters": {name: repr(value) for name, value in claim.parameters.items()},
+        "arms": claim.arms,
+        "epsilon": str(exact(claim.epsilon)),
+        "sha256": hashlib.sha256(repr(texts).encode()).hexdigest(),
+        "charge": str(bound.charge),
+        **evidence,
+    }
 
 
 def _code(subject: Foreign, asked: Asked, listener: Listener) -> Examined:

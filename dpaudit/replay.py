@@ -18,7 +18,7 @@ from dpaudit.check import EPSILON, Claim, claim_of
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.documents import read as read_json
 from dpaudit.documents import shown, versioned
-from dpaudit.errors import DpauditError, InvalidArgument, require_positive
+from dpaudit.errors import DpauditError, InvalidArgument, require_integer, require_positive
 from dpaudit.output import plain
 from dpaudit.process import Call, call
 from dpaudit.target import Target, foreign, parameters, resolve
@@ -79,10 +79,16 @@ def named(witness: Witness, path: Path, target: str | None) -> Target:
         text = shlex.quote(shown(witness.target))
         rule = f"is about {text}, which a file alone cannot run; to run it, add --target {text}"
         raise InvalidArgument("file", path, rule)
-    if target is not None and target.rpartition(":")[2] != witness.target.rpartition(":")[2]:
+    if target is not None:
+        require_named(witness, path, target)
+    return resolve(witness.target if target is None else target)
+
+
+def require_named(witness: Witness, path: Path, target: str) -> None:
+    """Raise unless what the user names is what a witness is about."""
+    if target.rpartition(":")[2] != witness.target.rpartition(":")[2]:
         rule = f"is not what {path} is about: {shown(witness.target)}."
         raise InvalidArgument("target", target, rule)
-    return resolve(witness.target if target is None else target)
 
 
 def rebuild(witness: Witness, target: Target) -> Algorithm:
@@ -121,12 +127,38 @@ def replay(
 
     if epsilon is not None:
         require_positive("epsilon", epsilon)
-    code = named(witness, path, target)
-    algorithm = rebuild(witness, code)
-    judged = claim_of(code, algorithm, len(witness.actions), epsilon).epsilon
+    algorithm = None if target is None else _read_off(witness, path, target, epsilon)
+    if algorithm is not None:
+        judged = EPSILON if epsilon is None else epsilon
+    else:
+        code = named(witness, path, target)
+        algorithm = rebuild(witness, code)
+        judged = claim_of(code, algorithm, len(witness.actions), epsilon).epsilon
     again = replace(fresh(witness, algorithm), epsilon=judged)
     agrees = again.loss.lower <= witness.loss.upper and witness.loss.lower <= again.loss.upper
     return Replayed(again, again.loss.lower > judged, agrees, witness.epsilon)
+
+
+def _read_off(witness: Witness, path: Path, target: str, epsilon: float | None) -> Algorithm | None:
+    """Return the declaration that code is which declares nothing itself; None for what does."""
+    from dpaudit.gate.naming import subject_of
+    from dpaudit.gate.subject import Foreign
+    from dpaudit.symbolic.declared import read_off
+    from dpaudit.symbolic.subject import Target as Code
+    from dpaudit.symbolic.subject import readable
+
+    require_named(witness, path, target)
+    if witness.parameters.keys() != {"arms", "horizon"} or not readable(target):
+        return None
+    if not isinstance(subject_of(target), Foreign):
+        return None
+    arms, horizon = witness.parameters["arms"], witness.parameters["horizon"]
+    require_integer("arms", arms, 2)
+    require_integer("horizon", horizon, len(witness.actions))
+    if int(arms) > MOST_ARMS:
+        raise InvalidArgument("arms", shown(arms), f"must be at most {MOST_ARMS:,} here.")
+    claimed = EPSILON if epsilon is None else epsilon
+    return read_off(Code(target, int(arms), int(horizon), claimed), len(witness.actions))[0]
 
 
 def replayed(path: Path, target: str | None = None, epsilon: float | None = None) -> Replayed:

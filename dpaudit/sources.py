@@ -33,6 +33,7 @@ from dpaudit.core.algorithm import Algorithm
 PACKAGE = Path(dpaudit.__file__).resolve().parent
 CORE = PACKAGE / "core"
 JUDGES = (
+    "affine.py",
     "code.py",
     "symbolic",
     "check.py",

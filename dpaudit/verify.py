@@ -1,12 +1,11 @@
-"""Re-checks a certificate of a proof of code, in fractions, with nothing of the prover.
+"""Re-checks certificates in fractions, with nothing of the provers: of code, and of declarations.
 
-A certificate holds states (constraints B s = A e_i on live draws, what each column has spent) and
-moves between them (new draws and rows, the forms that the path came to depend on, the shifts that
-were fixed). Checked: every outcome of every branch of every state before the horizon has a move;
-after the fixed shifts what is left of old constraints and new forms follows from the constraints
-of the next state; every charge is sum |s| / scale, spent is the largest over the moves that lead
-to a
-state, and no row pays more than epsilon. Not checked: that the forms are what the code does.
+Of code: every outcome of every branch before the horizon has a move; what the fixed shifts leave of
+old constraints B s = A e_i and new forms follows from the next state's constraints; every charge is
+sum |s| / scale, spent is the largest over the moves to a state, no row pays more than epsilon. On
+trust: forms, laws, coins and rows are those of the code. Of a declaration (its public states, one
+chain of releases per arm, or the binary tree of every arm): pull counts, times, all answers, every
+release before the horizon, what each reward pays. On trust: these are the declaration's requests.
 """
 
 from __future__ import annotations
@@ -14,28 +13,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-SLACK = Fraction(1, 10**12)
-ZERO = Fraction(0)
-Vector = dict[tuple[str, str], Fraction]
+SCHEMA = 2
+SLACK, ZERO = Fraction(1, 10**12), Fraction(0)
+Weights = dict[str, Fraction]
+Trace = tuple[tuple[int, int], ...]
 
 
 class Rejected(ValueError):
     """A certificate that does not hold, and where."""
-
-
-def _number(text: Any) -> Fraction:
-    if not isinstance(text, str):
-        raise Rejected(f"{text!r} is no fraction")
-    try:
-        return Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        raise Rejected(f"{text!r} is no fraction") from None
-
-
-def _weights(data: Any) -> dict[str, Fraction]:
-    if not isinstance(data, dict):
-        raise Rejected("weights are missing")
-    return {str(name): _number(value) for name, value in data.items()}
 
 
 def _require(condition: bool, what: str) -> None:
@@ -43,255 +28,273 @@ def _require(condition: bool, what: str) -> None:
         raise Rejected(what)
 
 
-def _scales(data: Any) -> dict[str, Fraction | None]:
-    found = {name: None if value is None else _number(value) for name, value in data.items()}
-    _require(all(it is None or it > 0 for it in found.values()), "a scale is not positive")
+def _fraction(text: Any) -> Fraction:
+    _require(isinstance(text, str) and len(text) < 10_000, f"{text!r} is no fraction")
+    return Fraction(text)
+
+
+def _whole(value: Any, least: int, below: int | None = None) -> int:
+    good = type(value) is int and least <= value < (below or value + 1)
+    _require(good, f"{value!r} is no whole number of its range")
+    return int(value)
+
+
+def _weights(data: Any) -> Weights:
+    _require(isinstance(data, dict), "weights are missing")
+    return {str(n): weight for n, value in data.items() if (weight := _fraction(value))}
+
+
+def _charge(divisor: Any, scale: Any, charge: Any) -> Fraction:
+    parts, found = (_fraction(divisor), _fraction(scale)), _fraction(charge)
+    _require(min(parts) > 0 and found * parts[0] * parts[1] == 1, "a charge is wrong")
     return found
 
 
-class State:
-    """A state of the certificate."""
+class Declared:
+    """A certificate of a declaration."""
 
     def __init__(self, data: Any) -> None:
-        self.time = int(data["time"])
-        self.scales = _scales(data["scales"])
-        self.constraints = [(_weights(d), _weights(r)) for d, r in data["constraints"]]
-        self.columns = {n: (str(o), _number(reach)) for n, (o, reach) in data["columns"].items()}
+        self.arms, self.horizon = _whole(data["arms"], 1), _whole(data["horizon"], 1)
+        self.worst, self.states = ZERO, data["states"]
+        ways = {"walk": self._walk, "chains": self._chains, "tree": self._tree}
+        self.size = ways[data["kind"]]()
+
+    def _released(self, paid: dict[int, Fraction], release: Any, most: int) -> dict[int, Fraction]:
+        """Return an arm's charges by row, as changes, after a release [first, stop, *noise]."""
+        first, stop = _whole(release[0], 0), _whole(release[1], 1, most + 1)
+        _require(first < stop, "a release of no rows")
+        charge, paid = _charge(*release[2:]), dict(paid)
+        for row, change in ((first, charge), (stop, -charge)):
+            paid[row] = paid.get(row, ZERO) + change
+        total = ZERO
+        for row in sorted(paid):
+            total += paid[row]
+            self.worst = max(self.worst, total)
+        return {row: change for row, change in paid.items() if change}
+
+    def _walk(self) -> str:
+        """Follow every answer from every state; equal states must have equal pulls and charges."""
+        places: dict[int, Any] = {0: (0, (0,) * self.arms, ({},) * self.arms)}
+        for own, (name, stated, *asked) in enumerate(self.states):
+            time, pulls, paid = places[own]  # where no path leads there is no place
+            _require(stated == sum(pulls) == time, f"state {own}: another time")
+            *what, after = asked
+            if name == "play":
+                arm, rounds = _whole(what[0], 0, self.arms), _whole(what[1], 1)
+                time += rounds
+                pulls = (*pulls[:arm], pulls[arm] + rounds, *pulls[arm + 1 :])
+                outcomes = int(time < self.horizon)
+            elif name == "release":
+                arm, outcomes = _whole(what[0], 0, self.arms), 1
+                changed = self._released(paid[arm], what[1:], pulls[arm])
+                paid = (*paid[:arm], changed, *paid[arm + 1 :])
+            else:
+                known = {_whole(arm, 0, self.arms) for arm in what[0]}
+                _require(len(known) == len(what[0]) > 0, f"state {own}: an arm twice, or none")
+                _require(name in ("choose", "keep"), f"state {own}: {name!r} is no request")
+                outcomes = len(known) if name == "choose" else 2 ** len(known) - 1
+            _require(len(after) == outcomes, f"state {own}: an answer is missing")
+            for to in after:
+                here = places.setdefault(_whole(to, own + 1, len(self.states)), (time, pulls, paid))
+                _require(here == (time, pulls, paid), f"state {to}: paths that differ meet")
+        _require(len(places) == len(self.states), "it has no states")
+        return f"{len(places):,} public states"
+
+    def _most(self, arm: int) -> int:
+        """Return the largest count at which an arm can release before the last round."""
+        return max(self.horizon - self.arms, int(arm + 1 < self.horizon))
+
+    def _chains(self) -> str:
+        """Add up the releases of every arm, until the next episode ends too late."""
+        _require(len(self.states) == self.arms, "an arm is missing")
+        for arm, (episodes, following) in enumerate(self.states):
+            count, paid = 0, dict[int, Fraction]()
+            for begun, rounds, *release in (*episodes, following):
+                _require(begun == count and (begun or rounds == 1), f"arm {arm}: another episode")
+                count += _whole(rounds, 1)
+                early = count <= self._most(arm)
+                _require(early == bool(release), f"arm {arm}: an episode is missing or too late")
+                paid = self._released(paid, release, count) if early else paid
+        return f"{sum(len(episodes) for episodes, _ in self.states):,} releases of all arms' chains"
+
+    def _tree(self) -> str:
+        """Count the nodes over a row: one of each size at most, and the first row has them all."""
+        self.worst = self._most(0).bit_length() * _charge(*self.states)
+        return f"{self._most(0).bit_length()} levels of every arm's tree"
+
+
+class State:
+    """A state of code; a scale of 0 is that of a draw that cannot be shifted."""
+
+    def __init__(self, data: Any) -> None:
+        self.time, self.scales = _whole(data["time"], 0), _scales(data["scales"])
+        self.constraints = [(str(p), _weights(d), _weights(r)) for p, d, r in data["constraints"]]
+        self.columns = {n: (str(o), _fraction(reach)) for n, (o, reach) in data["columns"].items()}
         self.spent, self.base = _weights(data["spent"]), _weights(data["base"])
         self.owed = {name: _weights(shift) for name, shift in data["owed"].items()}
-        self.basis = reduced([_vector(d, r) for d, r in self.constraints])
-        self.reached: dict[str, Fraction] = {}
-        self.paid: dict[str, Fraction] = {}
-        self.arrivals = 0
-        self.traces: list[tuple[tuple[int, int], ...]] = []
+        self.reached, self.paid = dict[str, Fraction](), dict[str, Fraction]()
+        self.arrivals, self.traces = 0, list[Trace]()
+
+    def implies(self, draws: Weights, rows: Weights) -> bool:
+        """Tell whether a constraint is a combination of this state's, found by their pivots."""
+        left = {("d", n): w for n, w in draws.items()} | {("r", n): w for n, w in rows.items()}
+        for pivot, own, right in self.constraints:
+            factor = left.get(("d", pivot), ZERO) / own[pivot]
+            for kind, weights in (("d", own), ("r", right)):
+                for name, weight in weights.items():
+                    left[kind, name] = left.get((kind, name), ZERO) - factor * weight
+        return not any(left.values())
 
     def owes(self) -> Fraction:
         """Return the largest total of a row if the run ended here."""
         for name, shift in self.owed.items():
-            for draws, rows in self.constraints:
+            for _, draws, rows in self.constraints:
                 left = sum((w * shift.get(d, ZERO) for d, w in draws.items()), ZERO)
                 _require(left == rows.get(name, ZERO), "an owed shift solves no constraint")
-        bound = {name for _, rows in self.constraints for name in rows}
-        _require(bound <= self.owed.keys(), "a bound row has no shift")
+        bound = {name for _, _, rows in self.constraints for name in rows}
+        _require(bound <= self.owed.keys() & self.columns.keys(), "a bound row has no shift")
         totals = dict(self.base)
         for name, (owner, reach) in self.columns.items():
-            cost = sum((abs(s) / self.scale(d) for d, s in self.owed.get(name, {}).items()), ZERO)
-            cost += self.spent.get(name, ZERO)
+            cost = self.spent.get(name, ZERO) + _price(self.owed.get(name, {}), self.scales)
             totals[owner] = totals.get(owner, ZERO) + reach * cost
         return max(totals.values(), default=ZERO)
 
-    def scale(self, draw: str) -> Fraction:
-        """Return the scale of a draw that may be shifted."""
-        found = self.scales.get(draw)
-        if found is None:
-            raise Rejected(f"draw {draw} cannot be shifted")
-        return found
+
+def _scales(data: Any) -> Weights:
+    found = {name: ZERO if value is None else _fraction(value) for name, value in data.items()}
+    _require(all(found[n] > 0 for n, value in data.items() if value), "a scale is not positive")
+    return found
 
 
-def _vector(draws: dict[str, Fraction], rows: dict[str, Fraction]) -> Vector:
-    found = {("d", name): weight for name, weight in draws.items() if weight}
-    return found | {("r", name): weight for name, weight in rows.items() if weight}
+def _price(shift: Weights, scales: Weights) -> Fraction:
+    _require(all(scales[draw] for draw in shift), "a draw cannot be shifted")
+    return sum((abs(s) / scales[draw] for draw, s in shift.items()), ZERO)
 
 
-def reduced(vectors: list[Vector]) -> dict[tuple[str, str], Vector]:
-    """Return a basis of the span, by pivot."""
-    basis: dict[tuple[str, str], Vector] = {}
-    for vector in vectors:
-        left = remainder(vector, basis)
-        if left:
-            pivot = min(left)
-            factor = left[pivot]
-            basis[pivot] = {key: value / factor for key, value in left.items()}
-    return basis
+class Move:
+    """A move of code from a state to one that comes later; a name that is unknown is a KeyError."""
 
+    def __init__(self, data: Any, before: State, after: State) -> None:
+        self.before, self.after, new = before, after, _scales(data["scales"])
+        _require(not new.keys() & before.scales.keys(), "a draw is not new")
+        self.scales, self.columns = before.scales | new, dict(before.columns)
+        owners = {owner for owner, _ in before.columns.values()} | set(data["columns"])
+        for name, (owner, reach) in data["columns"].items():
+            _require(name not in before.columns and owner in owners, f"row {name} is not new")
+            self.columns[name] = (str(owner), _fraction(reach))
+        _require(all(reach >= 0 for _, reach in self.columns.values()), "a reach is negative")
+        self.shifts = {name: _weights(shift) for name, shift in data["shifts"].items()}
+        self.rows, self.draws = dict(data["rows_into"]), dict(data["draws_into"])
+        _require(len(set(self.draws.values())) == len(self.draws), "two draws become one")
+        for old, to in self.draws.items():
+            _require(self.scales[old] == after.scales[to], f"draw {old} changes its scale")
+        for old, to in self.rows.items():
+            _require(self.columns[old][1] == after.columns[to][1], f"row {old} changes its reach")
+        forms = [("", _weights(draws), _weights(rows)) for draws, rows in data["forms"]]
+        for _, draws, rows in (*before.constraints, *forms):
+            self._follows({d: w for d, w in draws.items() if self.scales[d]}, rows)
+        self.ended = self._pay(data)
 
-def remainder(vector: Vector, basis: dict[tuple[str, str], Vector]) -> Vector:
-    """Return what is left of a vector modulo a span; nothing iff it lies in it."""
-    left = dict(vector)
-    while True:
-        pivot = next((key for key in sorted(left) if key in basis), None)
-        if pivot is None:
-            return left
-        factor = left[pivot]
-        for key, value in basis[pivot].items():
-            new = left.get(key, ZERO) - factor * value
-            if new:
-                left[key] = new
-            else:
-                left.pop(key, None)
-
-
-class Checker:
-    """One certificate."""
-
-    def __init__(self, data: Any) -> None:
-        _require(isinstance(data, dict) and data.get("dpaudit") == "certificate", "no certificate")
-        _require(data.get("schema") == 1, "of an unknown schema")
-        self.epsilon, self.charge = _number(data["epsilon"]), _number(data["charge"])
-        self.horizon = int(data["horizon"])
-        self.states = [State(state) for state in data["states"]]
-        self.moves = data["moves"]
-        self.worst = ZERO
-
-    def check(self) -> None:
-        """Raise `Rejected` unless the certificate holds."""
-        first: list[tuple[tuple[int, int], ...]] = []
-        for number, move in enumerate(self.moves):
-            try:
-                self._move(move, first)
-            except Rejected as error:
-                raise Rejected(f"move {number}: {error}") from None
-        _complete(first, "the beginning")
-        for number, state in enumerate(self.states):
-            where = f"state {number}"
-            _require(state.arrivals > 0, f"{where}: no move leads there")
-            if state.time < self.horizon:
-                _complete(state.traces, where)
-            _require(_same(state.spent, state.reached), f"{where}: spent is not what was paid")
-            _require(_same(state.base, state.paid), f"{where}: base is not what was paid")
-            self.worst = max(self.worst, state.owes())
-        _require(self.worst == self.charge, f"the charge is {self.worst}, not {self.charge}")
-        _require(self.charge <= self.epsilon * (1 + SLACK), "the charge is above epsilon")
-
-    def _move(self, move: Any, first: list[tuple[tuple[int, int], ...]]) -> None:
-        after = self.states[int(move["after"])]
-        trace = tuple((int(choice), int(among)) for choice, among in move["trace"])
-        before = State(EMPTY) if move["before"] is None else self.states[int(move["before"])]
-        (first if move["before"] is None else before.traces).append(trace)
-        rounds = int(move["rounds"])
-        _require(rounds >= (0 if move["before"] is None else 1), "it takes no round")
-        _require(before.time + rounds == after.time, "its rounds do not add up")
-        after.arrivals += 1
-        scales = before.scales | _scales(move["scales"])
-        columns = dict(before.columns)
-        for name, (owner, reach) in move["columns"].items():
-            _require(name not in columns and _number(reach) >= 0, f"row {name} is not new")
-            columns[name] = (str(owner), _number(reach))
-        shifts = {name: _weights(shift) for name, shift in move["shifts"].items()}
-        rows_into, draws_into = dict(move["rows_into"]), dict(move["draws_into"])
-        for old, new in draws_into.items():
-            _require(old in scales, f"draw {old} is unknown")
-            _require(scales[old] == after.scales.get(new), f"draw {old} changes its scale")
-        for old, new in rows_into.items():
-            _require(old in columns and new in after.columns, f"row {old} is unknown")
-            _require(columns[old][1] == after.columns[new][1], f"row {old} changes its reach")
-        forms = [(_weights(d), _weights(r)) for d, r in move["forms"]]
-        for draws, rows in (*before.constraints, *forms):
-            free = {d: w for d, w in draws.items() if _known(scales, d) is not None}
-            self._follows(free, rows, shifts, rows_into, draws_into, after)
-        self._pay(move, before, after, scales, columns, shifts, rows_into, draws_into)
-
-    def _follows(
-        self,
-        draws: dict[str, Fraction],
-        rows: dict[str, Fraction],
-        shifts: dict[str, dict[str, Fraction]],
-        rows_into: dict[str, str],
-        draws_into: dict[str, str],
-        after: State,
-    ) -> None:
+    def _follows(self, draws: Weights, rows: Weights) -> None:
         """Check what is left of a constraint once the shifts of draws that leave are fixed."""
-        right: dict[str, Fraction] = {}
-        gone = [d for d in draws if d not in draws_into]
-        for name in rows.keys() | shifts.keys() | rows_into.keys():
-            shift = shifts.get(name, {})
+        right: Weights = {}
+        gone = [d for d in draws if d not in self.draws]
+        for name in rows.keys() | self.shifts.keys() | self.rows.keys():
+            shift = self.shifts.get(name, {})
             value = rows.get(name, ZERO) - sum((draws[d] * shift.get(d, ZERO) for d in gone), ZERO)
-            if name not in rows_into:
+            if name not in self.rows:
                 _require(value == 0, f"row {name} leaves unpaid")
                 continue
-            new = rows_into[name]
-            _require(right.setdefault(new, value) == value, f"row {name} has no twin")
-        left: dict[str, Fraction] = {}
-        for name, weight in draws.items():
-            if name in draws_into:
-                new = draws_into[name]
-                left[new] = left.get(new, ZERO) + weight
-        _require(not remainder(_vector(left, right), after.basis), "a constraint is lost")
+            _require(right.setdefault(self.rows[name], value) == value, f"row {name} has no twin")
+        left = {self.draws[d]: weight for d, weight in draws.items() if d in self.draws}
+        _require(self.after.implies(left, right), "a constraint is lost")
 
-    def _pay(
-        self,
-        move: Any,
-        before: State,
-        after: State,
-        scales: dict[str, Fraction | None],
-        columns: dict[str, tuple[str, Fraction]],
-        shifts: dict[str, dict[str, Fraction]],
-        rows_into: dict[str, str],
-        draws_into: dict[str, str],
-    ) -> None:
-        """Add up what columns have spent, and compare rows that end with epsilon."""
-        spent = {name: before.spent.get(name, ZERO) for name in columns}
-        for name, shift in shifts.items():
-            for draw, s in shift.items():
-                _require(draw not in draws_into, f"draw {draw} is fixed and stays")
-                scale = _known(scales, draw)
-                if scale is None:
-                    raise Rejected(f"draw {draw} cannot be shifted")
-                spent[name] += abs(s) / scale
-        for row, charge in move["coins"]:
-            _require(row in columns and _number(charge) >= 0, f"row {row} is unknown")
-            spent[row] += _number(charge)
-        live: dict[str, list[str]] = {}
-        base = dict(before.base)
-        for name, (owner, reach) in columns.items():
-            if name in rows_into:
+    def _pay(self, data: Any) -> list[Fraction]:
+        """Add up what columns have spent; return what rows that end have paid in all."""
+        spent = {name: self.before.spent.get(name, ZERO) for name in self.columns}
+        for name, shift in self.shifts.items():
+            _require(not shift.keys() & self.draws.keys(), "a draw is fixed and stays")
+            spent[name] += _price(shift, self.scales)
+        for row, charge in data["coins"]:
+            _require(_fraction(charge) >= 0, "a coin that pays")
+            spent[row] += _fraction(charge)
+        live, base = dict[str, list[str]](), dict(self.before.base)
+        for name, (owner, reach) in self.columns.items():
+            if name in self.rows:
                 live.setdefault(owner, []).append(name)
             else:
                 base[owner] = base.get(owner, ZERO) + reach * spent[name]
-        ended = {owner: paid for owner, paid in base.items() if owner not in live}
-        _require(_same(ended, _weights(move["ended"])), "a row ends with another charge")
-        self.worst = max([self.worst, *ended.values()])
+        ended = {owner: paid for owner, paid in base.items() if paid and owner not in live}
+        _require(ended == _weights(data["ended"]), "a row ends with another charge")
         for owner, names in live.items():
+            heirs = {self.rows[name]: self.after.columns[self.rows[name]][0] for name in names}
+            heir, *others = set(heirs.values())
+            _require(len(heirs) == len(names) and not others, f"row {owner} is torn apart")
+            alone, kept = len(names) == 1 and self.columns[names[0]][1], base.get(owner, ZERO)
             for name in names:
-                new, reach = rows_into[name], columns[name][1]
-                total = spent[name]
-                if len(names) == 1 and reach:
-                    total += base.get(owner, ZERO) / reach
-                elif base.get(owner, ZERO):
-                    to = after.columns[new][0]
-                    after.paid[to] = max(after.paid.get(to, ZERO), base[owner])
-                after.reached[new] = max(after.reached.get(new, ZERO), total)
+                if total := spent[name] + (kept / alone if alone else 0):
+                    to = self.rows[name]
+                    self.after.reached[to] = max(self.after.reached.get(to, ZERO), total)
+            if kept and not alone:
+                self.after.paid[heir] = max(self.after.paid.get(heir, ZERO), kept)
+        return list(ended.values())
+
+
+class Code:
+    """A certificate of code."""
+
+    def __init__(self, data: Any) -> None:
+        self.horizon, self.worst = _whole(data["horizon"], 1), ZERO
+        states, start = [State(state) for state in data["states"]], State(EMPTY)
+        for move in data["moves"]:
+            after, first = states[_whole(move["after"], 0)], move["before"] is None
+            before = start if first else states[_whole(move["before"], 0)]
+            rounds = _whole(move["rounds"], 0 if first else 1)
+            _require(before.time + rounds == after.time, "its rounds do not add up")
+            after.arrivals += 1
+            before.traces.append(tuple((int(taken), int(of)) for taken, of in move["trace"]))
+            self.worst = max([self.worst, *Move(move, before, after).ended])
+        for where, state in (("the beginning", start), *enumerate(states)):
+            _require(state is start or state.arrivals > 0, f"state {where}: no move leads there")
+            if state is start or state.time < self.horizon:
+                _complete(state.traces, f"state {where}")
+            _require(state.spent == state.reached, f"state {where}: spent something else")
+            _require(state.base == state.paid, f"state {where}: paid something else")
+            self.worst = max(self.worst, state.owes())
+        self.size = f"{len(states):,} states and {len(data['moves']):,} moves"
 
 
 EMPTY: dict[str, Any] = {"time": 0, "constraints": []}
 EMPTY |= {name: {} for name in ("scales", "columns", "spent", "base", "owed")}
 
 
-def _known(scales: dict[str, Fraction | None], draw: str) -> Fraction | None:
-    if draw not in scales:
-        raise Rejected(f"draw {draw} is unknown")
-    return scales[draw]
-
-
-def _same(one: dict[str, Fraction], other: dict[str, Fraction]) -> bool:
-    return all(one.get(k, ZERO) == other.get(k, ZERO) for k in one.keys() | other.keys())
-
-
-def _complete(traces: list[tuple[tuple[int, int], ...]], where: str) -> None:
+def _complete(traces: list[Trace], where: str) -> None:
     """Check that the outcomes of all branches are there: the traces are the leaves of a tree."""
     _require(bool(traces), f"{where}: no move")
-    _require(len(set(traces)) == len(traces), f"{where}: an outcome twice")
-    groups: dict[tuple[int, ...], set[tuple[int, int]]] = {}
+    if traces == [()]:
+        return
+    _require(() not in traces, f"{where}: an outcome twice, or one that goes on")
+    _require(len({trace[0][1] for trace in traces}) == 1, f"{where}: branches disagree")
+    rest: dict[int, list[Trace]] = {}
     for trace in traces:
-        for position, step in enumerate(trace):
-            groups.setdefault(tuple(c for c, _ in trace[:position]), set()).add(step)
-    leaves = {tuple(c for c, _ in trace) for trace in traces}
-    _require(not leaves & groups.keys(), f"{where}: an outcome that goes on")
-    for steps in groups.values():
-        among = {n for _, n in steps}
-        _require(len(among) == 1, f"{where}: branches disagree")
-        _require(
-            {c for c, _ in steps} == set(range(among.pop())), f"{where}: an outcome is missing"
-        )
+        rest.setdefault(trace[0][0], []).append(trace[1:])
+    _require(rest.keys() == set(range(traces[0][0][1])), f"{where}: an outcome is missing")
+    for later in rest.values():
+        _complete(later, where)
 
 
-def verify(data: Any) -> Checker:
+def verify(data: Any) -> Code | Declared:
     """Return the checked certificate, or raise `Rejected`."""
     try:
-        checker = Checker(data)
-        checker.check()
+        _require(isinstance(data, dict) and data.get("dpaudit") == "certificate", "no certificate")
+        _require(data.get("schema") == SCHEMA, "of an unknown schema")
+        epsilon, charge = _fraction(data["epsilon"]), _fraction(data["charge"])
+        found = Code(data) if data["kind"] == "code" else Declared(data)
+        _require(found.worst == charge, f"the charge is {found.worst}, not {charge}")
+        slack = SLACK if isinstance(found, Code) else ZERO
+        _require(charge <= epsilon * (1 + slack), "the charge is above epsilon")
     except Rejected:
         raise
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except Exception as error:
         raise Rejected(f"it is malformed ({type(error).__name__}: {error})") from None
-    return checker
+    return found

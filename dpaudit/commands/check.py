@@ -49,7 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seed", default=SEED, metavar="S", help="seed of the sample check (default 0)")
     add("--json", metavar="FILE", help="write JSON to FILE, or to stdout for -")
     add("--witness", metavar="FILE", help="save the counterexample, if there is one")
-    add("--certificate", metavar="FILE", help="save what was proved of code, for `verify`")
+    add(
+        "--certificate", metavar="FILE", help="save what structure or code has proved, for `verify`"
+    )
     add("--junit", metavar="FILE", help="write JUnit XML")
     add("--sarif", metavar="FILE", help="write SARIF 2.1.0")
     add("--github", action="store_true", help="print GitHub annotations")
@@ -119,7 +121,7 @@ def execute(arguments: argparse.Namespace) -> int:
             write_json(found.certificate, arguments.certificate)
             out.print(f"Certificate: python -m dpaudit verify {arguments.certificate}")
         else:
-            out.print("No certificate: nothing was proved of code.")
+            out.print("No certificate: neither structure nor code has proved anything.")
     if arguments.json is not None:
         write_json(engine.as_json(found.report), arguments.json, "report")
     if machine.wanted(arguments):

@@ -49,7 +49,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit import report
     from dpaudit.errors import DpauditError, InvalidArgument, require_integer
     from dpaudit.gate import annotations, machine, spent
-    from dpaudit.gate.lock import read
+    from dpaudit.gate.lock import Entry, read
     from dpaudit.gate.message import FOLDER
     from dpaudit.gate.result import Result, exit_code
     from dpaudit.gate.run import Gate
@@ -73,14 +73,15 @@ def execute(arguments: argparse.Namespace) -> int:
             sys.stdout.write(annotations.command("error", where, str(error)) + "\n")
         raise
     budget = None if arguments.budget is None else number("budget", arguments.budget)
-    locked = max(float(entry.options.budget) for entry in entries)
+    judged = [entry for entry in entries if isinstance(entry, Entry)]
+    locked = max((float(entry.options.budget) for entry in judged), default=0.0)
     if budget is not None and budget < locked:
         # less time may miss the counterexample that the locked budget finds
         raise InvalidArgument("budget", f"{budget:g}", f"must be at least as locked, {locked:g} s.")
     fresh = None
     if arguments.fresh:
         place = arguments.spent or path.parent / "dpaudit.fresh.json"
-        fresh = spent.begin(Path(place), entries, number("error", arguments.error))
+        fresh = spent.begin(Path(place), judged, number("error", arguments.error))
     gate = Gate(
         root=path.resolve().parent,
         folder=Path(FOLDER),

@@ -3,7 +3,8 @@
 TARGET is an algorithm name, package.module:object or file.py:object (declared, or a black box that
 only sampling judges). Files are looked for in the lock's directory. `--update` judges locked claims
 again, all or those of the TARGETs, with their own options unless others are given. What gets weaker
-is refused without `--reason TEXT`, which is kept in the lock.
+is refused without `--reason TEXT`, which is kept in the lock. With `--conforms` what is locked is
+that the TARGETs are the declared algorithm (see `dpaudit conform`).
 
 Exit codes: 0 written, 1 a claim is refuted and nothing is written, 2 usage or tool error,
 4 a claim would get weaker or the lock cannot be believed, 130 interrupted (the old lock stays).
@@ -11,6 +12,7 @@ Exit codes: 0 written, 1 a claim is refuted and nothing is written, 2 usage or t
 examples:
   dpaudit lock mine.py:Mine
   dpaudit lock adap_klucb adap_ucb --arms 3 --horizon 1e6
+  dpaudit lock my_bandit.py:Policy --conforms adap_ucb --arms 2,3 --horizon 100
   dpaudit lock --update
   dpaudit lock --update --reason "epsilon raised to 2 for the pilot"
 """
@@ -19,7 +21,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpaudit.gate.conforming import Conforming
 
 HELP = "judge claims and write them to a lock for `gate`"
 
@@ -33,7 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--reason", metavar="TEXT", help="why a claim may get weaker; kept in the lock")
     add("--lock", default="dpaudit.lock", metavar="PATH", help="the lock (default dpaudit.lock)")
     add("--epsilon", metavar="E", help="the claim to judge (default its own, else 1)")
-    add("--arms", metavar="K", help="number of arms (default 2)")
+    add("--arms", metavar="K", help="number of arms (default 2); several with --conforms")
+    add("--conforms", metavar="DECLARATION", help="lock that TARGET conforms to a declaration")
     add("--param", action="append", default=[], metavar="NAME=VALUE", help="any other parameter")
     add("--horizon", metavar="T", help="rounds (default 1e7; 100 for a black box)")
     add("--exact-horizon", metavar="T", help="rounds for exact (default arms + 2)")
@@ -49,7 +55,8 @@ def execute(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
     from dpaudit.errors import InvalidArgument, require_integer
-    from dpaudit.gate.lock import Lock, read, read_edited, write
+    from dpaudit.gate.conforming import Conforming
+    from dpaudit.gate.lock import Entry, Lock, read, read_edited, write
     from dpaudit.gate.lock import Reason as Kept
     from dpaudit.gate.message import summary
     from dpaudit.gate.select import select
@@ -64,7 +71,7 @@ def execute(arguments: argparse.Namespace) -> int:
     reason = (arguments.reason or "").strip() or None
     if arguments.reason is not None and reason is None:
         raise InvalidArgument("reason", "''", "must say something.")
-    asked = _options(arguments)
+    asked = {} if arguments.conforms else _options(arguments)
     jobs = integer("jobs", arguments.jobs)
     require_integer("jobs", jobs, 1)
     if arguments.update and ("epsilon" in asked or "given" in asked):
@@ -81,7 +88,7 @@ def execute(arguments: argparse.Namespace) -> int:
     out = console(quiet=False)
     if edited and reason:
         everything = Kept("(all)", "edited by hand or merged; every claim judged again", reason)
-        old = Lock(old.claims, [*old.history, everything])
+        old = Lock(old.claims, [*old.history, everything], old.conforming)
     with out.status("judging") as status:
         writer = Writer(
             path,
@@ -91,22 +98,41 @@ def execute(arguments: argparse.Namespace) -> int:
             heard=lambda claim, report: out.print(
                 summary(report, claim), markup=False, soft_wrap=True
             ),
+            told=lambda lines: out.print("\n".join(lines), markup=False, soft_wrap=True),
             jobs=jobs,
         )
         try:
             for claim in arguments.remove:
                 writer = writer.removed(claim)
-            if arguments.update:
-                writer = writer.updated(select(writer.lock, arguments.targets), asked)
+            if arguments.conforms:
+                writer = writer.conformed(_conformances(arguments))
+            elif arguments.update:
+                chosen = select(writer.lock, arguments.targets)
+                writer = writer.updated([it for it in chosen if isinstance(it, Entry)], asked)
+                writer = writer.conformed([it for it in chosen if isinstance(it, Conforming)])
             else:
                 writer = writer.added(arguments.targets, Options(**asked))
         except KeyboardInterrupt:
             sys.stderr.write(f"dpaudit: interrupted; {path} is unchanged.\n")
             return 130
     write(path, writer.lock)
-    count = len(writer.lock.claims)
+    count = len(writer.lock.everything)
     out.print(f"{path} holds {count} claim{'s' * (count != 1)}.", markup=False)
     return 0
+
+
+def _conformances(arguments: argparse.Namespace) -> list[Conforming]:
+    """Return the conformances that are to be locked."""
+    from dpaudit.commands.conform import wanted
+    from dpaudit.errors import InvalidArgument
+
+    for name in ("method", "runs", "seed", "exact_horizon", "param"):
+        if getattr(arguments, name):
+            rule = "is for claims of privacy, not for --conforms."
+            raise InvalidArgument(name, getattr(arguments, name), rule)
+    if arguments.update:
+        raise InvalidArgument("conforms", arguments.conforms, "is locked anew, without --update.")
+    return [wanted(target, arguments.conforms, arguments) for target in arguments.targets]
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:

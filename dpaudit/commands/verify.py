@@ -1,20 +1,23 @@
-"""Re-check a certificate of a proof of code, in exact arithmetic, with nothing of the prover.
+"""Re-check a certificate of a proof, in exact arithmetic, with nothing of the provers.
 
-FILE is what `dpaudit check TARGET --certificate FILE` has written: states, moves, forms, shifts and
-charges. Every charge is added up again and every branch must have all of its outcomes. That the
-forms are what the code does is not part of it; the digest says which text was read. Exit 0 if it
-holds, 1 if not, 2 if there is no certificate to read.
+FILE is what `dpaudit check TARGET --certificate FILE` has written. Of code: states, moves, forms,
+shifts and charges; of a declaration: its public states with their requests, or the releases of
+every arm. Every charge is added up again, and every branch must have all of its outcomes. That
+forms and requests are those of the target is not part of it; the digest says which text was read.
+Exit 0 if it holds, 1 if not, 2 if there is no certificate to read.
 
 example:
   dpaudit check my_bandit.py:Policy --certificate proof.json
+  dpaudit check adap_ucb --certificate proof.json
   dpaudit verify proof.json
 """
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
-HELP = "re-check a certificate of a proof of code"
+HELP = "re-check a certificate of a proof"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,31 +27,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Check a certificate and say what it shows."""
-    import json
-    from pathlib import Path
+    from fractions import Fraction
 
-    from dpaudit.errors import InvalidArgument
+    from dpaudit.documents import load, shown
     from dpaudit.verify import Rejected, verify
 
-    try:
-        data = json.loads(Path(arguments.file).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidArgument(
-            "FILE", arguments.file, f"cannot be read: {error.strerror}."
-        ) from None
-    except ValueError:
-        raise InvalidArgument("FILE", arguments.file, "is not JSON.") from None
+    data = load(Path(arguments.file), "FILE")
     try:
         found = verify(data)
+        if missing := [name for name in ("target", "arms", "sha256") if not data.get(name)]:
+            raise Rejected(f"{missing[0]} is missing")
     except Rejected as error:
-        print(f"REJECTED  {arguments.file}: {error}.")
+        print(f"REJECTED  {arguments.file}: {shown(str(error))}.")
         return 1
-    print(
-        f"VERIFIED  {data['target']}: epsilon*({found.horizon:,}) <= {float(found.charge):.12g} "
-        f"for {data['arms']} arms, epsilon = {float(found.epsilon):g}"
-    )
-    print(f"  {len(found.states):,} states and {len(found.moves):,} moves re-checked in fractions")
-    print(
-        f"  of the text with sha256 {data['sha256'][:16]}...; that it was read right is not shown"
-    )
+    target, arms = shown(data.get("target")), shown(data.get("arms"))
+    bound = f"epsilon*({found.horizon:,}) <= {float(found.worst):.12g}"
+    epsilon = float(Fraction(data["epsilon"]))
+    print(f"VERIFIED  {target}: {bound} for {arms} arms, epsilon = {epsilon:g}")
+    print(f"  {found.size} re-checked in fractions")
+    if data["kind"] == "code":
+        digest = str(data.get("sha256"))
+        now = _digest(Path(target.rpartition(":")[0]))
+        other = "" if now in (None, digest) else ", which the file is no longer"
+        text = f"of the text with sha256 {shown(digest[:16])}...{other}; that it was read right"
+    else:
+        text = f"that these are the requests of {target}"
+    print(f"  {text} is not shown")
     return 0
+
+
+def _digest(path: Path) -> str | None:
+    """Return the digest of a file's text as it is now, if there is one."""
+    import hashlib
+
+    try:
+        return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
+    except OSError:
+        return None

@@ -15,8 +15,8 @@ UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 def render(results: Sequence[Result], properties: Mapping[str, str]) -> str:
     """Return the document: a claim that cannot be judged is an error, the rest are failures."""
-    failures = sum(bool(it.problems) and it.report is not None for it in results)
-    errors = sum(bool(it.problems) and it.report is None for it in results)
+    failures = sum(bool(it.problems) and it.judged for it in results)
+    errors = sum(bool(it.problems) and not it.judged for it in results)
     seconds = sum(it.seconds for it in results)
     suite = ElementTree.Element(
         "testsuite",
@@ -46,7 +46,7 @@ def _case(result: Result) -> ElementTree.Element:
         name=_text(result.claim),
         time=f"{result.seconds:.3f}",
     )
-    kind = "failure" if result.report is not None else "error"
+    kind = "failure" if result.judged else "error"
     for number, problem in enumerate(result.problems):
         named = f"{problem.rule.id} {problem.rule.label}"
         found = ElementTree.SubElement(

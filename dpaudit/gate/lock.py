@@ -20,6 +20,7 @@ from dpaudit import documents
 from dpaudit.check import Report
 from dpaudit.documents import SCHEMAS
 from dpaudit.errors import DpauditError, InvalidArgument, require_positive
+from dpaudit.gate.conforming import Conforming, asked
 from dpaudit.gate.subject import Options
 from dpaudit.output import write_text
 from dpaudit.sources import Sources, versions
@@ -94,6 +95,12 @@ class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     claims: list[Entry] = []
     history: list[Reason] = []
+    conforming: list[Conforming] = []
+
+    @property
+    def everything(self) -> list[Entry | Conforming]:
+        """All that is locked, each under the name of its claim."""
+        return [*self.claims, *self.conforming]
 
     def entry(self, claim: str) -> Entry | None:
         """Return the entry of a claim, if it is locked."""
@@ -157,7 +164,11 @@ def options_of(entry: Entry) -> Options:
 
 def encode(lock: Lock) -> str:
     """Return the text of a lock file."""
-    ordered = Lock(sorted(lock.claims, key=lambda entry: entry.claim), lock.history)
+    ordered = Lock(
+        sorted(lock.claims, key=lambda entry: entry.claim),
+        lock.history,
+        sorted(lock.conforming, key=lambda item: item.claim),
+    )
     body = msgspec.to_builtins(ordered) | {"dpaudit": "lock", "schema": SCHEMAS["lock"]}
     whole = body | {"digest": _digest(body)}
     text = msgspec.json.format(msgspec.json.encode(whole, order="sorted"), indent=2)
@@ -199,13 +210,15 @@ def _parsed(path: Path) -> tuple[Lock, bool]:
     stated = data.pop("digest", None) if isinstance(data, dict) else None
     edited = stated != _digest(data)
     try:
-        fields = documents.versioned(data, "lock", migrations={1: _second})
+        fields = documents.versioned(data, "lock", migrations={1: _second, 2: _third})
     except ValueError as error:
         raise LockError(path, str(error)) from None
     try:
         lock = msgspec.convert(fields, Lock)
         for entry in lock.claims:
             _require_numbers(entry)
+        for item in lock.conforming:
+            _require_sizes(item)
     except (msgspec.ValidationError, ValueError, OverflowError, DpauditError) as error:
         said = "was edited by hand and" if edited else "is damaged:"
         rule = f"{said} cannot be read ({error}); restore it from version control."
@@ -225,6 +238,11 @@ def _second(fields: dict[str, Any]) -> dict[str, Any]:
     return fields | {"claims": claims}
 
 
+def _third(fields: dict[str, Any]) -> dict[str, Any]:
+    """Take the second schema to the third, which also locks conformances."""
+    return fields
+
+
 def _reach(found: dict[str, Any]) -> int:
     concluded = found["status"] in (Status.PROVED, Status.HOLDS)
     return int(found["horizon"]) if concluded else 0
@@ -238,3 +256,8 @@ def _require_numbers(entry: Entry) -> None:
             raise ValueError("a bound is nan")
     require_positive("epsilon", float(entry.epsilon))
     options_of(entry)
+
+
+def _require_sizes(item: Conforming) -> None:
+    numbers = float(item.epsilon), float(item.budget)
+    asked(item.target, item.declaration, item.arms, item.horizon, *numbers)

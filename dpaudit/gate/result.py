@@ -65,6 +65,12 @@ class Rule(Enum):
         "The claim is neither proved nor refuted.",
         "Give more with `--budget`, or declare the algorithm so that structure can prove it.",
     )
+    CONFORMS = (
+        "DPA009",
+        "NoLongerConforms",
+        "Code that was locked as conforming to a declaration is another algorithm now.",
+        "Mend the code where it differs, or drop it with `dpaudit lock --remove CLAIM`.",
+    )
 
     @property
     def id(self) -> str:
@@ -112,6 +118,8 @@ class Result:
     replay: str | None = None
     place: Place | None = None
     seconds: float = 0.0
+    word: str = ""
+    """What is said of a claim that is not one of privacy: CONFORMS, DIFFERS, SILENT."""
 
     @property
     def undecided(self) -> bool:
@@ -127,7 +135,12 @@ class Result:
     @property
     def verdict(self) -> str:
         """The verdict now; `NOT JUDGED` where the target could not be judged."""
-        return str(self.report.verdict) if self.report else "NOT JUDGED"
+        return self.word or (str(self.report.verdict) if self.report else "NOT JUDGED")
+
+    @property
+    def judged(self) -> bool:
+        """Whether there is a verdict."""
+        return self.verdict != "NOT JUDGED"
 
 
 def exit_code(results: Sequence[Result]) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from typing import Any
 from dpaudit.check import Report
 from dpaudit.errors import Contradiction, DpauditError
 from dpaudit.gate.compare import STRENGTH, problems
+from dpaudit.gate.conforming import Conforming
+from dpaudit.gate.conforming import result as compared
 from dpaudit.gate.judgement import apart
 from dpaudit.gate.lock import Entry, options_of
 from dpaudit.gate.places import Place
@@ -37,15 +39,17 @@ class Gate:
 
     def results(
         self,
-        entries: list[Entry],
+        entries: Sequence[Entry | Conforming],
         begun: Callable[[str], Any] = lambda claim: None,
         jobs: int = 1,
     ) -> Iterator[Result]:
         """Yield the result of every claim; raise KeyboardInterrupt if a check was interrupted."""
         yield from side_by_side(self.result, entries, jobs, lambda entry: begun(entry.claim))
 
-    def result(self, entry: Entry) -> Result:
+    def result(self, entry: Entry | Conforming) -> Result:
         """Judge one claim again, in a process of its own, and compare."""
+        if isinstance(entry, Conforming):
+            return compared(entry, self.root, self._lock_place(entry.claim))
         start = time.monotonic()
         options = options_of(entry)
         options = replace(

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpaudit.errors import UnknownName
+from dpaudit.gate.conforming import Conforming
 from dpaudit.gate.lock import Entry, Lock
 
 
-def select(lock: Lock, wanted: Sequence[str]) -> list[Entry]:
+def select(lock: Lock, wanted: Sequence[str]) -> list[Entry | Conforming]:
     """Return the claims of these names or targets, all if there are none; unknown names raise."""
+    everything = lock.everything
     if not wanted:
-        return list(lock.claims)
-    known = {name for entry in lock.claims for name in (entry.claim, entry.target)}
+        return everything
+    known = {name for entry in everything for name in (entry.claim, entry.target)}
     for name in wanted:
         if name not in known:
             raise UnknownName("locked claim", name, known or ["(none)"])
-    return [entry for entry in lock.claims if {entry.claim, entry.target} & set(wanted)]
+    return [entry for entry in everything if {entry.claim, entry.target} & set(wanted)]

@@ -19,7 +19,8 @@ def show_result(out: Console, result: Result) -> None:
     """Print a claim, its problems, its counterexample and the line that replays it."""
     mark = "[yellow]open[/]" if result.undecided else "[green]ok[/]  "
     mark = "[bold red]FAIL[/]" if result.problems else mark
-    line = summary(result.report, result.claim) if result.report else result.claim
+    line = f"{result.word:<8} {result.claim}" if result.word else result.claim
+    line = summary(result.report, result.claim) if result.report else line
     out.print(f"{mark}  {escape(line)}", soft_wrap=True)
     for problem in result.problems:
         text = f"      {problem.rule.id} {problem.rule.label}: {problem.message}"

@@ -8,9 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from dpaudit.check import Report
 from dpaudit.errors import Contradiction, DpauditError, InvalidArgument
 from dpaudit.gate.compare import lowered, weakened
+from dpaudit.gate.conforming import Conforming, locked
 from dpaudit.gate.judgement import Judgement, apart
 from dpaudit.gate.lock import Entry, Lock, LockError, Reason, entry_of, options_of, sizes_of
 from dpaudit.gate.subject import Options, claim_id
@@ -38,6 +41,8 @@ class Writer:
     reason: str | None = None
     begun: Callable[[str], Any] = lambda claim: None
     heard: Heard = lambda claim, report: None
+    told: Callable[[list[str]], Any] = lambda lines: None
+    """Who is told what a comparison of code with a declaration says."""
     jobs: int = 1
 
     @property
@@ -102,21 +107,38 @@ class Writer:
             raise LockError(self.path, rule) from None
         return judged, refuted
 
+    def conformed(self, items: Sequence[Conforming]) -> Writer:
+        """Compare code with declarations, again or for the first time; all must conform."""
+        new = []
+        for item in items:
+            self.begun(item.claim)
+            new.append(locked(item, self.root, self.told))
+        names = {item.claim for item in items}
+        others = [it for it in self.lock.conforming if it.claim not in names]
+        return self._changed(conforming=[*others, *new])
+
     def removed(self, claim: str) -> Writer:
         """Drop a claim."""
+        if any(it.claim == claim for it in self.lock.conforming):
+            kept = self._reasoned(claim, ["conformance removed"])
+            left = [it for it in self.lock.conforming if it.claim != claim]
+            return self._changed(conforming=left, history=kept)
         entry = self.lock.entry(claim)
         if entry is None:
-            known = ", ".join(repr(it.claim) for it in self.lock.claims) or "(none)"
+            known = ", ".join(repr(it.claim) for it in self.lock.everything) or "(none)"
             raise InvalidArgument("remove", f"'{claim}'", f"is not locked; locked are {known}.")
         kept = self._reasoned(claim, [f"{entry.verdict} claim removed"])
-        left = [it for it in self.lock.claims if it.claim != claim]
-        return replace(self, lock=Lock(left, kept))
+        claims = [it for it in self.lock.claims if it.claim != claim]
+        return self._changed(claims=claims, history=kept)
 
     def _with(self, entry: Entry, changes: Sequence[str], refuted: bool) -> Writer:
         code = 1 if refuted else LockError.exit_code
         history = self._reasoned(entry.claim, changes, code)
         others = [it for it in self.lock.claims if it.claim != entry.claim]
-        return replace(self, lock=Lock([*others, entry], history))
+        return self._changed(claims=[*others, entry], history=history)
+
+    def _changed(self, **parts: Any) -> Writer:
+        return replace(self, lock=msgspec.structs.replace(self.lock, **parts))
 
     def _reasoned(
         self, claim: str, changes: Sequence[str], exit_code: int = LockError.exit_code

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.arithmetic import exact
 from dpaudit.core.canonical import Distrust
 from dpaudit.core.episodes import Episodes, framed
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
+from dpaudit.structure.certificate import of_chains, of_tree, of_walk
 from dpaudit.structure.chain import Entangled, longest_chains
 from dpaudit.structure.ledger import Charge, Row, show
 from dpaudit.structure.tree import deepest_row, is_tree
@@ -39,6 +43,8 @@ class Bound:
     covered: int
     """Every transcript of up to so many rounds has been counted."""
     how: str
+    evidence: Callable[[], dict[str, Any] | None] = lambda: None
+    """What was counted, as data for a certificate, where a proof rests on it."""
 
     @property
     def complete(self) -> bool:
@@ -66,7 +72,7 @@ def bound(
         walk.run(FEW_STATES, enough)
         walk.visit_again(deadline)
         how = f"all {len(walk.seen)} reachable public states walked"
-        return Bound(walk.worst, horizon, horizon, how)
+        return Bound(walk.worst, horizon, horizon, how, partial(of_walk, walk, horizon))
     except OutOfBudget:
         if walk.worst.charge == math.inf:
             return Bound(walk.worst, horizon, 0, "a release without noise of bounded loss")
@@ -87,21 +93,25 @@ def bound(
                 f"the budget ended after {len(walk.seen)} public states, "
                 f"which cover every transcript of up to {walk.covered:,} of {horizon:,} rounds"
             )
-        return Bound(walk.worst, horizon, walk.covered, how)
+        evidence = partial(of_walk, walk, walk.covered)
+        return Bound(walk.worst, horizon, walk.covered, how, evidence)
     except OutOfBudget:
         how = f"the budget ended before {len(walk.seen)} public states were asked for again"
         return Bound(walk.worst, horizon, 0, how)
 
 
 def _arm_by_arm(algorithm: Episodes, horizon: int, walked: Row, deadline: float) -> Bound:
+    evidence: Callable[[], dict[str, Any] | None]
     if is_tree(algorithm, horizon):
         row, how = deepest_row(algorithm, horizon), "every node of every arm's tree"
+        evidence = partial(of_tree, algorithm, horizon)
     else:
         row = longest_chains(algorithm, horizon, deadline)
         how = "every release of every arm's chain of episodes"
+        evidence = partial(of_chains, algorithm, horizon)
     if row.charge < walked.charge:
         raise Distrust(f"arm by arm, {row}; on a path, {walked}")
-    return Bound(row, horizon, horizon, how)
+    return Bound(row, horizon, horizon, how, evidence)
 
 
 def prove(
@@ -109,10 +119,12 @@ def prove(
     horizon: int,
     epsilon: float | None = None,
     budget: float = math.inf,
+    heard: Callable[[Bound], Any] = lambda bound: None,
 ) -> Finding:
     """Prove that every transcript of `horizon` rounds costs at most epsilon, or stay silent.
 
-    Where the budget ends first, the finding's horizon says how long runs are proved.
+    Where the budget ends first, the finding's horizon says how long runs are proved. `heard` is
+    told the bound that a proof rests on.
 
     `epsilon` is the algorithm's own claim unless given. PROVED means bound <= epsilon in exact
     rational arithmetic, a decimal standing for the rational it writes. Real-valued noise is the
@@ -135,6 +147,8 @@ def prove(
         if covered and (found.complete or not over):
             upper = rounded_up(found.charge)
             status = Status.SILENT if over else Status.PROVED
+            if not over:
+                heard(found)
         reason = _reason(found, exact(claimed), over)
     return Finding(
         check="structure",

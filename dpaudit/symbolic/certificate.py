@@ -13,6 +13,7 @@ from typing import Any
 
 from dpaudit.symbolic.ledger import Ledger
 from dpaudit.symbolic.walk import Move, Outcome, State
+from dpaudit.verify import SCHEMA
 
 
 def _text(value: Any) -> str:
@@ -78,7 +79,8 @@ class Recorder:
         """Return the certificate of a finished walk."""
         return {
             "dpaudit": "certificate",
-            "schema": 1,
+            "schema": SCHEMA,
+            "kind": "code",
             "target": target,
             **claim,
             "horizon": found.horizon,
@@ -107,7 +109,10 @@ def _state(state: State) -> dict[str, Any]:
     bound = {name for _, rows in ledger.constraints.values() for name in rows}
     return {
         "time": state.time,
-        "constraints": [[_weights(d), _weights(r)] for d, r in ledger.constraints.values()],
+        "constraints": [
+            [str(pivot), _weights(draws), _weights(rows)]
+            for pivot, (draws, rows) in ledger.constraints.items()
+        ],
         "scales": {
             str(n): None if law.scale is None else _text(law.scale)
             for n, law in ledger.laws.items()

@@ -1,5 +1,7 @@
-"""What code does, read off one run on symbols: plays, draws, decisions, and what each reward
-pays."""
+"""What code does, read off one run on symbols: plays, draws, decisions, what each reward pays.
+
+Where its decisions are affine, the declaration that it is follows, along the same run.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.core.algorithm import Accumulate, Choose, Play, Release, Request
+from dpaudit.core.noise import Laplace
+from dpaudit.core.walk import begin
+from dpaudit.errors import BadDeclaration
+from dpaudit.structure.ledger import charge_of
+from dpaudit.symbolic.declared import read_off
 from dpaudit.symbolic.guard import played
 from dpaudit.symbolic.ledger import Fixed, Ledger, resolved
 from dpaudit.symbolic.run import Form, Law, Place, Run
@@ -127,6 +135,8 @@ def _lines(target: Target, arms: list[int], reader: _Reader) -> Iterator[tuple[s
             break
     yield "", ""
     yield from _charges(target, reader)
+    yield "", ""
+    yield from _declaration(target, arms)
 
 
 def _charges(target: Target, reader: _Reader) -> Iterator[tuple[str, str]]:
@@ -147,3 +157,50 @@ def _charges(target: Target, reader: _Reader) -> Iterator[tuple[str, str]]:
     if not paid and not reader.failed:
         yield "No reward is charged anything.", ""
     yield "One run; `dpaudit check` follows every path.", "dim"
+
+
+def _declaration(target: Target, arms: list[int]) -> Iterator[tuple[str, str]]:
+    """Yield the requests of the declaration that the code is, along the arms of a run."""
+    algorithm, reading = read_off(target, len(arms))
+    place, found = begin(algorithm), list[str]()
+    try:
+        while place.time < len(arms) and len(found) < MOST_LINES:
+            request, answer = place.request, None  # type: Any, Any
+            if isinstance(request, Play):
+                answer = place.rows(len(arms))
+            elif isinstance(request, Choose):
+                answer = arms[place.time]
+                if answer not in request.arms:
+                    break
+            found.append(_request(request, place.rule if isinstance(request, Choose) else None))
+            place = place.after(answer)
+    except BadDeclaration:
+        if not found or place.time < target.arms:
+            yield f"As a declaration: none was read off ({reading.stopped}).", "dim"
+            return
+        found.append(f"(from round {place.time + 1} on: {reading.stopped})")
+    yield "As a declaration, along this run:", "bold"
+    for line in found:
+        yield f"    {line}", ""
+
+
+def _request(request: Request, rule: Any) -> str:
+    if isinstance(request, Play):
+        return f"Play arm {request.arm}, {request.rounds} round{'s' * (request.rounds > 1)}"
+    if isinstance(request, Release | Accumulate):
+        rows, noise = request.rows, request.noise
+        span = _ranges(list(range(rows.first + 1, rows.stop + 1)))
+        law = f"Laplace({float(noise.scale):.6g})" if isinstance(noise, Laplace) else "no noise"
+        over = f" / {float(request.divisor):.6g}" * (request.divisor != 1)
+        charge = float(charge_of(request))
+        return (
+            f"Release arm {rows.arm}: its rewards {span}{over}, {law}; each is charged {charge:.6g}"
+        )
+    if isinstance(request, Choose):
+        numbers = [np.broadcast_to(it, len(request.arms)) for it in (rule.scale, rule.shift)]
+        parts = [
+            f"{arm}: {'' if slope == 1 else f'{slope:.6g} x '}register {shift:+.4g}"
+            for arm, slope, shift in zip(request.arms, *numbers, strict=True)
+        ]
+        return f"Choose the largest of {'; '.join(parts)}"
+    return type(request).__name__

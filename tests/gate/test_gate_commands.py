@@ -261,7 +261,7 @@ def test_a_black_box_is_locked_and_refuted_with_a_replay(project, capsys):
     [entry] = locks.read(project / "dpaudit.lock").claims
     assert (entry.verdict, entry.options.methods, entry.options.runs) == (
         "SILENT",
-        ["code", "sample"],
+        ["code", "exact", "sample"],
         1000,
     )
     spoil(project, "[int(rng.random() < 0.5) for _ in stream]", "[0, *map(int, stream[:-1])]")

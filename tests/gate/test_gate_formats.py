@@ -91,6 +91,7 @@ def test_rule_ids_are_stable_and_fingerprints_do_not_move_with_lines():
     assert {rule.name: rule.id for rule in Rule} == {
         "REFUTED": "DPA001", "VERDICT": "DPA002", "UPPER": "DPA003", "LOWER": "DPA004",
         "SOURCE": "DPA005", "VANISHED": "DPA006", "CLAIM": "DPA007", "UNDECIDED": "DPA008",
+        "CONFORMS": "DPA009",
     }  # fmt: skip
 
     def prints(result):

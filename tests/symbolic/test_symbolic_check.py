@@ -81,7 +81,10 @@ def test_the_command_says_proved_refuted_undecided_and_broken(tmp_path, monkeypa
     assert run(["check", "wrong.py:RawInitialMeans", *words]) == 1
     out = capsys.readouterr().out
     assert "REFUTED" in out and "without any noise" in out
-    assert run(["audit", "wrong.py:RawInitialMeans", "--replay", "w.json"]) == 1
+    assert run(["replay", "w.json", "--target", "wrong.py:RawInitialMeans"]) == 0
+    assert run(["check", "wrong.py:SharedAcrossTime", "--witness", "v.json"]) == 1
+    assert "sample     REFUTED" in capsys.readouterr().out
+    assert run(["audit", "wrong.py:SharedAcrossTime", "--replay", "v.json"]) == 1
     assert run(["check", "broken.py:policy"]) == 2
     assert run(["check", "right.py:Doubling", "--method", "structure"]) == 2
 
@@ -97,6 +100,22 @@ class Off(Mine):
         if fresh and self.size >= 4:
             self.left = self.size = self.size + 1
         return arm
+"""
+EAGER = """
+from mine import Mine
+
+
+class Eager(Mine):
+    def __init__(self, arms, epsilon):
+        super().__init__(arms, epsilon)
+        self.next = super().select()
+
+    def select(self):
+        return self.next
+
+    def update(self, arm, reward):
+        super().update(arm, reward)
+        self.next = super().select()
 """
 MINE = """
 import math
@@ -123,6 +142,9 @@ def test_conform_tells_the_declared_algorithm_from_an_off_by_one(tmp_path, monke
     small = ["--horizon", "40", "--budget", "3"]
     assert run(["conform", "adap_ucb", "mine.py:Mine", *small]) == 0
     assert "CONFORMS" in capsys.readouterr().out
+    (tmp_path / "eager.py").write_text(EAGER)
+    assert run(["conform", "adap_ucb", "eager.py:Eager", *small]) == 0  # decides when it is told
+    capsys.readouterr()
     assert run(["conform", "adap_ucb", "off.py:Off", *small]) == 1
     assert "round 10: the declaration decides here" in capsys.readouterr().out
     assert run(["conform", "adap_klucb", "mine.py:Mine", *small]) == 3
