@@ -12,47 +12,24 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from dpaudit.symbolic.arrays import array
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.drivers import Driver, actions_of
-from dpaudit.symbolic.ledger import Failure, Fixed, Ledger, Row, rewritten, twins
+from dpaudit.symbolic.ledger import Failure, Fixed, Ledger, twins
+from dpaudit.symbolic.roots import Roots
 from dpaudit.symbolic.run import NOWHERE, Escape, Place, Run, active
-from dpaudit.symbolic.snapshot import Copier, Roots
+from dpaudit.symbolic.snapshot import Copier
+from dpaudit.symbolic.states import State as State
+from dpaudit.symbolic.states import forget, key_of, path_of, replaced_values
 from dpaudit.symbolic.values import Linear, Tracked
 
 MOST_LEAVES = 4000  # of one round of one state
 SEGMENT = 16  # rounds without a branch until the next copy
 SLACK = Fraction(1, 10**12)
-
-
-@dataclass
-class State:
-    """Where a path stands after some rounds: nothing of it is ever run, only copies."""
-
-    time: int
-    body: Any
-    ledger: Ledger
-    next_symbol: int
-    order: list[int] = field(default_factory=list)
-    draws: list[int] = field(default_factory=list)
-    twins: dict[int, int] = field(default_factory=dict)
-    """Rows that were left out, and the one that stands for each."""
-    trail: Any = None
-    """The arms of one path that leads here: (trail before, arms)."""
-    key: Any = None
-
-
-def path_of(trail: Any) -> tuple[int, ...]:
-    """Return the arms of a trail."""
-    parts: list[tuple[int, ...]] = []
-    while trail is not None:
-        trail, arms = trail
-        parts.append(arms)
-    return tuple(arm for part in reversed(parts) for arm in part)
 
 
 @dataclass(frozen=True)
@@ -185,7 +162,7 @@ class Walk:
             if state is None:
                 body = self._built()
             else:
-                body = self.subject.copier()(state.body)
+                body = self.subject.copier(state.replaced)(state.body)
                 if body[2] is None:
                     arms += self._whole(body[0], run)
                 while not run.trace and not run.forms and len(arms) < SEGMENT:
@@ -265,12 +242,12 @@ class Walk:
         trail = (parent.trail if parent else None, arms)
         ledger = parent.ledger.copy() if parent else Ledger()
         ledger.laws, ledger.columns = dict(run.laws), dict(run.columns)
-        looking = self.subject.copier()
-        looking(body)
-        tracked = looking.tracked
+        copier = self.subject.copier(keyed=True)
+        copied = copier(body)
+        tracked = {id(value): value for value in copier.met}
         failure = self._bind(ledger, run, tracked, fixed)
         if failure is None:
-            replaced, rows = _replaced(tracked, fixed, set(fixed.twins))
+            replaced, rows = replaced_values(tracked, fixed, set(fixed.twins))
             live = {name for draws, _ in rows for name in draws}
             ledger.settle(live, rows, fixed)
             met = [*(form.place for form in run.forms), *(coin.place for coin in run.coins)]
@@ -280,14 +257,12 @@ class Walk:
             self.found.failure = failure
             self.found.path = path_of(trail)
             return None
-        dropped = _forget(ledger, rows)
+        dropped = forget(ledger, rows)
         if dropped:
-            again, _ = _replaced({id(v): v for v in replaced.values()}, Fixed(), set(dropped))
+            again, _ = replaced_values({id(v): v for v in replaced.values()}, Fixed(), set(dropped))
             replaced = {name: again[id(value)] for name, value in replaced.items()}
-        copier = self.subject.copier(replaced, keyed=True)
-        copied = copier(body)
-        state = State(at, copied, ledger, run.next_symbol, twins=dropped, trail=trail)
-        state.key = _key(at, copier, ledger, state)
+        state = State(at, copied, replaced, ledger, run.next_symbol, twins=dropped, trail=trail)
+        state.key = key_of(state, copier)
         return state
 
     def _bind(
@@ -312,101 +287,3 @@ class Walk:
         ledger.without(set(fixed.twins))
         ledger.publish(fixed)
         return None
-
-
-def _replaced(
-    tracked: dict[int, Tracked], fixed: Fixed, dropped: set[int]
-) -> tuple[dict[int, Tracked], list[Row]]:
-    """Return the live values after settling, and their forms."""
-    names: dict[Any, int] = {}
-    replaced = {key: rewritten(value, fixed, dropped, names) for key, value in tracked.items()}
-    rows = [(draws, rows) for value in replaced.values() for rows, draws in value.forms()]
-    return replaced, rows
-
-
-def _forget(ledger: Ledger, live: list[Row]) -> dict[int, int]:
-    """Drop dead columns and all but one of equal ones; return those that are to leave values."""
-    marks: dict[int, list[Any]] = {}
-    for number, (_, rows) in enumerate((*live, *ledger.constraints.values())):
-        for name, weight in rows.items():
-            marks.setdefault(name, []).append((number, weight))
-    owners: dict[int, list[int]] = {}
-    for name in marks:
-        owners.setdefault(ledger.columns[name].owner, []).append(name)
-    for name in [name for name in ledger.spent if name not in marks]:
-        known = ledger.columns[name]
-        if known.owner in owners:
-            paid = known.reach * ledger.spent[name]
-            ledger.base[known.owner] = ledger.base.get(known.owner, Fraction(0)) + paid
-        del ledger.spent[name]
-        ledger.parts.pop(name, None)
-    ledger.base = {owner: paid for owner, paid in ledger.base.items() if owner in owners}
-    dropped: dict[int, int] = {}
-    best: dict[Any, int] = {}
-    for name in sorted(marks):
-        known = ledger.columns[name]
-        if len(owners[known.owner]) > 1:
-            continue
-        if known.reach:
-            spent = (
-                ledger.spent.get(name, Fraction(0))
-                + ledger.base.pop(known.owner, Fraction(0)) / known.reach
-            )
-            if spent:
-                ledger.spent[name] = spent
-        other = best.setdefault((known.reach, tuple(marks[name])), name)
-        if other != name:
-            dropped[name] = other
-            ledger.columns[other] = replace(ledger.columns[other], single=False)
-            if ledger.spent.get(name, 0) > ledger.spent.get(other, 0):
-                ledger.spent[other] = ledger.spent[name]
-                ledger.parts[other] = ledger.parts.get(name, {})
-            ledger.spent.pop(name, None)
-            ledger.parts.pop(name, None)
-    kept = marks.keys() - dropped.keys()
-    ledger.columns = {name: it for name, it in ledger.columns.items() if name in kept}
-    if dropped:
-        ledger.constraints = {
-            pivot: (draws, {n: w for n, w in rows.items() if n not in dropped})
-            for pivot, (draws, rows) in ledger.constraints.items()
-        }
-    draws = {name for draws, _ in (*live, *ledger.constraints.values()) for name in draws}
-    ledger.laws = {name: law for name, law in ledger.laws.items() if name in draws}
-    return dropped
-
-
-def _key(at: int, copier: Copier, ledger: Ledger, state: State) -> Any:
-    """Return the canonical key of a state: its data, constraints, laws and columns."""
-    names = copier.names
-    constraints = _canonical(ledger, names)
-    state.order, state.draws = list(names.rows), list(names.draws)
-    laws = tuple(
-        (law.kind, law.scale, law.continuous) for law in (ledger.laws[name] for name in names.draws)
-    )
-    owners: dict[int, int] = {}
-    columns = []
-    for name in names.rows:
-        known = ledger.columns[name]
-        first = owners.setdefault(known.owner, len(owners))
-        columns.append((known.reach, known.single, first, ledger.base.get(known.owner, 0)))
-    return at, tuple(copier.key or ()), constraints, laws, tuple(columns)
-
-
-def _canonical(ledger: Ledger, names: Any) -> Any:
-    """Return the constraints in canonical names, reduced in their order."""
-    if not ledger.constraints:
-        return ()
-    order = sorted(ledger.laws, key=lambda name: names.draws.get(name, len(names.draws) + name))
-    place = {name: number for number, name in enumerate(order)}
-    own = Ledger({place[n]: law for n, law in ledger.laws.items()}, ledger.columns)
-    from dpaudit.symbolic.run import Form
-
-    for draws, rows in ledger.constraints.values():
-        own.require(Form(rows, {place[n]: w for n, w in draws.items()}, NOWHERE))
-    for name in order:
-        names.draws.setdefault(name, len(names.draws))
-    found = []
-    for pivot in sorted(own.constraints):
-        draws, rows = own.constraints[pivot]
-        found.append((tuple(sorted(draws.items())), names._named(rows, names.rows)))
-    return tuple(found)
