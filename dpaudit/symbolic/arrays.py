@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.symbolic.questions import largest
 from dpaudit.symbolic.run import current
-from dpaudit.symbolic.values import Tracked, is_number, largest
+from dpaudit.symbolic.values import Tracked, is_number
 
 KINDS = {"f": np.float64, "i": np.int64, "b": np.bool_}
 DTYPES = [np.dtype(it) for it in (np.float64, np.int64, np.bool_)]  # others round or overflow

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.symbolic.arrays import Array, array, elementwise, mapped, wrap
+from dpaudit.symbolic.questions import asked
 from dpaudit.symbolic.run import current
-from dpaudit.symbolic.values import Tracked, asked, finite, function, is_number
+from dpaudit.symbolic.values import Tracked, finite, function, is_number
 
 UNARY = [
     "sqrt",

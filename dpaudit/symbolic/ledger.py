@@ -19,7 +19,16 @@ from typing import Any
 
 from dpaudit.symbolic.run import NOWHERE, Coin, Column, Form, Law, Place
 from dpaudit.symbolic.simplex import minimise
-from dpaudit.symbolic.values import Linear, Opaque, Tracked, Weights, combined, public_name, wild
+from dpaudit.symbolic.values import (
+    Linear,
+    Opaque,
+    Tracked,
+    Weights,
+    combined,
+    public_name,
+    scaled,
+    wild,
+)
 
 INFINITE = float("inf")
 Row = tuple[Weights, Weights]  # draws, columns
@@ -85,10 +94,7 @@ class Ledger:
             return self._bare(form, rows) if rows else None
         pivot = min(draws)
         inverse = Fraction(1) / draws[pivot]
-        new = (
-            {name: weight * inverse for name, weight in draws.items()},
-            {name: weight * inverse for name, weight in rows.items()},
-        )
+        new = scaled(draws, inverse), scaled(rows, inverse)
         for name, (known, right) in self.constraints.items():
             if factor := known.get(pivot, 0):
                 self.constraints[name] = (
@@ -123,24 +129,19 @@ class Ledger:
             if self.require(Form(right, left, NOWHERE)) is not None:
                 raise RuntimeError("a twin hid what the other did not: a bug in dpaudit")
 
-    def pay(self, column: int, draw: int, shift: Any) -> None:
-        """Charge a column for the shift of a draw."""
-        law = self.laws[draw]
-        assert law.scale is not None
-        cost = abs(shift) / law.scale
-        self.spent[column] = self.spent.get(column, Fraction(0)) + cost
+    def pay(self, column: int, place: Place, cost: Fraction) -> None:
+        """Charge a column, for what was drawn or tossed at a place."""
+        spent = self.spent.get(column)
+        self.spent[column] = cost if spent is None else spent + cost
         parts = self.parts.setdefault(column, {})
-        parts[law.place] = parts.get(law.place, Fraction(0)) + cost
+        parts[place] = parts[place] + cost if place in parts else cost
 
     def toss(self, coin: Coin) -> Failure | None:
         """Charge a row for a coin."""
         if coin.charge == INFINITE:
             why = "a coin shows it: the probability of an outcome can be 0"
             return Failure(self.columns[coin.row].round, INFINITE, coin.place, why)
-        cost = Fraction(coin.charge)
-        self.spent[coin.row] = self.spent.get(coin.row, Fraction(0)) + cost
-        parts = self.parts.setdefault(coin.row, {})
-        parts[coin.place] = parts.get(coin.place, Fraction(0)) + cost
+        self.pay(coin.row, coin.place, Fraction(coin.charge))
         return None
 
     def publish(self, fixed: Fixed) -> None:
@@ -148,8 +149,11 @@ class Ledger:
         for pivot in list(self.constraints):
             draws, rows = self.constraints[pivot]
             if len(draws) == 1:
+                last, cost = None, Fraction(0)
                 for column, shift in rows.items():
-                    self.pay(column, pivot, shift)
+                    if shift is not last:
+                        last, cost = shift, abs(shift) / self.scale(pivot)
+                    self.pay(column, self.laws[pivot].place, cost)
                     fixed.shifts.setdefault(column, {})[pivot] = Fraction(shift)
                 fixed.known[pivot] = rows
                 del self.constraints[pivot]
@@ -191,7 +195,7 @@ class Ledger:
         for column in columns:
             shifts = self.shift(column, noisy)
             for draw in dead & shifts.keys():
-                self.pay(column, draw, shifts[draw])
+                self.pay(column, self.laws[draw].place, abs(shifts[draw]) / self.scale(draw))
                 fixed.shifts.setdefault(column, {})[draw] = shifts[draw]
                 for draws, right in rows.values():
                     if weight := draws.get(draw, 0):
@@ -209,24 +213,22 @@ class Ledger:
 
     def owed(self, column: int) -> Fraction:
         """Return what a column must still pay for the constraints, at least to a feasible shift."""
-        if not any(column in rows for _, rows in self.constraints.values()):
-            return Fraction(0)
         shifts = self.shift(column, ())
         return sum((abs(s) / self.scale(draw) for draw, s in shifts.items()), Fraction(0))
 
     def totals(self) -> dict[int, Fraction]:
         """Return what each row is charged, the constraints included."""
         found = dict(self.base)
-        for column in self.touched():
-            known = self.columns[column]
-            cost = known.reach * (self.spent.get(column, Fraction(0)) + self.owed(column))
-            found[known.owner] = found.get(known.owner, Fraction(0)) + cost
-        return found
-
-    def touched(self) -> set[int]:
-        """Return the columns that have been charged or are bound."""
         bound = {name for _, rows in self.constraints.values() for name in rows}
-        return bound | self.spent.keys()
+        for column in bound | self.spent.keys():
+            known = self.columns[column]
+            cost = self.spent.get(column, Fraction(0))
+            if column in bound:
+                cost = cost + self.owed(column)
+            if known.reach != 1:
+                cost = known.reach * cost
+            found[known.owner] = found[known.owner] + cost if known.owner in found else cost
+        return found
 
     def judge(self, most: Fraction, place: Place) -> Failure | None:
         """Return a row whose charge is above `most`, and keep the largest charge."""

@@ -116,7 +116,9 @@ class Survey:
         self.seen: set[int] = set()
         self.kept: list[Any] = []  # so that no other object can get the same id
         self.tables: list[Table] = []
-        self.carried: list[tuple[FunctionType, tuple[Any, ...]]] = []
+        self.empty: list[dict[str, Any]] = []
+        self.defaults: list[tuple[FunctionType, Any, Any]] = []
+        self.closures: list[tuple[FunctionType, list[Any]]] = []
         self.data: list[tuple[Any, Any]] = []
         for module in roots.modules:
             self._table(module.__name__, vars(module), lambda name: name not in UNREAD)
@@ -124,8 +126,10 @@ class Survey:
     def same(self) -> bool:
         """Tell whether every table, function and object is as it was."""
         return (
-            all(table.same() for table in self.tables)
-            and all(_same(parts, _carried(function)) for function, parts in self.carried)
+            not any(self.empty)
+            and all(table.same() for table in self.tables)
+            and all(f.__defaults__ is a and f.__kwdefaults__ is b for f, a, b in self.defaults)
+            and all(all(map(is_, cells, _closure(f))) for f, cells in self.closures)
             and all(self._key(value)[0] == key for value, key in self.data)
         )
 
@@ -150,10 +154,7 @@ class Survey:
         self.seen.add(id(value))
         if isinstance(value, FunctionType):
             self.roots.known.add(id(value))
-            parts = _carried(value)
-            self.carried.append((value, parts))
-            for number, part in enumerate(parts):
-                self._add(f"{name}.carried {number}", part)
+            self._function(name, value)
         elif isinstance(value, property):
             for accessor in (value.fget, value.fset, value.fdel):
                 if accessor is not None:
@@ -172,23 +173,31 @@ class Survey:
             self.data.append((value, key))
             self.marks[name] = (id(value), key)
 
+    def _function(self, name: str, function: FunctionType) -> None:
+        """Add what a function carries from one call to the next."""
+        defaults, named, cells = function.__defaults__, function.__kwdefaults__, _closure(function)
+        self.defaults.append((function, defaults, named))
+        if cells:
+            self.closures.append((function, cells))
+        for number, part in enumerate((*(defaults or ()), *cells)):
+            self._add(f"{name}.carried {number}", part)
+        for table in (vars(function), named or {}):
+            if table:
+                self._table(name, table, lambda part: True)
+            else:
+                self.empty.append(table)
+
 
 def _in_class(name: str) -> bool:
     return name not in UNREAD and not name.startswith("__dataclass")
 
 
-def _same(before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
-    return len(before) == len(after) and all(map(is_, before, after))
-
-
-def _carried(function: FunctionType) -> tuple[Any, ...]:
-    """Return what a function carries from one call to the next, with the names of attributes."""
+def _closure(function: FunctionType) -> list[Any]:
     cells: list[Any] = [EMPTY] * len(function.__closure__ or ())
     for number, cell in enumerate(function.__closure__ or ()):
         with suppress(ValueError):
             cells[number] = cell.cell_contents
-    more = {**(function.__kwdefaults__ or {}), **vars(function)}
-    return (*(function.__defaults__ or ()), *more, *more.values(), *cells)
+    return cells
 
 
 def _tables(around: Iterable[ModuleType], own: list[ModuleType]) -> list[Any]:

@@ -115,6 +115,8 @@ class Run:
     drawing: bool = True
     decided: list[Any] = field(default_factory=list)
     """What was compared, and the signs that are left of it on this path."""
+    filed: int = 0
+    """How many of these `signs` contains."""
     differences: list[Any] = field(default_factory=list)
     """In a guarded run: what was compared, as affine forms."""
 

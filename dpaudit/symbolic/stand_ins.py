@@ -14,8 +14,9 @@ import numpy as np
 
 from dpaudit.symbolic.arrays import Array
 from dpaudit.symbolic.elementwise import FINITE, LIPSCHITZ, between, is_finite
+from dpaudit.symbolic.questions import largest
 from dpaudit.symbolic.run import current
-from dpaudit.symbolic.values import Tracked, function, largest, may_raise
+from dpaudit.symbolic.values import Tracked, function, may_raise
 
 REAL_TYPES = (
     float,

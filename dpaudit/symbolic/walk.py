@@ -18,7 +18,7 @@ from typing import Any
 
 from dpaudit.symbolic.arrays import array
 from dpaudit.symbolic.chance import Source
-from dpaudit.symbolic.drivers import Driver, actions_of
+from dpaudit.symbolic.drivers import STYLES, Driver, actions_of
 from dpaudit.symbolic.ledger import Failure, Fixed, Ledger, twins
 from dpaudit.symbolic.roots import Roots
 from dpaudit.symbolic.run import NOWHERE, Escape, Place, Run, active
@@ -29,6 +29,7 @@ from dpaudit.symbolic.values import Linear, Tracked
 
 MOST_LEAVES = 4000  # of one round of one state
 SEGMENT = 16  # rounds without a branch until the next copy
+DRIVERS = {driver.name: driver for driver in STYLES}
 SLACK = Fraction(1, 10**12)
 
 
@@ -193,14 +194,12 @@ class Walk:
         return actions_of(policy(stream, Source(False)), self.horizon, self.subject.arms)
 
     def _turn(self, body: Any, at: int, run: Run) -> int:
-        policy, memory, _ = body
-        driver = self.subject.driver(policy)
-        assert driver is not None
+        policy, memory, style = body
 
         def reward(round: int) -> Any:
             return Linear(0, {run.row(round): 1}, {})
 
-        return driver.turn(policy, memory, self.subject.arms, at, reward)
+        return DRIVERS[style].turn(policy, memory, self.subject.arms, at, reward)
 
     # -- settling ---------------------------------------------------------------------------------
 
