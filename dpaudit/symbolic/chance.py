@@ -8,7 +8,9 @@ behind each of them and gives the doubles. Draws from a finite set are public br
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -42,12 +44,22 @@ class Source:
     def __setattr__(self, name: str, value: Any) -> None:
         raise current().escape(f"an attribute {name} put on a random generator")
 
-    def law(self, kind: str, scale: Fraction | None = None) -> Law:
+    def law(self, kind: str, scale: Fraction | None = None, width: Fraction | None = None) -> Law:
         """Return the law of a draw of this generator."""
         place = current().place()
         if self.fixed:
             return Law(FIXED, None, place, continuous=False)
-        return Law(kind, scale, place)
+        return Law(kind, scale, place, width=width)
+
+    def waiting(self, real: Any, scale: Any) -> Any:
+        """Return an exponential draw; of a public scale it may be a part of Laplace noise."""
+        if not isinstance(scale, Tracked) and scale == 0:
+            return 0.0
+        public = None if isinstance(scale, Tracked) else Fraction(exact(scale))
+        published(scale)
+        law = self.law("exponential", None, public)
+        name = current().draw(law if public else replace(law, continuous=False), real)
+        return Linear(0, {}, {name: 1}, real)
 
     def value(self, kind: str, real: Any, scale: Any = None) -> Any:
         """Return a fresh draw; with a scale, one of a shiftable law."""
@@ -65,6 +77,15 @@ class Source:
                 return 0.0
             price = Fraction(exact(scale))
         name = run.draw(self.law(kind, price), real)
+        return Linear(0, {}, {name: 1}, real)
+
+    def spread_by(self, kind: str, real: Any, *parameters: Any) -> Any:
+        """Return a draw whose parameters are published; where one is 0, it may be a constant."""
+        published_ones = [published(part) for part in parameters]
+        law = self.law(kind)
+        if any(isinstance(part, Tracked) or not part for part in published_ones):
+            law = replace(law, continuous=False)
+        name = current().draw(law, real)
         return Linear(0, {}, {name: 1}, real)
 
     def spread(
@@ -126,9 +147,8 @@ class Source:
 
     def _shifted(self, kind: str, loc: Any, scale: Any, size: Any) -> Any:
         def make(centre: Any, width: Any, real: Any) -> Any:
-            published(width)
             noise = None if real is None else real - shadow(centre)
-            return centre + self.value(kind, noise)
+            return centre + self.spread_by(kind, noise, width)
 
         method = lambda a, b: getattr(self.real, kind)(a, b, size=size)  # noqa: E731
         return self.spread(size, (loc, scale), make, method)
@@ -158,19 +178,16 @@ class Source:
     random_sample = random
 
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
-        """Return exponential draws; nothing hides behind them in both directions."""
+        """Return exponential draws; nothing hides behind a single one in both directions."""
 
         def make(width: Any, real: Any) -> Any:
-            published(width)
-            return self.value("exponential", real)
+            return self.waiting(real, width)
 
         return self.spread(size, (scale,), make, lambda a: self.real.exponential(a, size=size))
 
     def _public_law(self, kind: str, parameters: Sequence[Any], size: Any) -> Any:
         def make(*given: Any) -> Any:
-            for part in given[:-1]:
-                published(part)
-            return self.value(kind, given[-1])
+            return self.spread_by(kind, given[-1], *given[:-1])
 
         method = lambda *a: getattr(self.real, kind)(*a, size=size)  # noqa: E731
         return self.spread(size, parameters, make, method)
@@ -222,6 +239,8 @@ class Source:
             raise current().escape("random.choice of several elements")
         options = list(range(int(a))) if is_number(a) else list(a)
         if p is not None:
+            if any(isinstance(part, Tracked) for part in getattr(lifted(p), "flat", ())):
+                raise current().escape("a random choice whose weights depend on rewards or noise")
             weights = concrete(lifted(p))
             places = [k for k, weight in enumerate(weights) if weight > 0]
         else:
@@ -257,6 +276,12 @@ class Source:
         if current().guarded:
             raise current().escape("random.shuffle")
         x[:] = list(self.permutation(list(x)))
+
+    def spawn(self, n_children: int) -> list[Source]:
+        """Return generators of their own, as independent as this one is."""
+        count = operator.index(n_children)
+        reals = self.real.spawn(count) if current().guarded else [None] * count
+        return [type(self)(self.fixed, real) for real in reals]
 
     def seed(self, *_: Any) -> None:
         """Refuse: the draws that follow are known."""
@@ -321,32 +346,45 @@ class PythonSource(Source):
     def gauss(self, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
         """Return a normal draw."""
         real = self.real.gauss(0.0, shadow(sigma)) if current().guarded else None
-        published(sigma)
-        return mu + self.value("normal", real)
+        return mu + self.spread_by("normal", real, sigma)
 
     def normalvariate(self, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
         """Return a normal draw."""
         real = self.real.normalvariate(0.0, shadow(sigma)) if current().guarded else None
-        published(sigma)
-        return mu + self.value("normal", real)
+        return mu + self.spread_by("normal", real, sigma)
 
     def expovariate(self, lambd: Any = 1.0) -> Any:
         """Return an exponential draw."""
-        published(lambd)
         real = self.real.expovariate(shadow(lambd)) if current().guarded else None
-        return self.value("exponential", real)
+        return self.waiting(
+            real, lambd if isinstance(lambd, Tracked) else Fraction(1) / exact(lambd)
+        )
 
     def betavariate(self, alpha: Any, beta: Any) -> Any:
         """Return a Beta draw; the parameters are published."""
         real = self.real.betavariate(shadow(alpha), shadow(beta)) if current().guarded else None
-        published(alpha)
-        published(beta)
-        return self.value("beta", real)
+        return self.spread_by("beta", real, alpha, beta)
 
     def choice(self, a: Any, *_: Any, **__: Any) -> Any:
         """Return one element: a public branch."""
         options = list(a)
         return options[self.outcome(len(options), lambda: self.real.choice(range(len(options))))]
+
+    def choices(
+        self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1
+    ) -> Any:
+        """Return one element in a list: a public branch."""
+        if k != 1 or cum_weights is not None:
+            raise current().escape("random.choices of several elements, or of summed weights")
+        options, given = list(population), None if weights is None else list(weights)
+        if given is not None and any(isinstance(part, Tracked) for part in given):
+            raise current().escape("a random choice whose weights depend on rewards or noise")
+        able = [n for n in range(len(options)) if given is None or given[n] > 0]
+
+        def real() -> int:
+            return able.index(self.real.choices(range(len(options)), given)[0])
+
+        return [options[able[self.outcome(len(able), real)]]]
 
     def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
         """Return a whole number: a public branch."""

@@ -25,7 +25,7 @@ def coin_of(run: Run, difference: Any) -> Coin | None:
     law, column = run.laws[draw], run.columns[row]
     if law.kind != "uniform" or column.owner != row or not column.single:
         return None
-    if draw <= run.first:  # an earlier branch may have used it
+    if draw <= run.first or draw in run.replaced:  # an earlier branch or noise may have used it
         return None
     if any(coin.draw == draw for coin in run.coins) or any(draw in f.draws for f in run.forms):
         return None

@@ -84,15 +84,32 @@ def unary(name: str) -> Callable[..., Any]:
             return np.bool_(is_finite(name, value))
         return function(real, value, lipschitz=LIPSCHITZ.get(name))
 
-    def apply(value: Any, **more: Any) -> Any:
+    def apply(value: Any, out: Any = None, **more: Any) -> Any:
         value = lifted(value)
         if more:
             raise current().escape(f"np.{name} with {', '.join(more)}")
         if isinstance(value, Array):
-            return wrap(real(value.real)) if value.real is not None else mapped(one, value)
-        return one(value)
+            found = wrap(real(value.real)) if value.real is not None else mapped(one, value)
+        else:
+            found = one(value)
+        return found if out is None else placed(name, found, out)
 
     return apply
+
+
+def placed(name: str, found: Any, out: Any) -> Array:
+    """Return `out` after the result of a function was put into it."""
+    target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    if not isinstance(target, Array):
+        raise current().escape(f"np.{name} with out={type(target).__name__}")
+    if isinstance(found, Array) and found.shape != target.shape:
+        raise current().escape(f"np.{name} into an array of another shape")
+    kinds = "bif"
+    kind = found.kind if isinstance(found, Array) else array([found]).kind
+    if kinds.index(kind) > kinds.index(target.kind):
+        raise TypeError(f"Cannot cast ufunc '{name}' output to a smaller type")
+    target[...] = found
+    return target
 
 
 def between(a: Any, b: Any, larger: bool) -> Any:
@@ -121,13 +138,17 @@ def binary(name: str) -> Callable[..., Any]:
 
         operation = getattr(operator, BINARY[name])
 
-    def apply(a: Any, b: Any, **more: Any) -> Any:
+    def apply(a: Any, b: Any, out: Any = None, **more: Any) -> Any:
         if more:
             raise current().escape(f"np.{name} with {', '.join(more)}")
         a, b = lifted(a), lifted(b)
         if isinstance(a, Array) or isinstance(b, Array):
-            return elementwise(operation, a, b)
-        return operation(a, b) if isinstance(a, Tracked) or isinstance(b, Tracked) else real(a, b)
+            found = elementwise(operation, a, b)
+        elif isinstance(a, Tracked) or isinstance(b, Tracked):
+            found = operation(a, b)
+        else:
+            found = real(a, b)
+        return found if out is None else placed(name, found, out)
 
     return apply
 

@@ -24,10 +24,17 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.symbolic.chance import PythonSource, Source
-from dpaudit.symbolic.identity import NAME, SAME, SHOWN, Guarded, same, shown
+from dpaudit.symbolic.identity import NAME, OWNER, SAME, SHOWN, Guarded, same, shown
 from dpaudit.symbolic.numpy_stand_in import StandIn, numpy_module
 from dpaudit.symbolic.run import Escape, Place, current, running
-from dpaudit.symbolic.stand_ins import ATTRIBUTES, described, math_functions, substituted
+from dpaudit.symbolic.stand_ins import (
+    ATTRIBUTES,
+    HIDDEN,
+    described,
+    math_functions,
+    owner,
+    substituted,
+)
 from dpaudit.symbolic.values import Tracked
 from dpaudit.target import said
 
@@ -77,8 +84,18 @@ DRAWS = [
     "randint",
     "seed",
 ]
-
-
+PYTHON_DRAWS = [
+    "random",
+    "uniform",
+    "gauss",
+    "normalvariate",
+    "expovariate",
+    "betavariate",
+    "choice",
+    "choices",
+    "randrange",
+    "randint",
+]
 UNTOLD = ("builtins", "globals", "subclasses")
 
 
@@ -184,6 +201,7 @@ class Loader:
             NAME: described,
             SAME: same,
             SHOWN: shown,
+            OWNER: owner,
         }
         self.global_source = Source(False, self.legacy)
         self._stand_in()
@@ -203,10 +221,7 @@ class Loader:
         numpy = numpy_module(chance)
         python = PythonSource(False, self.python)
         plain = StandIn("random")
-        names = (
-            "random uniform gauss normalvariate expovariate betavariate choice randrange randint"
-        )
-        vars(plain).update({name: getattr(python, name) for name in names.split()})
+        vars(plain).update({name: getattr(python, name) for name in PYTHON_DRAWS})
         vars(plain).update(
             {"seed": python.seed, "Random": lambda seed=None: self.source("Random", seed)}
         )
@@ -415,6 +430,8 @@ def _require_plain(tree: ast.AST, path: str) -> None:
             raise Escape(
                 "a metaclass", "it can make classes behave otherwise", Place(path, node.lineno)
             )
+        if isinstance(node, ast.MatchClass) and HIDDEN & {*node.kwd_attrs}:
+            raise Escape("a pattern that asks for attributes", "", Place(path, node.lineno))
         if isinstance(node, ast.Attribute):
             name = node.attr
         elif isinstance(node, ast.Name):

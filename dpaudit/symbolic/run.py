@@ -58,6 +58,8 @@ class Law:
     scale: Fraction | None = None
     place: Place = NOWHERE
     continuous: bool = True
+    width: Fraction | None = None
+    """The scale of an exponential law, two of which may make a Laplace draw."""
 
 
 @dataclass
@@ -113,6 +115,8 @@ class Run:
     signs: dict[Any, frozenset[int]] = field(default_factory=dict)
     escaped: Escape | None = None
     drawing: bool = True
+    replaced: set[int] = field(default_factory=set)
+    """Draws that noise made by hand consists of: nothing else may depend on them."""
     decided: list[Any] = field(default_factory=list)
     """What was compared, and the signs that are left of it on this path."""
     filed: int = 0
@@ -193,8 +197,17 @@ class Run:
         """Record what the path depends on from here on."""
         where = self.place()
         for rows, draws in forms:
+            self.require_whole(draws)
             if rows or draws:
                 self.forms.append(Form(rows, draws, where))
+
+    def require_whole(self, draws: dict[int, Any]) -> None:
+        """Raise if a draw is a part of noise made by hand: it is known by more than that noise."""
+        if self.replaced and not self.replaced.isdisjoint(draws):
+            raise self.escape(
+                "a draw that noise was made of by hand, used once more",
+                "use rng.laplace, or the draw in the noise alone",
+            )
 
     def agree(self, parts: dict[int, Any], rest: Any, shadow: float) -> None:
         """In a guarded run: raise unless a form has the value that the real program has."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import builtins
 import math
 import numbers
+import random
 from collections.abc import Callable
 from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any
@@ -13,10 +14,12 @@ from typing import Any
 import numpy as np
 
 from dpaudit.symbolic.arrays import Array
+from dpaudit.symbolic.chance import PythonSource, Source
 from dpaudit.symbolic.elementwise import FINITE, LIPSCHITZ, between, is_finite
+from dpaudit.symbolic.handmade import shape_of_function
 from dpaudit.symbolic.questions import largest
 from dpaudit.symbolic.run import current
-from dpaudit.symbolic.values import Tracked, function, may_raise
+from dpaudit.symbolic.values import Linear, Opaque, Tracked, function, may_raise
 
 REAL_TYPES = (
     float,
@@ -146,6 +149,28 @@ def is_instance(value: Any, kinds: Any) -> bool:
 ASKED = ("__name__", "__class__", "__module__", "__qualname__", "__doc__")
 
 
+OURS: tuple[tuple[type, tuple[type, ...]], ...] = (
+    (Linear, (float, np.float64)),
+    (Opaque, (float, np.float64)),
+    (Array, (np.ndarray,)),
+    (PythonSource, (np.random.Generator, np.random.RandomState, random.Random)),
+)
+HIDDEN = {"real"} | {
+    name
+    for ours, theirs in OURS
+    for name in {*dir(ours)} - {known for it in theirs for known in dir(it)}
+    if not name.startswith("__")
+}
+"""Names that what stands in for numbers, arrays and generators has, and the real ones have not."""
+
+
+def owner(value: Any, name: str) -> Any:
+    """Return what is asked for a name that only our own objects have; not if it is one of them."""
+    if isinstance(value, (Tracked, Array, Source)):
+        raise current().escape(f"the attribute {name} of a number, an array or a generator")
+    return value
+
+
 def is_plain(value: Any) -> bool:
     """Tell whether a value is a number, a text or a tuple, whose identity says nothing."""
     return isinstance(value, (Tracked, int, float, complex, str, bytes, tuple, range, np.generic))
@@ -216,6 +241,8 @@ def _named(real: Callable[..., Any]) -> Callable[..., Any]:
     def apply(thing: Any, name: Any, *more: Any) -> Any:
         if isinstance(name, str) and name.startswith("__") and name not in ATTRIBUTES:
             raise current().escape(f"the name {name}", "it can reach around what is followed")
+        if name in HIDDEN:
+            owner(thing, name)
         if real is getattr and name in ASKED:
             return described(thing, name)
         return real(thing, name, *more)
@@ -281,7 +308,7 @@ def _math(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         if name == "fabs":
             return abs(given[0])
         if name in OPAQUE_MATH:
-            if name not in TOTAL:
+            if name not in TOTAL and not shape_of_function(current(), name, given[0]):
                 may_raise(f"math.{name} of a value that depends on rewards or noise", *given)
             return function(real, *given, lipschitz=LIPSCHITZ.get(name))
         raise current().escape(f"math.{name} of rewards or noise")

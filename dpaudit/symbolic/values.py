@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.symbolic import handmade
+from dpaudit.symbolic.handmade import Shape
 from dpaudit.symbolic.run import current
 
 Weights = dict[int, Any]
@@ -256,10 +258,15 @@ class Linear(Tracked):
 class Opaque(Tracked):
     """A function of some forms."""
 
-    __slots__ = ("basis", "token")
+    __slots__ = ("basis", "token", "made")
 
-    def __init__(self, basis: Sequence[tuple[Weights, Weights]], shadow: Any = None) -> None:
-        self.basis, self.shadow = tuple(basis), shadow
+    def __init__(
+        self,
+        basis: Sequence[tuple[Weights, Weights]],
+        shadow: Any = None,
+        made: Shape | None = None,
+    ) -> None:
+        self.basis, self.shadow, self.made = tuple(basis), shadow, made
         self.token = next(TOKENS)
 
     def forms(self) -> list[tuple[Weights, Weights]]:
@@ -303,9 +310,17 @@ def linear(rest: Any, rows: Weights, draws: Weights, real: Any, publics: Weights
     return float(rest)
 
 
-def opaque(forms: Sequence[tuple[Weights, Weights]], real: Any) -> Tracked:
+def opaque(
+    forms: Sequence[tuple[Weights, Weights]], real: Any, made: Shape | None = None
+) -> Tracked:
     """Return a function of forms; a public number if there are none."""
-    return Opaque(forms, real) if forms else unknown(real)
+    return Opaque(forms, real, made) if forms else unknown(real)
+
+
+def _affine(a: Tracked, rest: Any, factor: Any, real: Any) -> Tracked:
+    """Return rest + factor a of an opaque value, with its shape."""
+    made = a.made.times(factor).plus(rest) if isinstance(a, Opaque) and a.made else None
+    return opaque(a.forms(), real, made)
 
 
 def _scaled(a: Linear, factor: Any, real: Any) -> Linear:
@@ -326,7 +341,13 @@ def add(a: Tracked, b: Any, factor: int) -> Any:
         if isinstance(b, Linear):
             rows, draws = combined(a.rows, b.rows, factor), combined(a.draws, b.draws, factor)
             publics = combined(a.publics, b.publics, factor) if b.publics else a.publics
+            if len(b.draws) == 1 and len(draws) > 1:
+                draws = handmade.paired(current(), draws)
             return linear(a.rest + factor * b.rest, rows, draws, real, publics)
+    if is_number(b):
+        return _affine(a, factor * exact(b), 1, real)
+    if found := handmade.sum_of_shapes(current(), a, b, factor):
+        return Linear(found[0], {}, found[1], real)
     return opaque(union(a, b), real)
 
 
@@ -339,8 +360,9 @@ def multiply(a: Tracked, b: Any) -> Any:
         factor = exact(b)
         if factor == 0:
             return 0.0 if finite(a) else opaque(a.forms(), real)
-        if isinstance(a, Linear):
-            return _scaled(a, factor, real)
+        return _scaled(a, factor, real) if isinstance(a, Linear) else _affine(a, 0, factor, real)
+    if noise := handmade.product(current(), a, b):
+        return Linear(0, {}, noise, real)
     return opaque(union(a, b), real)
 
 
@@ -354,8 +376,8 @@ def divide(a: Tracked, b: Any) -> Any:
         divisor = exact(b)
         if divisor == 0:
             raise current().escape("division of a reward or of noise by zero")
-        if isinstance(a, Linear):
-            return _scaled(a, Fraction(1) / divisor, _shadowed(operator.truediv, a, b))
+        real, inverse = _shadowed(operator.truediv, a, b), Fraction(1) / divisor
+        return _scaled(a, inverse, real) if isinstance(a, Linear) else _affine(a, 0, inverse, real)
     return ratio(a, b)
 
 
@@ -407,7 +429,10 @@ def function(
         if limits:
             name = run.moved(row, Fraction(min(limits)), numbers)
             return Linear(0, {name: 1}, {}, numbers)
-    return opaque(union(*values), numbers)
+    made = None
+    if len(values) == 1:
+        made = handmade.shape_of_function(run, str(getattr(real, "__name__", "")), first)
+    return opaque(union(*values), numbers, made)
 
 
 def published(value: Any) -> Any:

@@ -272,6 +272,8 @@ class Walk:
             if failure := ledger.require(form):
                 return failure
         live = [(draws, rows) for value in tracked.values() for rows, draws in value.forms()]
+        for draws, _ in live:
+            run.require_whole(draws)
         tossed = {coin.draw: coin for coin in run.coins}
         for coin in run.coins:
             if failure := ledger.toss(coin):
