@@ -15,7 +15,7 @@ import numpy as np
 from dpaudit.symbolic.arrays import Array, array, elementwise, mapped, wrap
 from dpaudit.symbolic.questions import asked
 from dpaudit.symbolic.run import current
-from dpaudit.symbolic.values import Tracked, finite, function, is_number
+from dpaudit.symbolic.values import Tracked, exact, finite, function, is_number
 
 UNARY = [
     "sqrt",
@@ -120,7 +120,11 @@ def between(a: Any, b: Any, larger: bool) -> Any:
     for one, other in ((a, b), (b, a)):
         if is_number(one) and math.isinf(one) and finite(other):
             return one if (one > 0) == larger else other
-    return function(real, a, b, lipschitz=1 if is_number(a) or is_number(b) else None)
+    public = [value for value in (a, b) if is_number(value)]
+    if not public or not math.isfinite(public[0]):
+        return function(real, a, b)
+    bound, choose = exact(public[0]), max if larger else min
+    return function(real, a, b, lipschitz=1, moves=lambda x: choose(x, bound))
 
 
 def binary(name: str) -> Callable[..., Any]:
@@ -174,14 +178,15 @@ def _clipped(value: Any, low: Any, high: Any) -> Any:
         return np.clip(value, low, high)
     if isinstance(low, Tracked) or isinstance(high, Tracked):
         return function(np.clip, value, low, high)
-    low = -math.inf if low is None else low
-    high = math.inf if high is None else high
-    reach = None
-    if math.isfinite(low) and math.isfinite(high):
-        from dpaudit.symbolic.values import exact
+    if low is None and high is None:
+        return value
+    limits = [None if end is None or math.isinf(end) else exact(end) for end in (low, high)]
 
-        reach = max(exact(high) - exact(low), 0)
-    return function(lambda x: np.clip(x, low, high), value, lipschitz=1, reach=reach)
+    def moves(x: Any) -> Any:
+        x = x if limits[0] is None else max(x, limits[0])
+        return x if limits[1] is None else min(x, limits[1])
+
+    return function(lambda x: np.clip(x, low, high), value, lipschitz=1, moves=moves)
 
 
 def where(condition: Any, *rest: Any) -> Any:

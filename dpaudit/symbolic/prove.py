@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,15 @@ from dpaudit.check import place_of
 from dpaudit.symbolic.certificate import Recorder
 from dpaudit.symbolic.guard import side_by_side
 from dpaudit.symbolic.ledger import Failure
-from dpaudit.symbolic.run import Escape
+from dpaudit.symbolic.run import UNIT, Escape
 from dpaudit.symbolic.subject import Target, subject_of
 from dpaudit.symbolic.walk import Outcome, Walk
 from dpaudit.target import said
 from dpaudit.verdict import Finding, Status
 
 NUMBERS = "in real arithmetic, for rewards in [0, 1]"
+WIDE = Fraction(-(10**9)), Fraction(10**9)  # where the rewards of the question lie
+PATIENCE = 5.0  # seconds for the question, at most
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
     try:
         found = walked(target, start + budget, recorder)
         compared = side_by_side(target) if found.failure is None else 0
+        others = clipping(target, found, start) if found.failure is None else ""
     except Escape as stop:
         return silent(f"Not followed: {stop}.", line=_line(stop.place.file, path, stop.place.line))
     except Exception as error:
@@ -86,7 +89,7 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
     reason = (
         f"No reward is charged more than {float(found.charge):.12g} on any path ({found.states:,} "
         f"states; noise drawn at {lines or 'no line'}), {NUMBERS}. The code and its reading on "
-        f"symbols agreed in {compared:,} rounds."
+        f"symbols agreed in {compared:,} rounds.{others}"
     )
     if found.horizon < horizon:
         reason += f" The budget ended at round {found.horizon:,} of {horizon:,}."
@@ -107,14 +110,37 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
     return Proved(finding, certificate=document)
 
 
-def walked(target: Target, deadline: float, recorder: Recorder | None = None) -> Outcome:
+def clipping(target: Target, found: Outcome, start: float) -> str:
+    """Ask the code what it does with rewards outside [0, 1], and say it."""
+    if not found.charge:
+        return ""
+    now = time.monotonic()
+    short = replace(target, horizon=found.horizon)
+    try:
+        wide = walked(short, now + max(1.0, min(PATIENCE, now - start)), rewards=WIDE)
+    except Escape:
+        wide = Outcome(0)
+    if wide.failure is None and wide.charge:
+        return f" The code clips rewards outside [0, 1] (asked up to round {wide.horizon:,})."
+    return " Rewards outside [0, 1] are not seen to be clipped: nothing is claimed about them."
+
+
+def walked(
+    target: Target,
+    deadline: float,
+    recorder: Recorder | None = None,
+    rewards: tuple[Fraction, Fraction] = UNIT,
+) -> Outcome:
     """Walk with both sides of each comparison published; where that fails, with differences."""
     first = Outcome(0)
     for apart in (True, False):
         if recorder is not None:
             recorder.clear()
         epsilon = Fraction(target.epsilon)
-        walk = Walk(subject_of(target), target.horizon, epsilon, deadline, apart, heard=recorder)
+        subject = subject_of(target)
+        walk = Walk(
+            subject, target.horizon, epsilon, deadline, apart, heard=recorder, rewards=rewards
+        )
         found = walk.explore()
         if found.failure is None:
             return found

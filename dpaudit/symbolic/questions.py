@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.symbolic.run import current
+from dpaudit.symbolic.run import Coin, Fork, current
 from dpaudit.symbolic.values import (
     APART,
     SIGNS,
@@ -62,11 +62,26 @@ def compare(a: Tracked, b: Any, wanted: Signs) -> Any:
         _agree(difference)
         return 0 if sign_of(shadow(a) - shadow(b)) in wanted else 1
 
+    start = len(run.forms)
     if coin is None:
         _record(a, b, difference)
+    _fork(difference, coin, start)
     chosen = run.branch(2, real)
     run.decided.append((difference, inside if chosen == 0 else possible - wanted))
     return chosen == 0
+
+
+def _fork(difference: Linear, coin: Coin | None, start: int) -> None:
+    """Take note of a branch that can only join again: no noise hides what it asks."""
+    run = current()
+    if len(difference.rows) != 1 or difference.publics:
+        return
+    if math.isinf(coin.charge) if coin is not None else not difference.draws:
+        [row] = difference.rows
+        column = run.columns[row]
+        if column.single and column.owner == row:
+            draw = None if coin is None else coin.draw
+            run.forks.append(Fork(row, len(run.trace), start, len(run.forms), len(run.coins), draw))
 
 
 def asked(real: Callable[[], bool], *values: Any) -> bool:
@@ -140,13 +155,15 @@ def _turned(signs: Signs) -> Signs:
     return frozenset(-sign for sign in signs)
 
 
-def _ranged(difference: Linear) -> frozenset[int]:
-    """Return the signs that an affine function of raw rewards in [0, 1] can have."""
-    columns = current().columns
-    if not all(columns[name].single and columns[name].owner == name for name in difference.rows):
-        return SIGNS
-    low = difference.rest + sum(min(weight, 0) for weight in difference.rows.values())
-    high = difference.rest + sum(max(weight, 0) for weight in difference.rows.values())
+def _ranged(difference: Linear) -> Signs:
+    """Return the signs that an affine function of raw rewards can have, each within its ends."""
+    low = high = difference.rest
+    for name, weight in difference.rows.items():
+        column = current().columns[name]
+        if not column.single or column.owner != name or column.ends is None:
+            return SIGNS
+        ends = [weight * end for end in column.ends]
+        low, high = low + min(ends), high + max(ends)
     return frozenset(s for s in SIGNS if sign_of(low) <= s <= sign_of(high))
 
 
@@ -169,7 +186,7 @@ def _normal(value: Linear) -> tuple[Any, ...]:
     return rows, draws, publics, value.rest / lead
 
 
-def _coin(difference: Linear) -> Any:
+def _coin(difference: Linear) -> Coin | None:
     """Return the charge of a uniform draw against one row, recorded; None if it is not that."""
     from dpaudit.symbolic.coins import coin_of
 

@@ -31,6 +31,7 @@ class Place:
 
 
 NOWHERE = Place("", 0)
+UNIT = Fraction(0), Fraction(1)
 
 
 class Escape(BaseException):
@@ -82,6 +83,19 @@ class Coin:
 
 
 @dataclass
+class Fork:
+    """A branch on one raw reward, by itself or against a coin: its two sides may join again."""
+
+    row: int
+    position: int
+    start: int
+    """Forms before it."""
+    end: int
+    coins: int
+    draw: int | None = None
+
+
+@dataclass
 class Column:
     """A symbol that a row moves: whose, and by how much at most."""
 
@@ -90,6 +104,8 @@ class Column:
     round: int = 0
     single: bool = True
     """Whether it stands for itself alone, and not also for others that were equal to it."""
+    ends: tuple[Fraction, Fraction] | None = UNIT
+    """Where it lies, if that is known."""
 
 
 @dataclass
@@ -111,10 +127,13 @@ class Run:
     trace: list[tuple[int, int]] = field(default_factory=list)
     forms: list[Form] = field(default_factory=list)
     coins: list[Coin] = field(default_factory=list)
+    forks: list[Fork] = field(default_factory=list)
     shadows: dict[int, float] = field(default_factory=dict)
     signs: dict[Any, frozenset[int]] = field(default_factory=dict)
     escaped: Escape | None = None
     drawing: bool = True
+    rewards: tuple[Fraction, Fraction] = UNIT
+    """Where every reward lies."""
     replaced: set[int] = field(default_factory=set)
     """Draws that noise made by hand consists of: nothing else may depend on them."""
     decided: list[Any] = field(default_factory=list)
@@ -166,16 +185,23 @@ class Run:
     def row(self, round: int, shadow: float | None = None) -> int:
         """Return a new reward, of a round (from 0)."""
         name = self.symbol()
-        self.columns[name] = Column(name, round=round)
+        low, high = self.rewards
+        self.columns[name] = Column(name, high - low, round, ends=self.rewards)
         if shadow is not None:
             self.shadows[name] = shadow
         return name
 
-    def moved(self, row: int, reach: Fraction, shadow: float | None) -> int:
+    def moved(
+        self,
+        row: int,
+        reach: Fraction,
+        shadow: float | None,
+        ends: tuple[Fraction, Fraction] | None = None,
+    ) -> int:
         """Return a new symbol that a row moves by at most `reach` (a clipped reward)."""
         name = self.symbol()
         known = self.columns[row]
-        self.columns[name] = Column(known.owner, reach, known.round)
+        self.columns[name] = Column(known.owner, reach, known.round, ends=ends)
         if shadow is not None:
             self.shadows[name] = shadow
         return name

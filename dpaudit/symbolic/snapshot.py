@@ -49,12 +49,17 @@ class Copier:
     """One copy of a body; `replace` maps tracked values, `key` collects what it is made of.
 
     The place of a tracked value is left open in the key: `met` has the values in their order.
+    `instead` has what is put at some places of the key.
     """
 
     def __init__(
-        self, roots: Roots, replace: dict[int, Tracked] | None = None, keyed: bool = False
+        self,
+        roots: Roots,
+        replace: dict[int, Tracked] | None = None,
+        keyed: bool = False,
+        instead: dict[int, Linear] | None = None,
     ) -> None:
-        self.roots, self.replace = roots, replace
+        self.roots, self.replace, self.instead = roots, replace, instead
         self.memo: dict[int, Any] = {}
         self.kept: list[Any] = []  # ids are only names while their objects live
         self.buffers: set[int] = set()
@@ -69,12 +74,16 @@ class Copier:
             if self.key is not None:
                 self.key.append(OPEN)
                 self.met.append(value)
+                if self.instead is not None:
+                    return self.instead.get(len(self.key) - 1, value)
             return value if self.replace is None else self.replace.get(id(value), value)
         if kind in ATOMS:
             if value != value and not self.inside_array:
                 raise Escape("nan kept between rounds", "lists compare it by identity")
             if self.key is not None:
                 self.key.append(_atom(value, kind))
+                if self.instead is not None:
+                    return self.instead.get(len(self.key) - 1, value)
             return value
         if kind not in COPIED and self._shared(value, kind):
             if self.key is not None:

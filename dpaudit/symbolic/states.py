@@ -117,7 +117,7 @@ def forget(ledger: Ledger, live: list[Row]) -> dict[int, int]:
             )
             if spent:
                 ledger.spent[name] = spent
-        other = best.setdefault((known.reach, tuple(marks[name])), name)
+        other = best.setdefault((known.reach, known.ends, tuple(marks[name])), name)
         if other != name:
             dropped[name] = other
             ledger.columns[other] = replace(ledger.columns[other], single=False)
@@ -152,7 +152,8 @@ def key_of(state: State, copier: Copier) -> Any:
     for name in names.rows:
         known = ledger.columns[name]
         first = owners.setdefault(known.owner, len(owners))
-        columns.append((known.reach, known.single, first, ledger.base.get(known.owner, 0)))
+        paid = ledger.base.get(known.owner, 0)
+        columns.append((known.reach, known.ends, known.single, first, paid))
     return tuple(copier.key or ()), marks, constraints, laws, tuple(columns)
 
 

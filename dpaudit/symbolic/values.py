@@ -26,6 +26,7 @@ TOKENS = count()
 SIGNS = frozenset((-1, 0, 1))
 APART = frozenset((-1, 1))
 NONE: Weights = {}
+ANYWHERE = -math.inf, math.inf
 NUMBERS = (int, float, Fraction, np.number, np.bool_)
 
 
@@ -409,30 +410,40 @@ def union(*values: Any) -> list[tuple[Weights, Weights]]:
 
 
 def function(
-    real: Callable[..., Any], *values: Any, lipschitz: Any = None, reach: Any = None
+    real: Callable[..., Any],
+    *values: Any,
+    lipschitz: Any = None,
+    moves: Callable[[Any], Any] | None = None,
 ) -> Any:
     """Return a deterministic function of values: opaque in their forms.
 
-    Of a single raw reward it is a new symbol where it moves by at most `lipschitz` times as much,
-    or
-    lies in an interval of length `reach`.
+    Of a single raw reward it is a new symbol where it moves by at most `lipschitz` times as much;
+    `moves` gives the exact values of a monotone function at the ends of where the reward lies.
     """
     run = current()
     numbers = _shadowed(real, *values)
     tracked = [value for value in values if isinstance(value, Tracked)]
     first = tracked[0] if len(tracked) == 1 else None
-    if isinstance(first, Linear) and not first.draws and not first.publics and len(first.rows) == 1:
+    if lipschitz is not None and isinstance(first, Linear) and _is_raw(first):
         [(row, weight)] = first.rows.items()
-        limits = [] if reach is None else [Fraction(reach)]
-        if lipschitz is not None:
-            limits.append(lipschitz * abs(weight) * run.columns[row].reach)
-        if limits:
-            name = run.moved(row, Fraction(min(limits)), numbers)
-            return Linear(0, {name: 1}, {}, numbers)
+        known = run.columns[row]
+        reach, ends = lipschitz * abs(weight) * known.reach, None
+        if moves is not None:
+            before = known.ends if known.ends is not None and known.single else ANYWHERE
+            low, high = sorted(moves(first.rest + weight * end) for end in before)
+            if not math.isinf(high - low):
+                reach, ends = min(reach, high - low), (Fraction(low), Fraction(high))
+        name = run.moved(row, Fraction(reach), numbers, ends)
+        return Linear(0, {name: 1}, {}, numbers)
     made = None
     if len(values) == 1:
         made = handmade.shape_of_function(run, str(getattr(real, "__name__", "")), first)
     return opaque(union(*values), numbers, made)
+
+
+def _is_raw(value: Linear) -> bool:
+    """Tell whether a value is affine in one reward alone."""
+    return len(value.rows) == 1 and not value.draws and not value.publics
 
 
 def published(value: Any) -> Any:

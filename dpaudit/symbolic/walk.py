@@ -19,9 +19,10 @@ from typing import Any
 from dpaudit.symbolic.arrays import array
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.drivers import STYLES, Driver, actions_of
+from dpaudit.symbolic.joining import Leaf, joined
 from dpaudit.symbolic.ledger import Failure, Fixed, Ledger, twins
 from dpaudit.symbolic.roots import Roots
-from dpaudit.symbolic.run import NOWHERE, Escape, Place, Run, active
+from dpaudit.symbolic.run import NOWHERE, UNIT, Escape, Place, Run, active
 from dpaudit.symbolic.snapshot import Copier
 from dpaudit.symbolic.states import State as State
 from dpaudit.symbolic.states import forget, key_of, path_of, replaced_values
@@ -44,9 +45,9 @@ class Subject:
     roots: Roots
     catching: bool = False
 
-    def copier(self, replace: dict[int, Tracked] | None = None, keyed: bool = False) -> Copier:
+    def copier(self, replace: dict[int, Tracked] | None = None, **how: Any) -> Copier:
         """Return a copier that knows the judged code's own classes."""
-        return Copier(self.roots, replace, keyed)
+        return Copier(self.roots, replace, **how)
 
     def unchanged(self) -> None:
         """Raise if something at module level has changed."""
@@ -95,6 +96,7 @@ class Walk:
     apart: bool = True
     merging: bool = True
     heard: Callable[[Move], None] | None = None
+    rewards: tuple[Fraction, Fraction] = UNIT
 
     def __post_init__(self) -> None:
         self.most = self.epsilon * (1 + SLACK)
@@ -128,25 +130,37 @@ class Walk:
     def _leaves(self, state: State | None, at: int) -> None:
         """Follow every outcome of the next branching round."""
         pending: list[tuple[int, ...]] = [()]
+        waiting: list[Leaf] = []
         leaves = 0
-        while pending and self.found.failure is None:
-            prefix = pending.pop()
-            leaves += 1
-            if leaves > MOST_LEAVES:
-                raise Escape(
-                    f"round {at + 1} has more than {MOST_LEAVES} outcomes",
-                    "a search by bisection on a noisy value is a long chain of branches",
-                )
-            run, body, arms = self._segment(state, at, prefix)
-            for position in range(len(prefix), len(run.trace)):
-                chosen = tuple(choice for choice, _ in run.trace[:position])
-                pending += [(*chosen, other) for other in range(1, run.trace[position][1])]
-            self._add(state, run, body, arms, at + len(arms))
-            if pending and time.monotonic() > self.deadline:
-                self.found.late, self.found.horizon = True, at  # this round is not covered
-                return
+        try:
+            while pending and self.found.failure is None:
+                prefix = pending.pop()
+                leaves += 1
+                if leaves > MOST_LEAVES:
+                    raise Escape(
+                        f"round {at + 1} has more than {MOST_LEAVES} outcomes",
+                        "a search by bisection on a noisy value is a long chain of branches",
+                    )
+                leaf = self._segment(state, at, prefix)
+                trace = leaf.run.trace
+                for position in range(len(prefix), len(trace)):
+                    chosen = tuple(choice for choice, _ in trace[:position])
+                    pending += [(*chosen, other) for other in range(1, trace[position][1])]
+                if leaf.fork is None:
+                    self._add(state, [leaf], at)
+                else:
+                    waiting.append(leaf)  # its other side may join it
+                if pending and time.monotonic() > self.deadline:
+                    self.found.late, self.found.horizon = True, at  # this round is not covered
+                    return
+        except Exception:
+            self._add(state, waiting, at)
+            if self.found.failure is None:
+                raise
+            return
+        self._add(state, joined(waiting, self.subject.copier), at)
 
-    def _segment(self, state: State | None, at: int, prefix: tuple[int, ...]) -> Any:
+    def _segment(self, state: State | None, at: int, prefix: tuple[int, ...]) -> Leaf:
         ledger = state.ledger if state else Ledger()
         run = Run(
             files=self.subject.files,
@@ -157,6 +171,7 @@ class Walk:
             first=state.next_symbol if state else 0,
             catching=self.subject.catching,
             apart=self.apart,
+            rewards=self.rewards,
         )
         arms: list[int] = []
         with active(run):
@@ -176,7 +191,7 @@ class Walk:
             raise run.escaped
         for law in run.laws.values():
             self.found.releases.setdefault(law.place, law.kind)
-        return run, body, tuple(arms)
+        return Leaf(run, body, tuple(arms))
 
     def _built(self) -> Any:
         policy = self.subject.build()
@@ -203,11 +218,15 @@ class Walk:
 
     # -- settling ---------------------------------------------------------------------------------
 
-    def _add(
-        self, parent: State | None, run: Run, body: Any, arms: tuple[int, ...], at: int
-    ) -> None:
+    def _add(self, parent: State | None, leaves: list[Leaf], at: int) -> None:
+        """Settle leaves of a state, up to the first charge that is too large."""
+        for leaf in leaves:
+            if self.found.failure is None:
+                self._settle(parent, leaf, at + len(leaf.arms))
+
+    def _settle(self, parent: State | None, leaf: Leaf, at: int) -> None:
         fixed = Fixed()
-        new = self.settled(parent, run, body, arms, at, fixed)
+        new = self.settled(parent, leaf, at, fixed)
         if new is None:
             return
         self.found.states += 1
@@ -219,7 +238,7 @@ class Walk:
         key = new.key if self.merging else object()
         known = layer.setdefault(key, new)
         if self.heard is not None:
-            self.heard(Move(parent, new, known, run, fixed, len(arms)))
+            self.heard(Move(parent, new, known, leaf.run, fixed, len(leaf.arms)))
         if known is new:
             return
         for mine, other in zip(known.order, new.order, strict=True):
@@ -228,21 +247,14 @@ class Walk:
                 known.ledger.spent[mine] = spent
                 known.ledger.parts[mine] = new.ledger.parts.get(other, {})
 
-    def settled(
-        self,
-        parent: State | None,
-        run: Run,
-        body: Any,
-        arms: tuple[int, ...],
-        at: int,
-        fixed: Fixed,
-    ) -> State | None:
+    def settled(self, parent: State | None, leaf: Leaf, at: int, fixed: Fixed) -> State | None:
         """Return the state after a segment; None if a charge is too large."""
-        trail = (parent.trail if parent else None, arms)
+        run = leaf.run
+        trail = (parent.trail if parent else None, leaf.arms)
         ledger = parent.ledger.copy() if parent else Ledger()
         ledger.laws, ledger.columns = dict(run.laws), dict(run.columns)
         copier = self.subject.copier(keyed=True)
-        copied = copier(body)
+        copied = copier(leaf.body)
         tracked = {id(value): value for value in copier.met}
         failure = self._bind(ledger, run, tracked, fixed)
         if failure is None:

@@ -38,6 +38,51 @@ def test_wrong_policies_are_never_proved(name):
     assert "wrong." in found.finding.reason or "right.py:" in found.finding.reason
 
 
+CLIPPING = """
+import numpy as np
+
+
+class Policy:
+    def __init__(self, epsilon):
+        self.scale, self.t, self.total, self.best = 1 / epsilon, 0, 0.0, 0
+
+    def select(self):
+        return self.best
+
+    def update(self, arm, reward):
+        self.t += 1
+        if self.t <= 30:
+            self.total += {clipped}
+        if self.t == 30:
+            self.best = int(self.total + np.random.laplace(0, self.scale) > 15)
+"""
+
+
+@pytest.mark.parametrize(
+    ("clipped", "says"),
+    [
+        ("reward", False),
+        ("abs(reward)", False),
+        ("min(reward, 1.0)", False),
+        ("np.clip(reward, 0, 2) / 2 + 0 * reward", True),
+        ("np.clip(reward, 0, 2)", None),
+        ("np.clip(reward, 0, 1)", True),
+        ("min(max(reward, 0.0), 1.0)", True),
+        ("np.minimum(1, np.maximum(0, reward))", True),
+        ("np.clip(abs(reward), 0, 1)", True),
+        ("1 - min(max(2 * reward - 1, 0.0), 1.0)", True),
+    ],
+)
+def test_whether_rewards_are_clipped_is_asked_of_the_code(tmp_path, clipped, says):
+    (tmp_path / "policy.py").write_text(CLIPPING.format(clipped=clipped))
+    found = prove(Target(f"{tmp_path / 'policy.py'}:Policy", 2, 40, 1.0), 30).finding
+    if says is None:  # in [0, 1] it is the reward itself
+        assert found.status is Status.PROVED and found.epsilon_upper == 1.0
+        says = False
+    assert ("clips rewards outside" in found.reason) is says
+    assert ("not seen to be clipped" in found.reason) is not says
+
+
 def slow_ones(name):
     long = find(name).family == "elimination"
     return pytest.param(name, marks=pytest.mark.slow) if long else name

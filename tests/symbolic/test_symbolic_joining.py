@@ -1,0 +1,106 @@
+"""Branches on a raw reward that join again are rewards of another size; those that do not, leak."""
+
+import pytest
+
+from dpaudit.symbolic.prove import prove
+from dpaudit.symbolic.subject import Target
+from dpaudit.verdict import Status
+
+POLICY = """
+import random
+
+import numpy as np
+
+
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.t, self.total, self.best, self.rng, self.epsilon = 0, 0.0, 0, rng, epsilon
+        self.sums = np.zeros(2)
+        self.u, self.seen, self.kept = 0.0, 0, {{}}
+
+    def select(self):
+        if self.t == 6:
+            self.best = int(self.total + np.sum(self.sums) + self.rng.laplace(0, {scale}) > 3)
+        if self.t == 8:
+            {later}
+        return self.best
+
+    def update(self, arm, reward):
+        self.t += 1
+        x, rng = 0.0, self.rng
+        if self.t <= 6:
+{branch}
+"""
+RIGHT = {
+    "rounded": ("x = 1.0 if reward > 0.5 else 0.0; self.total += x", "1"),
+    "counted": ("if reward > 0.5: self.total += 1", "1"),
+    "in an array": ("self.sums[arm] += 1.0 if reward >= 0.5 else 0.0", "1"),
+    "of size 3": ("self.total += 2.0 if reward > 0.5 else -1.0", "3"),
+    "Bernoulli": ("self.total += 1.0 if rng.random() < reward else 0.0", "1"),
+    "Bernoulli of Python": ("if random.random() < reward: self.total += 1.0", "1"),
+    "two sums": ("if reward > 0.5: self.total += 1.0; self.sums[0] -= 0.5", "0.5"),
+    "noise on both sides": (
+        "if reward > 0.5: self.total += 1.0 + rng.laplace(0, 1)\n"
+        "else: self.total += rng.laplace(0, 1)",
+        "1",
+    ),
+}
+WRONG = {
+    "too little noise": ("if reward > 0.5: self.total += 1.5", "1"),
+    "the other side's noise": ("if reward > 0.5: self.total += rng.laplace(0, 1)", "1"),
+    "another scale": ("self.total += rng.laplace(0, 1 if reward > 0.5 else 2)", "1"),
+    "another arm": ("if reward > 0.5: self.best = 1", "1"),
+    "a whole number": ("if reward > 0.5: self.seen += 1", "1"),
+    "a name": ("self.kept = {1.0 if reward > 0.5 else 0.0: 1}", "1"),
+    "a text": ("self.kept = 'high' if reward > 0.5 else 'low'", "1"),
+    "a longer list": ("if reward > 0.5: self.kept[self.t] = 1.0", "1"),
+    "another function": (
+        "if self.t == 1: self.u = rng.normal()\n"
+        "if self.t == 2: self.kept = np.exp(self.u) if reward > 0.5 else np.sin(self.u)",
+        "1",
+    ),
+    "the reward and its side": (
+        "self.total += reward; self.total += 1.0 if reward > 0.5 else 0.0",
+        "1",
+    ),
+}
+LEAKS = {
+    "the side": ("x = 1.0 if reward > 0.5 else 0.0; self.u = x", "self.best = int(self.u > 0.5)"),
+    "the coin's draw": (
+        "self.u = rng.random(); self.total += 1.0 if self.u < reward else 0.0",
+        "self.best = int(self.u > 0.5)",
+    ),
+    "a difference": (
+        "self.total += 1.0 if reward > 0.5 else 0.0; self.u = self.total",
+        "self.best = int(self.total - self.u + self.u > 3)",
+    ),
+}
+
+
+def judged(tmp_path, branch, scale="1", later="pass"):
+    lines = "\n".join(f"            {line.strip()}" for line in branch.split("\n"))
+    file = tmp_path / "policy.py"
+    file.write_text(POLICY.format(branch=lines, scale=scale, later=later))
+    return prove(Target(f"{file}:Policy", 2, 10, 1.0), 20.0).finding
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_sides_that_join_again_are_one(tmp_path, name):
+    branch, scale = RIGHT[name]
+    found = judged(tmp_path, branch, scale)
+    assert found.status is Status.PROVED, found.reason
+    assert found.epsilon_upper == pytest.approx(1.0, abs=1e-12) and found.horizon == 10
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_sides_that_differ_by_more_than_numbers_are_not(tmp_path, name):
+    branch, scale = WRONG[name]
+    assert judged(tmp_path, branch, scale).status is Status.SILENT
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_what_the_sides_left_is_still_a_reward(tmp_path, name):
+    branch, later = LEAKS[name]
+    found = judged(tmp_path, branch, "1", later)
+    assert found.status is Status.SILENT
+    assert "charged" in found.reason
