@@ -19,11 +19,11 @@ from dpaudit.check import place_of
 from dpaudit.symbolic.certificate import Recorder
 from dpaudit.symbolic.guard import side_by_side
 from dpaudit.symbolic.ledger import Failure
-from dpaudit.symbolic.run import UNIT, Escape
+from dpaudit.symbolic.run import UNIT, WHOLE, Escape
 from dpaudit.symbolic.subject import Target, subject_of
 from dpaudit.symbolic.walk import Outcome, Walk
 from dpaudit.target import said
-from dpaudit.verdict import Finding, Status
+from dpaudit.verdict import ANY_REWARDS, Finding, Status
 
 NUMBERS = "in real arithmetic, for rewards in [0, 1]"
 WIDE = Fraction(-(10**9)), Fraction(10**9)  # where the rewards of the question lie
@@ -69,7 +69,7 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
     try:
         found = walked(target, start + budget, recorder)
         compared = side_by_side(target) if found.failure is None else 0
-        others = clipping(target, found, start) if found.failure is None else ""
+        clipped = clipping(target, found, start) if found.failure is None else 0
     except Escape as stop:
         return silent(f"Not followed: {stop}.", line=_line(stop.place.file, path, stop.place.line))
     except Exception as error:
@@ -84,13 +84,17 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
         lead = Lead(found.failure, found.path)
         return silent(reason, lead, _line(place.file, path, place.line))
     if found.horizon < 1:
+        if found.whole:
+            return silent(f"The budget ended after {found.states:,} paths: {WHOLE}.")
         return silent("The budget ended before the first round was covered.")
     lines = ", ".join(sorted(str(place) for place in found.releases if place.line))
     reason = (
         f"No reward is charged more than {float(found.charge):.12g} on any path ({found.states:,} "
         f"states; noise drawn at {lines or 'no line'}), {NUMBERS}. The code and its reading on "
-        f"symbols agreed in {compared:,} rounds.{others}"
+        f"symbols agreed in {compared:,} rounds."
     )
+    if clipped:
+        reason += f" The code clips rewards outside [0, 1] (asked up to round {clipped:,})."
     if found.horizon < horizon:
         reason += f" The budget ended at round {found.horizon:,} of {horizon:,}."
     finding = Finding(
@@ -101,6 +105,7 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
         certified=True,
         arms=arms,
         horizon=found.horizon,
+        streams=ANY_REWARDS if clipped >= found.horizon else "all streams of rewards in [0, 1]",
         seconds=time.monotonic() - start,
     )
     document = None
@@ -110,19 +115,19 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
     return Proved(finding, certificate=document)
 
 
-def clipping(target: Target, found: Outcome, start: float) -> str:
-    """Ask the code what it does with rewards outside [0, 1], and say it."""
-    if not found.charge:
-        return ""
+def clipping(target: Target, found: Outcome, start: float) -> int:
+    """Return up to which round the proof stands for rewards of any size too; 0 if it does not.
+
+    The same walk is made with rewards in a very wide interval: what is released of them can only
+    be bounded where the code clips them.
+    """
     now = time.monotonic()
     short = replace(target, horizon=found.horizon)
     try:
         wide = walked(short, now + max(1.0, min(PATIENCE, now - start)), rewards=WIDE)
     except Escape:
-        wide = Outcome(0)
-    if wide.failure is None and wide.charge:
-        return f" The code clips rewards outside [0, 1] (asked up to round {wide.horizon:,})."
-    return " Rewards outside [0, 1] are not seen to be clipped: nothing is claimed about them."
+        return 0
+    return wide.horizon if wide.failure is None and wide.charge else 0
 
 
 def walked(

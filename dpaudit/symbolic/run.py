@@ -16,6 +16,10 @@ from fractions import Fraction
 from typing import Any
 
 MOST_BRANCHES = 400  # of one round
+WHOLE = (
+    "what a function of the whole stream keeps in its variables cannot be copied, so that every "
+    "path of it is run to its end; write it as a class with select and update"
+)
 RELATIVE = 1e-7  # how far a form may be from the double that it stands for
 
 
@@ -131,6 +135,8 @@ class Run:
     shadows: dict[int, float] = field(default_factory=dict)
     signs: dict[Any, frozenset[int]] = field(default_factory=dict)
     escaped: Escape | None = None
+    whole: bool = False
+    """Whether the code is a function of the whole stream."""
     drawing: bool = True
     rewards: tuple[Fraction, Fraction] = UNIT
     """Where every reward lies."""
@@ -142,6 +148,11 @@ class Run:
     """How many of these `signs` contains."""
     differences: list[Any] = field(default_factory=list)
     """In a guarded run: what was compared, as affine forms."""
+
+    @property
+    def between(self) -> str:
+        """What lies between two states."""
+        return "in a run of the whole stream" if self.whole else "in one round"
 
     def place(self) -> Place:
         """Return the line of the judged code that is running."""
@@ -175,8 +186,8 @@ class Run:
         position = len(self.trace)
         if position >= MOST_BRANCHES:
             raise self.escape(
-                f"more than {MOST_BRANCHES} branches on rewards or noise in one round",
-                "a loop that goes on until a noisy value says stop cannot be followed",
+                f"more than {MOST_BRANCHES} branches on rewards or noise {self.between}",
+                WHOLE if self.whole else "a loop that ends when a noisy value says so has no bound",
             )
         chosen = self.prefix[position] if position < len(self.prefix) else 0
         self.trace.append((chosen, outcomes))

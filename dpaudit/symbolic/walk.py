@@ -22,7 +22,7 @@ from dpaudit.symbolic.drivers import STYLES, Driver, actions_of
 from dpaudit.symbolic.joining import Leaf, joined
 from dpaudit.symbolic.ledger import Failure, Fixed, Ledger, twins
 from dpaudit.symbolic.roots import Roots
-from dpaudit.symbolic.run import NOWHERE, UNIT, Escape, Place, Run, active
+from dpaudit.symbolic.run import NOWHERE, UNIT, WHOLE, Escape, Place, Run, active
 from dpaudit.symbolic.snapshot import Copier
 from dpaudit.symbolic.states import State as State
 from dpaudit.symbolic.states import forget, key_of, path_of, replaced_values
@@ -70,6 +70,8 @@ class Outcome:
     path: tuple[int, ...] = ()
     releases: dict[Place, str] = field(default_factory=dict)
     late: bool = False
+    whole: bool = False
+    """Whether the code is a function of the whole stream, followed path by path."""
 
 
 @dataclass(frozen=True)
@@ -137,10 +139,7 @@ class Walk:
                 prefix = pending.pop()
                 leaves += 1
                 if leaves > MOST_LEAVES:
-                    raise Escape(
-                        f"round {at + 1} has more than {MOST_LEAVES} outcomes",
-                        "a search by bisection on a noisy value is a long chain of branches",
-                    )
+                    raise _too_many(at, self.found.whole)
                 leaf = self._segment(state, at, prefix)
                 trace = leaf.run.trace
                 for position in range(len(prefix), len(trace)):
@@ -172,6 +171,7 @@ class Walk:
             catching=self.subject.catching,
             apart=self.apart,
             rewards=self.rewards,
+            whole=self.found.whole,
         )
         arms: list[int] = []
         with active(run):
@@ -199,6 +199,7 @@ class Walk:
         if driver is None:
             if not callable(policy):
                 raise Escape(f"an object of type {type(policy).__name__} is no policy")
+            self.found.whole = True
             return [policy, {}, None]
         driver.begin(policy, self.subject.arms)
         return [policy, {}, driver.name]
@@ -300,3 +301,12 @@ class Walk:
         ledger.without(set(fixed.twins))
         ledger.publish(fixed)
         return None
+
+
+def _too_many(at: int, whole: bool) -> Escape:
+    if whole:
+        return Escape(f"a run of the whole stream has more than {MOST_LEAVES} paths", WHOLE)
+    return Escape(
+        f"round {at + 1} has more than {MOST_LEAVES} outcomes",
+        "a search by bisection on a noisy value is a long chain of branches",
+    )
