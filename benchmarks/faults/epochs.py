@@ -6,8 +6,8 @@ import numpy as np
 class Epochs:
     """Survivors are pulled in turn; after an epoch those far below the best noisy mean leave."""
 
-    def __init__(self, arms, epsilon):
-        self.epsilon, self.pulls = epsilon, 8
+    def __init__(self, arms, epsilon, rng):
+        self.epsilon, self.pulls, self.rng = epsilon, 8, rng
         self.active = list(range(arms))
         self.sums = {arm: 0.0 for arm in self.active}
         self.done = 0
@@ -24,7 +24,7 @@ class Epochs:
     def eliminate(self):
         scale = 1 / (self.epsilon * self.pulls)
         means = {
-            arm: self.sums[arm] / self.pulls + np.random.laplace(0, scale) for arm in self.active
+            arm: self.sums[arm] / self.pulls + self.rng.laplace(0, scale) for arm in self.active
         }
         best = max(means.values())
         width = np.sqrt(2 * np.log(4 * self.pulls) / self.pulls)

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.symbolic.arrays import Array, array, elementwise, mapped, wrap
+from dpaudit.symbolic.array_operators import elementwise, mapped
+from dpaudit.symbolic.arrays import Array, array, wrap
 from dpaudit.symbolic.questions import asked
 from dpaudit.symbolic.run import current
-from dpaudit.symbolic.values import Tracked, exact, finite, function, is_number
+from dpaudit.symbolic.values import Tracked, finite, function
+from dpaudit.symbolic.weights import exact, is_number
 
 UNARY = [
     "sqrt",
@@ -40,6 +42,7 @@ UNARY = [
     "cbrt",
     "reciprocal",
     "trunc",
+    "negative",
 ]
 LIPSCHITZ = {"abs": 1, "absolute": 1, "fabs": 1, "sin": 1, "cos": 1, "tanh": 1, "arctan": 1}
 BINARY = {
@@ -82,6 +85,8 @@ def unary(name: str) -> Callable[..., Any]:
             return real(value)
         if name in FINITE:
             return np.bool_(is_finite(name, value))
+        if name == "negative":
+            return -value
         return function(real, value, lipschitz=LIPSCHITZ.get(name))
 
     def apply(value: Any, out: Any = None, **more: Any) -> Any:

@@ -11,8 +11,9 @@ import ast
 from types import FunctionType
 from typing import Any
 
+from dpaudit.symbolic.allowed import ASKED
 from dpaudit.symbolic.run import Escape, Place, current
-from dpaudit.symbolic.stand_ins import ASKED, HIDDEN, is_plain, stands_in
+from dpaudit.symbolic.stand_ins import HIDDEN, is_plain, stands_in
 
 NAME, SAME, SHOWN, OWNER = "__described__", "__same__", "__shown__", "__owner__"
 TEXTS = ("str", "repr", "format", "ascii")

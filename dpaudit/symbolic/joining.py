@@ -18,7 +18,8 @@ import numpy as np
 
 from dpaudit.symbolic.run import UNIT, Column, Escape, Fork, Law, Run, active
 from dpaudit.symbolic.snapshot import OPEN, Copier
-from dpaudit.symbolic.values import Linear, combined, exact
+from dpaudit.symbolic.values import Linear
+from dpaudit.symbolic.weights import combined, exact
 
 NUMBERS = (float, np.float64)
 

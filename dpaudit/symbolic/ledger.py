@@ -12,23 +12,14 @@ one, and equal draws of a law are the one with the largest scale.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from dpaudit.symbolic.run import NOWHERE, Coin, Column, Form, Law, Place
 from dpaudit.symbolic.simplex import minimise
-from dpaudit.symbolic.values import (
-    Linear,
-    Opaque,
-    Tracked,
-    Weights,
-    combined,
-    public_name,
-    scaled,
-    wild,
-)
+from dpaudit.symbolic.weights import Weights, combined, scaled
 
 INFINITE = float("inf")
 Row = tuple[Weights, Weights]  # draws, columns
@@ -248,35 +239,6 @@ class Ledger:
         return None
 
 
-def rewritten(value: Tracked, fixed: Fixed, dropped: set[int], names: dict[Any, int]) -> Tracked:
-    """Return a live value after publishing: known draws are replaced, twins left out.
-
-    What is public of it and not known becomes one symbol, the same for the same combination.
-    """
-    if isinstance(value, Linear):
-        rows, draws, lost = resolved(value.rows, value.draws, fixed, dropped)
-        if not lost and not value.publics:
-            if rows is value.rows and draws is value.draws:
-                return value
-            return Linear(value.rest, rows, draws, value.shadow)
-        key = (value.rest, frozenset(value.publics.items()), frozenset(lost.items()))
-        name = public_name(names.setdefault(key, len(names)), any(map(wild, value.publics)))
-        return Linear(0, rows, draws, value.shadow, {name: 1})
-    assert isinstance(value, Opaque)
-    basis: list[tuple[Weights, Weights]] = []
-    for rows, draws in value.basis:
-        new_rows, new_draws, _ = resolved(rows, draws, fixed, dropped)
-        if (new_rows or new_draws) and (new_rows, new_draws) not in basis:
-            basis.append((new_rows, new_draws))
-    if not basis:
-        name = public_name(names.setdefault(value.token, len(names)), True)
-        return Linear(0, {}, {}, value.shadow, {name: 1})
-    changed = len(basis) != len(value.basis) or any(
-        a is not c or b is not d for (a, b), (c, d) in zip(basis, value.basis, strict=True)
-    )
-    return Opaque(basis, value.shadow) if changed else value
-
-
 def resolved(
     rows: Weights, draws: Weights, fixed: Fixed, dropped: set[int]
 ) -> tuple[Weights, Weights, Weights]:
@@ -291,27 +253,3 @@ def resolved(
     if any(name in dropped for name in rows):
         rows = {name: weight for name, weight in rows.items() if name not in dropped}
     return rows, draws, lost
-
-
-def twins(forms: Iterable[Row], constraints: Iterable[Row], laws: dict[int, Law]) -> dict[int, int]:
-    """Return the draws that equal another one in every form; the one of largest scale stays."""
-    marks: dict[int, list[Any]] = {}
-    for number, (draws, _) in enumerate((*forms, *constraints)):
-        for name, weight in draws.items():
-            marks.setdefault(name, []).append((number, weight))
-    best: dict[Any, int] = {}
-    found: dict[int, int] = {}
-    for name, mark in sorted(marks.items()):
-        law = laws[name]
-        if law.kind == "uniform":
-            continue  # a coin asks for its very own law
-        key = (law.kind, law.continuous, law.scale is None, tuple(mark))
-        other = best.setdefault(key, name)
-        if other == name:
-            continue
-        kept, gone = other, name
-        if law.scale is not None and law.scale > (laws[other].scale or 0):
-            kept, gone = name, other
-            best[key] = name
-        found[gone] = kept
-    return found

@@ -19,14 +19,14 @@ from dpaudit.check import place_of
 from dpaudit.symbolic.certificate import Recorder
 from dpaudit.symbolic.guard import side_by_side
 from dpaudit.symbolic.ledger import Failure
-from dpaudit.symbolic.run import UNIT, WHOLE, Escape
+from dpaudit.symbolic.run import UNIT, WHOLE, Escape, Exact
 from dpaudit.symbolic.subject import Target, subject_of
 from dpaudit.symbolic.walk import Outcome, Walk
 from dpaudit.target import said
 from dpaudit.verdict import ANY_REWARDS, Finding, Status
 
 NUMBERS = "in real arithmetic, for rewards in [0, 1]"
-WIDE = Fraction(-(10**9)), Fraction(10**9)  # where the rewards of the question lie
+WIDE = -(10**9), 10**9  # where the rewards of the question lie
 PATIENCE = 5.0  # seconds for the question, at most
 
 
@@ -134,7 +134,7 @@ def walked(
     target: Target,
     deadline: float,
     recorder: Recorder | None = None,
-    rewards: tuple[Fraction, Fraction] = UNIT,
+    rewards: tuple[Exact, Exact] = UNIT,
 ) -> Outcome:
     """Walk with both sides of each comparison published; where that fails, with differences."""
     first = Outcome(0)

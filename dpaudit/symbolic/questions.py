@@ -23,14 +23,12 @@ from dpaudit.symbolic.values import (
     Opaque,
     Tracked,
     add,
-    exact,
     finite,
-    is_number,
     is_scalar,
     shadow,
-    sign_of,
     union,
 )
+from dpaudit.symbolic.weights import exact, is_number, sign_of
 
 Signs = frozenset[int]
 FIRST: Signs = frozenset((0, 1))
@@ -224,7 +222,8 @@ def _winner(values: Sequence[Any], among: list[int], sign: int) -> int:
     run = current()
     pairs = {(j, k): _difference(values[j], values[k], sign) for j, k in combinations(among, 2)}
     beaten = {loser for loser in map(_loser, pairs, pairs.values()) if loser is not None}
-    able = [position for position in among if position not in beaten]
+    # on a path that cannot be, answers may contradict each other, and all be beaten
+    able = [position for position in among if position not in beaten] or among
     if len(able) == 1:
         return able[0]
     for position in able[1:]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from dpaudit.symbolic.arrays import Array
 from dpaudit.symbolic.chance import Source
-from dpaudit.symbolic.loading import Poison
+from dpaudit.symbolic.poison import Poison
 from dpaudit.symbolic.run import Escape
 from dpaudit.symbolic.snapshot import ATOMS, SHARED, Copier
 from dpaudit.symbolic.stand_ins import Float, Int

@@ -35,7 +35,8 @@ class Place:
 
 
 NOWHERE = Place("", 0)
-UNIT = Fraction(0), Fraction(1)
+Exact = int | Fraction
+UNIT: tuple[Exact, Exact] = (0, 1)
 
 
 class Escape(BaseException):
@@ -104,11 +105,11 @@ class Column:
     """A symbol that a row moves: whose, and by how much at most."""
 
     owner: int
-    reach: Fraction = Fraction(1)
+    reach: Exact = 1
     round: int = 0
     single: bool = True
     """Whether it stands for itself alone, and not also for others that were equal to it."""
-    ends: tuple[Fraction, Fraction] | None = UNIT
+    ends: tuple[Exact, Exact] | None = UNIT
     """Where it lies, if that is known."""
 
 
@@ -138,7 +139,7 @@ class Run:
     whole: bool = False
     """Whether the code is a function of the whole stream."""
     drawing: bool = True
-    rewards: tuple[Fraction, Fraction] = UNIT
+    rewards: tuple[Exact, Exact] = UNIT
     """Where every reward lies."""
     replaced: set[int] = field(default_factory=set)
     """Draws that noise made by hand consists of: nothing else may depend on them."""
@@ -205,9 +206,9 @@ class Run:
     def moved(
         self,
         row: int,
-        reach: Fraction,
+        reach: Exact,
         shadow: float | None,
-        ends: tuple[Fraction, Fraction] | None = None,
+        ends: tuple[Exact, Exact] | None = None,
     ) -> int:
         """Return a new symbol that a row moves by at most `reach` (a clipped reward)."""
         name = self.symbol()

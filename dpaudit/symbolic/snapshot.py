@@ -25,7 +25,7 @@ import numpy as np
 
 from dpaudit.symbolic.arrays import Array
 from dpaudit.symbolic.chance import Source
-from dpaudit.symbolic.loading import Poison
+from dpaudit.symbolic.poison import Poison
 from dpaudit.symbolic.run import Escape
 from dpaudit.symbolic.values import Linear, Opaque, Tracked
 

@@ -8,15 +8,17 @@ import math
 import numbers
 import random
 from collections.abc import Callable
-from types import FunctionType, MappingProxyType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from dpaudit.symbolic.allowed import ASKED, ATTRIBUTES, OPAQUE_MATH, REFUSED, TOTAL
 from dpaudit.symbolic.arrays import Array
-from dpaudit.symbolic.chance import PythonSource, Source
+from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.elementwise import FINITE, LIPSCHITZ, between, is_finite
 from dpaudit.symbolic.handmade import shape_of_function
+from dpaudit.symbolic.python_chance import PythonSource
 from dpaudit.symbolic.questions import largest
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.values import Linear, Opaque, Tracked, function, may_raise
@@ -30,54 +32,6 @@ REAL_TYPES = (
     numbers.Real,
     numbers.Complex,
 )
-REFUSED = [
-    "open",
-    "eval",
-    "exec",
-    "compile",
-    "input",
-    "globals",
-    "locals",
-    "vars",
-    "id",
-    "hash",
-    "breakpoint",
-    "memoryview",
-    "help",
-    "exit",
-    "quit",
-    "dir",
-]
-OPAQUE_MATH = [
-    "sqrt",
-    "log",
-    "log2",
-    "log10",
-    "log1p",
-    "exp",
-    "expm1",
-    "sin",
-    "cos",
-    "tan",
-    "tanh",
-    "sinh",
-    "cosh",
-    "atan",
-    "atan2",
-    "pow",
-    "hypot",
-    "erf",
-    "erfc",
-    "gamma",
-    "lgamma",
-    "cbrt",
-    "exp2",
-    "copysign",
-    "fmod",
-    "floor",
-    "ceil",
-    "trunc",
-]
 
 
 class _Kind(type):
@@ -144,9 +98,6 @@ def is_instance(value: Any, kinds: Any) -> bool:
     if isinstance(kinds, tuple):
         return any(is_instance(value, kind) for kind in kinds)
     return kinds is Float or kinds is object or kinds in REAL_TYPES
-
-
-ASKED = ("__name__", "__class__", "__module__", "__qualname__", "__doc__")
 
 
 OURS: tuple[tuple[type, tuple[type, ...]], ...] = (
@@ -314,44 +265,3 @@ def _math(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         raise current().escape(f"math.{name} of rewards or noise")
 
     return apply
-
-
-TOTAL = frozenset(("sin", "cos", "tanh", "atan", "atan2", "erf", "erfc", "cbrt", "copysign"))
-ATTRIBUTES = MappingProxyType(
-    dict.fromkeys(
-        [
-            "__init__",
-            "__name__",
-            "__class__",
-            "__doc__",
-            "__dict__",
-            "__len__",
-            "__call__",
-            "__version__",
-            "__post_init__",
-            "__setattr__",
-            "__getattribute__",
-            "__getattr__",
-            "__getitem__",
-            "__setitem__",
-            "__iter__",
-            "__next__",
-            "__eq__",
-            "__repr__",
-            "__str__",
-            "__module__",
-            "__qualname__",
-            "__file__",
-            "__enter__",
-            "__exit__",
-            "__new__",
-            "__add__",
-            "__hash__",
-            "__contains__",
-            "__slots__",
-            "__init_subclass__",
-            "__set_name__",
-        ]
-    )
-)
-"""The dunder attributes that judged code may name: others reach around what stands in."""

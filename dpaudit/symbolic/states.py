@@ -7,14 +7,16 @@ of two such states the one with the larger charges stands for both.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.symbolic.ledger import Fixed, Ledger, Row, rewritten
-from dpaudit.symbolic.run import NOWHERE, Form
+from dpaudit.symbolic.ledger import Fixed, Ledger, Row, resolved
+from dpaudit.symbolic.run import NOWHERE, Form, Law
 from dpaudit.symbolic.snapshot import Copier
-from dpaudit.symbolic.values import Linear, Opaque, Tracked
+from dpaudit.symbolic.values import Linear, Opaque, Tracked, public_name, wild
+from dpaudit.symbolic.weights import Weights
 
 
 @dataclass
@@ -173,3 +175,56 @@ def _canonical(ledger: Ledger, names: Any) -> Any:
         draws, rows = own.constraints[pivot]
         found.append((tuple(sorted(draws.items())), names._named(rows, names.rows)))
     return tuple(found)
+
+
+def rewritten(value: Tracked, fixed: Fixed, dropped: set[int], names: dict[Any, int]) -> Tracked:
+    """Return a live value after publishing: known draws are replaced, twins left out.
+
+    What is public of it and not known becomes one symbol, the same for the same combination.
+    """
+    if isinstance(value, Linear):
+        rows, draws, lost = resolved(value.rows, value.draws, fixed, dropped)
+        if not lost and not value.publics:
+            if rows is value.rows and draws is value.draws:
+                return value
+            return Linear(value.rest, rows, draws, value.shadow)
+        key = (value.rest, frozenset(value.publics.items()), frozenset(lost.items()))
+        name = public_name(names.setdefault(key, len(names)), any(map(wild, value.publics)))
+        return Linear(0, rows, draws, value.shadow, {name: 1})
+    assert isinstance(value, Opaque)
+    basis: list[tuple[Weights, Weights]] = []
+    for rows, draws in value.basis:
+        new_rows, new_draws, _ = resolved(rows, draws, fixed, dropped)
+        if (new_rows or new_draws) and (new_rows, new_draws) not in basis:
+            basis.append((new_rows, new_draws))
+    if not basis:
+        name = public_name(names.setdefault(value.token, len(names)), True)
+        return Linear(0, {}, {}, value.shadow, {name: 1})
+    changed = len(basis) != len(value.basis) or any(
+        a is not c or b is not d for (a, b), (c, d) in zip(basis, value.basis, strict=True)
+    )
+    return Opaque(basis, value.shadow) if changed else value
+
+
+def twins(forms: Iterable[Row], constraints: Iterable[Row], laws: dict[int, Law]) -> dict[int, int]:
+    """Return the draws that equal another one in every form; the one of largest scale stays."""
+    marks: dict[int, list[Any]] = {}
+    for number, (draws, _) in enumerate((*forms, *constraints)):
+        for name, weight in draws.items():
+            marks.setdefault(name, []).append((number, weight))
+    best: dict[Any, int] = {}
+    found: dict[int, int] = {}
+    for name, mark in sorted(marks.items()):
+        law = laws[name]
+        if law.kind == "uniform":
+            continue  # a coin asks for its very own law
+        key = (law.kind, law.continuous, law.scale is None, tuple(mark))
+        other = best.setdefault(key, name)
+        if other == name:
+            continue
+        kept, gone = other, name
+        if law.scale is not None and law.scale > (laws[other].scale or 0):
+            kept, gone = name, other
+            best[key] = name
+        found[gone] = kept
+    return found

@@ -20,12 +20,12 @@ from dpaudit.symbolic.arrays import array
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.drivers import STYLES, Driver, actions_of
 from dpaudit.symbolic.joining import Leaf, joined
-from dpaudit.symbolic.ledger import Failure, Fixed, Ledger, twins
+from dpaudit.symbolic.ledger import Failure, Fixed, Ledger
 from dpaudit.symbolic.roots import Roots
-from dpaudit.symbolic.run import NOWHERE, UNIT, WHOLE, Escape, Place, Run, active
+from dpaudit.symbolic.run import NOWHERE, UNIT, WHOLE, Escape, Exact, Place, Run, active
 from dpaudit.symbolic.snapshot import Copier
 from dpaudit.symbolic.states import State as State
-from dpaudit.symbolic.states import forget, key_of, path_of, replaced_values
+from dpaudit.symbolic.states import forget, key_of, path_of, replaced_values, twins
 from dpaudit.symbolic.values import Linear, Tracked
 
 MOST_LEAVES = 4000  # of one round of one state
@@ -98,7 +98,8 @@ class Walk:
     apart: bool = True
     merging: bool = True
     heard: Callable[[Move], None] | None = None
-    rewards: tuple[Fraction, Fraction] = UNIT
+    rewards: tuple[Exact, Exact] = UNIT
+    clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
         self.most = self.epsilon * (1 + SLACK)
@@ -116,7 +117,7 @@ class Walk:
                 break
             layer = self.layers[at]
             while layer and self.found.failure is None:
-                if time.monotonic() > self.deadline:
+                if self.clock() > self.deadline:
                     self.found.late = True
                     return self.found
                 _, state = layer.popitem()
@@ -149,7 +150,7 @@ class Walk:
                     self._add(state, [leaf], at)
                 else:
                     waiting.append(leaf)  # its other side may join it
-                if pending and time.monotonic() > self.deadline:
+                if pending and self.clock() > self.deadline:
                     self.found.late, self.found.horizon = True, at  # this round is not covered
                     return
         except Exception:
