@@ -272,4 +272,4 @@ def _record_pair(a: Any, b: Any, difference: Any) -> None:
     else:
         _record(a, b, difference)
         if current().guarded:
-            _agree(difference)
+            _agree(a - b if isinstance(a, Tracked) else b - a)
