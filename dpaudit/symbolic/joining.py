@@ -65,6 +65,8 @@ def _together(one: Leaf, two: Leaf, copier: Any) -> Leaf | None:
     fork = one.fork
     if fork is None or not _alike(one.run, two.run) or one.arms != two.arms:
         return None
+    if any(n > fork.symbol and it.owner != n for n, it in one.run.columns.items()):
+        return None  # a function of a reward that was made on one side is another on the other
     keys = [copier(keyed=True), copier(keyed=True)]
     for it, leaf in zip(keys, (one, two), strict=True):
         it(leaf.body)

@@ -79,7 +79,17 @@ def _fork(difference: Linear, coin: Coin | None, start: int) -> None:
         column = run.columns[row]
         if column.single and column.owner == row:
             draw = None if coin is None else coin.draw
-            run.forks.append(Fork(row, len(run.trace), start, len(run.forms), len(run.coins), draw))
+            run.forks.append(
+                Fork(
+                    row,
+                    len(run.trace),
+                    start,
+                    len(run.forms),
+                    len(run.coins),
+                    run.next_symbol,
+                    draw,
+                )
+            )
 
 
 def asked(real: Callable[[], bool], *values: Any) -> bool:

@@ -97,6 +97,8 @@ class Fork:
     """Forms before it."""
     end: int
     coins: int
+    symbol: int
+    """The last symbol before it."""
     draw: int | None = None
 
 

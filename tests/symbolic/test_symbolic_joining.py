@@ -59,6 +59,21 @@ WRONG = {
         "if self.t == 2: self.kept = np.exp(self.u) if reward > 0.5 else np.sin(self.u)",
         "1",
     ),
+    "functions of the reward that differ": (
+        "self.total += abs(reward) if reward > 0.5 else abs(reward + 5)",
+        "1",
+    ),
+    "clipped to intervals that differ": (
+        "self.total += np.clip(reward, 0, 1) if reward > 0.5 else np.clip(reward, 0, 1) + 0.5",
+        "1",
+    ),
+    "a public number that is not known": (
+        "if self.t == 1: self.u = rng.normal()\n"
+        "if self.t == 2: self.best = int(self.u > 0); self.kept = np.exp(self.u)\n"
+        "if self.t == 4: self.kept = self.kept ** 2 if reward > 0.5 else self.kept ** 3\n"
+        "if self.t == 5: self.best = int(self.kept > 1.5)",
+        "1",
+    ),
     "the reward and its side": (
         "self.total += reward; self.total += 1.0 if reward > 0.5 else 0.0",
         "1",
