@@ -1,9 +1,14 @@
 """Branches on a raw reward that join again are rewards of another size; those that do not, leak."""
 
+import time
+from fractions import Fraction
+
+import numpy as np
 import pytest
 
 from dpaudit.symbolic.prove import prove
-from dpaudit.symbolic.subject import Target
+from dpaudit.symbolic.subject import Target, subject_of
+from dpaudit.symbolic.walk import Walk
 from dpaudit.verdict import Status
 
 POLICY = """
@@ -119,3 +124,70 @@ def test_what_the_sides_left_is_still_a_reward(tmp_path, name):
     found = judged(tmp_path, branch, "1", later)
     assert found.status is Status.SILENT
     assert "charged" in found.reason
+
+
+RANDOM = """
+import numpy as np
+
+
+class Policy:
+    def __init__(self, rng):
+        self.rng, self.t, self.total, self.best = rng, 0, 0.0, 0
+
+    def select(self):
+        return self.best
+
+    def update(self, arm, reward):
+        self.t += 1
+        if self.t == 1:
+            if {question}:
+                x = {one}
+            else:
+                x = {two}
+            self.total += x
+        if self.t == 3:
+            self.best = int(self.total + self.rng.laplace(0, 1) > 0)
+"""
+GRID = np.linspace(0, 1, 401)
+
+
+def expression(rng):
+    a, b, w = rng.choice((-1, -0.5, 0, 0.25, 1, 3), 3)
+    kinds = (
+        f"{a}",
+        f"{a} + {w} * reward",
+        f"abs(reward - {a}) + {b}",
+        f"np.clip(reward, {min(a, b)}, {max(a, b)})",
+        f"max({w} * reward, {a}) + {b}",
+        f"min(max(reward, {a}), {b})",
+        f"np.minimum({a}, {w} * reward)",
+    )
+    return str(rng.choice(kinds[: 1 if rng.random() < 0.4 else len(kinds)]))
+
+
+def spread(question, one, two):
+    """Return how much the release can differ between two rewards, on a grid: a lower bound."""
+    values = []
+    for reward in GRID:
+        scope = {"reward": float(reward), "np": np}
+        sides = (True, False) if "random" in question else (bool(eval(question, scope)),)
+        values += [float(eval(one if side else two, scope)) for side in sides]
+    return max(values) - min(values)
+
+
+def test_what_is_charged_is_never_less_than_what_the_sides_release(tmp_path):
+    rng = np.random.default_rng(11)
+    proved = 0
+    for number in range(150):
+        limit = rng.choice((0.25, 0.5, 0.75))
+        asked = (f"reward > {limit}", f"{limit} >= reward", "self.rng.random() < reward")
+        parts = str(rng.choice(asked)), expression(rng), expression(rng)
+        file = tmp_path / f"p{number}.py"
+        file.write_text(RANDOM.format(question=parts[0], one=parts[1], two=parts[2]))
+        target = Target(f"{file}:Policy", 2, 5, 1.0)
+        walk = Walk(subject_of(target), 5, Fraction(10**6), time.monotonic() + 60)
+        found = walk.explore()
+        if found.failure is None:
+            proved += 1
+            assert float(found.charge) >= spread(*parts) - 1e-9, parts
+    assert proved > 20
