@@ -151,7 +151,7 @@ class Policy:
 GRID = np.linspace(0, 1, 401)
 
 
-def expression(rng):
+def expression(rng, kind):
     a, b, w = rng.choice((-1, -0.5, 0, 0.25, 1, 3), 3)
     kinds = (
         f"{a}",
@@ -162,7 +162,7 @@ def expression(rng):
         f"min(max(reward, {a}), {b})",
         f"np.minimum({a}, {w} * reward)",
     )
-    return str(rng.choice(kinds[: 1 if rng.random() < 0.4 else len(kinds)]))
+    return kinds[kind]
 
 
 def spread(question, one, two):
@@ -181,7 +181,8 @@ def test_what_is_charged_is_never_less_than_what_the_sides_release(tmp_path):
     for number in range(150):
         limit = rng.choice((0.25, 0.5, 0.75))
         asked = (f"reward > {limit}", f"{limit} >= reward", "self.rng.random() < reward")
-        parts = str(rng.choice(asked)), expression(rng), expression(rng)
+        kinds = [int(rng.choice((0, 0, 1, 2, 3, 4, 5, 6)))] * 2 if number % 2 else (0, number % 7)
+        parts = str(rng.choice(asked)), *(expression(rng, kind) for kind in kinds)
         file = tmp_path / f"p{number}.py"
         file.write_text(RANDOM.format(question=parts[0], one=parts[1], two=parts[2]))
         target = Target(f"{file}:Policy", 2, 5, 1.0)
