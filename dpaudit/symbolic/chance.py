@@ -105,13 +105,15 @@ class Source:
             found.append(make(*(store[index] for store in stores), one))
         return array(found).reshape(shape)
 
-    def outcome(self, count: int, real: Callable[[], int]) -> int:
-        """Return which of finitely many equally treated outcomes happens: a public branch."""
+    def outcome(self, count: int, real: Callable[[], int], fair: bool = True) -> int:
+        """Return which of finitely many outcomes happens: a public branch, fair or not."""
         run = current()
         if not run.drawing:
             run.draw(Law("choice"))
         if count > MOST_OUTCOMES:
             raise run.escape(f"a random choice among {count} outcomes")
+        if fair and count == 2 and not self.fixed:
+            run.fork(None, len(run.forms))
         return run.branch(count, real)
 
     # -- continuous laws ------------------------------------------------------------------------
@@ -203,7 +205,7 @@ class Source:
         if not isinstance(p, Tracked):
             if not 0 < p < 1:
                 return int(p >= 1)
-            return self.outcome(2, lambda: int(self.real.binomial(1, p)))
+            return self.outcome(2, lambda: int(self.real.binomial(1, p)), p == 0.5)
         if current().guarded:
             return int(self.real.binomial(1, shadow(p)))
         coin = self.value("uniform", None)
@@ -246,7 +248,7 @@ class Source:
             found = int(self.real.choice(len(options), replace=replace, p=weights))
             return places.index(found)
 
-        chosen = options[places[self.outcome(len(places), real)]]
+        chosen = options[places[self.outcome(len(places), real, p is None)]]
         chosen = np.int64(chosen) if is_number(a) else chosen
         return chosen if size is None else array([chosen])
 

@@ -36,3 +36,15 @@ def coin_of(run: Run, difference: Any) -> Coin | None:
         if lo > 0 and hi < 1:
             charge = max(math.log(hi / lo), math.log((1 - lo) / (1 - hi))) * UP
     return Coin(row, draw, charge, run.place())
+
+
+def fair_draw(run: Run, difference: Any) -> int | None:
+    """Return the draw of a comparison that is a fair coin: a new uniform draw against 1/2."""
+    if len(difference.draws) != 1 or difference.rows or difference.publics:
+        return None
+    [(draw, weight)] = difference.draws.items()
+    if run.laws[draw].kind != "uniform" or 2 * difference.rest != -weight:
+        return None
+    if draw <= run.first or draw in run.replaced or any(draw in f.draws for f in run.forms[:-1]):
+        return None
+    return int(draw)

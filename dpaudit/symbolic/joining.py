@@ -5,6 +5,9 @@ differ in numbers alone: a on one side, b on the other. Each such number is b + 
 is 1 on the first side and 0 on the second: a new symbol that r moves by at most 1. Nothing then
 depends on which side was taken, as long as both sides drew from the same laws, branched on nothing
 more and left everything else as it was.
+
+The sides of a fair coin join where they differ by the sign of one exponential draw alone, of which
+nothing else is left: a sign times an exponential draw is Laplace noise.
 """
 
 from __future__ import annotations
@@ -67,19 +70,25 @@ def _together(one: Leaf, two: Leaf, copier: Any) -> Leaf | None:
         return None
     if any(n > fork.symbol and it.owner != n for n, it in one.run.columns.items()):
         return None  # a function of a reward that was made on one side is another on the other
+    if fork.row is None and not any(
+        it.width and n > one.run.first for n, it in one.run.laws.items()
+    ):
+        return None
     keys = [copier(keyed=True), copier(keyed=True)]
     for it, leaf in zip(keys, (one, two), strict=True):
         it(leaf.body)
     if fork.draw is not None and any(fork.draw in draws for it in keys for draws in _draws(it)):
         return None
     run = copy.copy(one.run)
+    run.trace, run.forms = run.trace[:-1], run.forms[: fork.start]
+    if fork.row is None:
+        return _signed(one, run, *keys)
     run.columns, name = dict(run.columns), run.symbol()
     known = run.columns[fork.row]
     run.columns[name] = Column(known.owner, UNIT[1], known.round, ends=UNIT)
     instead = _instead(keys[0], keys[1], name, run)
     if instead is None:
         return None
-    run.trace, run.forms = run.trace[:-1], run.forms[: fork.start]
     run.coins = [coin for coin in run.coins if fork.draw is None or coin.draw != fork.draw]
     try:
         with active(Run()):
@@ -87,6 +96,39 @@ def _together(one: Leaf, two: Leaf, copier: Any) -> Leaf | None:
     except Escape:  # a number that is the name of something
         return None
     return Leaf(run, body, one.arms)
+
+
+def _signed(leaf: Leaf, run: Run, one: Copier, two: Copier) -> Leaf | None:
+    """Return one leaf with Laplace noise in place of an exponential draw and the sign of a coin."""
+    if one.key != two.key:
+        return None
+    turned: set[int] = set()
+    for x, y in zip(one.met, two.met, strict=True):
+        if x is y:
+            continue
+        if not (isinstance(x, Linear) and isinstance(y, Linear)):
+            return None
+        if x.rest != y.rest or x.rows != y.rows or x.publics != y.publics:
+            return None
+        if any(public > run.first for public in x.publics):
+            return None
+        names = {n for n in {*x.draws, *y.draws} if x.draws.get(n, 0) != y.draws.get(n, 0)}
+        if any(x.draws.get(n, 0) != -y.draws.get(n, 0) for n in names):
+            return None
+        turned |= names
+    if len(turned) != 1:
+        return None
+    [name] = turned
+    if name <= run.first or name in run.replaced or not run.laws[name].width:
+        return None
+    met = zip(one.met, two.met, strict=True)
+    kept = any(name in draws and x.forms() == y.forms() for x, y in met for _, draws in x.forms())
+    if kept or any(name in form.draws for form in run.forms):
+        return None
+    law = run.laws[name]
+    assert law.width is not None
+    run.laws = {**run.laws, name: Law("laplace", abs(law.width), law.place)}
+    return Leaf(run, leaf.body, leaf.arms)
 
 
 def _draws(copier: Copier) -> Iterable[dict[int, Any]]:

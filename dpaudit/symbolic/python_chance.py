@@ -65,7 +65,7 @@ class PythonSource(Source):
         def real() -> int:
             return able.index(self.real.choices(range(len(options)), given)[0])
 
-        return [options[able[self.outcome(len(able), real)]]]
+        return [options[able[self.outcome(len(able), real, weights is None)]]]
 
     def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
         """Return a whole number: a public branch."""

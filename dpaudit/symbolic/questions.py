@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.symbolic.run import Coin, Fork, current
+from dpaudit.symbolic.coins import fair_draw
+from dpaudit.symbolic.run import Coin, current
 from dpaudit.symbolic.values import (
     APART,
     SIGNS,
@@ -70,26 +71,19 @@ def compare(a: Tracked, b: Any, wanted: Signs) -> Any:
 
 
 def _fork(difference: Linear, coin: Coin | None, start: int) -> None:
-    """Take note of a branch that can only join again: no noise hides what it asks."""
+    """Take note of a branch that can join again: on a reward without noise, or on a fair coin."""
     run = current()
-    if len(difference.rows) != 1 or difference.publics:
+    if difference.publics or len(difference.rows) > 1:
         return
-    if math.isinf(coin.charge) if coin is not None else not difference.draws:
+    if not difference.rows:
+        draw = fair_draw(run, difference)
+        if draw is not None:
+            run.fork(None, start, draw)
+    elif math.isinf(coin.charge) if coin is not None else not difference.draws:
         [row] = difference.rows
         column = run.columns[row]
         if column.single and column.owner == row:
-            draw = None if coin is None else coin.draw
-            run.forks.append(
-                Fork(
-                    row,
-                    len(run.trace),
-                    start,
-                    len(run.forms),
-                    len(run.coins),
-                    run.next_symbol,
-                    draw,
-                )
-            )
+            run.fork(row, start, None if coin is None else coin.draw)
 
 
 def asked(real: Callable[[], bool], *values: Any) -> bool:

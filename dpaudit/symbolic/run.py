@@ -89,9 +89,10 @@ class Coin:
 
 @dataclass
 class Fork:
-    """A branch on one raw reward, by itself or against a coin: its two sides may join again."""
+    """A branch whose two sides may join again: on one raw reward, by itself or against a coin, or
+    on a fair coin that nothing else knows of (no row)."""
 
-    row: int
+    row: int | None
     position: int
     start: int
     """Forms before it."""
@@ -195,6 +196,11 @@ class Run:
         chosen = self.prefix[position] if position < len(self.prefix) else 0
         self.trace.append((chosen, outcomes))
         return chosen
+
+    def fork(self, row: int | None, start: int, draw: int | None = None) -> None:
+        """Take note of a branch that comes next and may join again; its forms begin at `start`."""
+        position, forms, coins = len(self.trace), len(self.forms), len(self.coins)
+        self.forks.append(Fork(row, position, start, forms, coins, self.next_symbol, draw))
 
     def row(self, round: int, shadow: float | None = None) -> int:
         """Return a new reward, of a round (from 0)."""

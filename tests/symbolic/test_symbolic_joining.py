@@ -126,6 +126,72 @@ def test_what_the_sides_left_is_still_a_reward(tmp_path, name):
     assert "charged" in found.reason
 
 
+SIGNED = """
+import random
+
+import numpy as np
+
+
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.t, self.total, self.best, self.rng, self.kept = 0, 0.0, 0, rng, 0.0
+
+    def select(self):
+        if self.t == 4:
+            self.best = int(self.total > 2)
+        if self.t == 5 and self.kept > 1:
+            self.best = 1 - self.best
+        return self.best
+
+    def update(self, arm, reward):
+        self.t += 1
+        if self.t <= 3:
+            self.total += reward
+        if self.t == 3:
+            rng = self.rng
+{noise}
+            self.total += noise
+"""
+SIGNS = {
+    "chosen": "noise = rng.choice([-1, 1]) * rng.exponential(1)",
+    "chosen by Python": "noise = random.choice([-1, 1]) * random.expovariate(1)",
+    "a coin": "noise = rng.exponential(1); noise = noise if rng.random() < 0.5 else -noise",
+    "another coin": "sign = 1 if 0.5 <= random.random() else -1; noise = sign * rng.exponential(1)",
+    "a whole number": "noise = (2 * rng.integers(2) - 1) * rng.exponential(1)",
+    "a Bernoulli draw": "noise = (1 - 2 * rng.binomial(1, 0.5)) * rng.exponential(1)",
+}
+NO_SIGNS = {
+    "weights": "noise = rng.choice([-1, 1], p=[0.3, 0.7]) * rng.exponential(1)",
+    "an unfair coin": "noise = (1 if rng.random() < 0.4 else -1) * rng.exponential(1)",
+    "an unfair draw": "noise = (1 - 2 * rng.binomial(1, 0.4)) * rng.exponential(1)",
+    "other factors": "noise = rng.choice([-1, 2]) * rng.exponential(1)",
+    "half the scale": "noise = rng.choice([-1, 1]) * rng.exponential(0.5)",
+    "a seed": "noise = np.random.default_rng(1).choice([-1, 1]) * rng.exponential(1)",
+    "a draw of before": "noise = rng.exponential(1); low = noise > 1; "
+    "noise = rng.choice([-1, 1]) * noise",
+    "a coin that is kept": "u = rng.random(); noise = (1 if u < 0.5 else -1) * rng.exponential(1); "
+    "self.kept = 2 * u",
+    "a size that is kept": "e = rng.exponential(1); noise = rng.choice([-1, 1]) * e; self.kept = e",
+    "a function of the size": "e = rng.exponential(1); noise = rng.choice([-1, 1]) * e; "
+    "self.kept = np.exp(e)",
+    "a sign that is kept": "sign = rng.choice([-1, 1]); noise = sign * rng.exponential(1); "
+    "self.kept = float(sign)",
+    "one sign of two": "sign = rng.choice([-1, 1]); noise = sign * rng.exponential(1); "
+    "self.kept = sign * rng.exponential(1) + self.total",
+}
+
+
+@pytest.mark.parametrize("name", [*SIGNS, *NO_SIGNS])
+def test_a_fair_sign_times_an_exponential_draw_is_laplace_noise(tmp_path, name):
+    noise = (SIGNS | NO_SIGNS)[name]
+    lines = "\n".join(f"            {line.strip()}" for line in noise.split(";"))
+    file = tmp_path / "policy.py"
+    file.write_text(SIGNED.format(noise=lines))
+    found = prove(Target(f"{file}:Policy", 2, 8, 1.0), 20.0).finding
+    assert (found.status is Status.PROVED) is (name in SIGNS), found.reason
+    assert name not in SIGNS or found.epsilon_upper == 1.0
+
+
 RANDOM = """
 import numpy as np
 
