@@ -24,7 +24,7 @@ HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
-class Shape:
+class Made:
     """rest + factor X, where X is one of these of a uniform draw z (exponential: of scale 1).
 
     size: 1 - 2|z - 1/2|; sign: sign(z - 1/2); log: -log z or -log(1 - z); log of a size: -log of
@@ -36,11 +36,11 @@ class Shape:
     rest: Any = 0
     factor: Any = 1
 
-    def plus(self, number: Any) -> Shape:
+    def plus(self, number: Any) -> Made:
         """Return the shape of the sum with a public number."""
         return replace(self, rest=self.rest + number)
 
-    def times(self, number: Any) -> Shape:
+    def times(self, number: Any) -> Made:
         """Return the shape of a public multiple."""
         return replace(self, rest=self.rest * number, factor=self.factor * number)
 
@@ -50,13 +50,13 @@ class Shape:
         return self.kind in (LOG, LOG_SIZE)
 
 
-def shape_of_function(run: Run, name: str, value: Any) -> Shape | None:
+def shape_of_function(run: Run, name: str, value: Any) -> Made | None:
     """Return the shape of abs, sign, log or log1p of a value; None if it is no part of an idiom."""
     known = _made(value)
-    if isinstance(known, Shape):
+    if isinstance(known, Made):
         shift = {"log": 0, "log1p": -1}.get(name)
         if known.kind == SIZE and shift == known.rest and known.factor == 1:
-            return Shape(LOG_SIZE, known.draw, 0, -1)
+            return Made(LOG_SIZE, known.draw, 0, -1)
         return None
     found = _uniform(run, value)
     if found is None:
@@ -64,16 +64,16 @@ def shape_of_function(run: Run, name: str, value: Any) -> Shape | None:
     draw, rest, weight = found
     if name in ("log", "log1p"):
         rest += name == "log1p"
-        return Shape(LOG, draw, 0, -1) if (rest, weight) in ((0, 1), (1, -1)) else None
+        return Made(LOG, draw, 0, -1) if (rest, weight) in ((0, 1), (1, -1)) else None
     if rest != -weight * HALF:
         return None
     if name in ("abs", "absolute", "fabs"):  # |w| |z - 1/2| = |w|/2 - |w|/2 (1 - 2|z - 1/2|)
         half = abs(weight) * HALF
-        return Shape(SIZE, draw, half, -half)
-    return Shape(SIGN, draw, 0, 1 if weight > 0 else -1) if name == "sign" else None
+        return Made(SIZE, draw, half, -half)
+    return Made(SIGN, draw, 0, 1 if weight > 0 else -1) if name == "sign" else None
 
 
-def _made(value: Any) -> Shape | None:
+def _made(value: Any) -> Made | None:
     return value.made if hasattr(type(value), "made") else None
 
 
@@ -89,7 +89,7 @@ def _uniform(run: Run, value: Any) -> tuple[int, Any, Any] | None:
 def sum_of_shapes(run: Run, a: Any, b: Any, factor: int) -> tuple[Any, dict[int, Any]] | None:
     """Return the rest and the draw of a + factor b, if that is Laplace noise."""
     one, two = _made(a), _made(b)
-    if not (isinstance(one, Shape) and isinstance(two, Shape)):
+    if not (isinstance(one, Made) and isinstance(two, Made)):
         return None
     if not (one.exponential and two.exponential) or one.draw == two.draw:
         return None
@@ -105,7 +105,7 @@ def product(run: Run, a: Any, b: Any) -> dict[int, Any] | None:
     """Return a b as a Laplace draw with its weight, if it is a sign times an exponential draw."""
     for sign, size in ((a, b), (b, a)):
         one = _made(sign)
-        if not isinstance(one, Shape) or one.kind != SIGN or one.rest:
+        if not isinstance(one, Made) or one.kind != SIGN or one.rest:
             continue
         two = _exponential(run, size)
         if two is None or (two.draw == one.draw and two.kind != LOG_SIZE):
@@ -117,17 +117,17 @@ def product(run: Run, a: Any, b: Any) -> dict[int, Any] | None:
     return None
 
 
-def _exponential(run: Run, value: Any) -> Shape | None:
+def _exponential(run: Run, value: Any) -> Made | None:
     """Return a multiple of an exponential draw as a shape."""
     known = _made(value)
-    if isinstance(known, Shape):
+    if isinstance(known, Made):
         return known if known.exponential and not known.rest else None
     draws = value.draws if hasattr(type(value), "draws") else None
     if not draws or len(draws) != 1 or value.rows or value.publics or value.rest:
         return None
     [(draw, weight)] = draws.items()
     width = run.laws[draw].width
-    return Shape(LOG, draw, 0, weight * width) if width else None
+    return Made(LOG, draw, 0, weight * width) if width else None
 
 
 def paired(run: Run, draws: dict[int, Any]) -> dict[int, Any]:

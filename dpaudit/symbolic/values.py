@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.symbolic import handmade
-from dpaudit.symbolic.handmade import Shape
+from dpaudit.symbolic.handmade import Made
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.weights import Weights, combined, exact, is_number, scaled
 
@@ -213,7 +213,7 @@ class Opaque(Tracked):
         self,
         basis: Sequence[tuple[Weights, Weights]],
         shadow: Any = None,
-        made: Shape | None = None,
+        made: Made | None = None,
     ) -> None:
         self.basis, self.shadow, self.made = tuple(basis), shadow, made
         self.token = next(TOKENS)
@@ -260,7 +260,7 @@ def linear(rest: Any, rows: Weights, draws: Weights, real: Any, publics: Weights
 
 
 def opaque(
-    forms: Sequence[tuple[Weights, Weights]], real: Any, made: Shape | None = None
+    forms: Sequence[tuple[Weights, Weights]], real: Any, made: Made | None = None
 ) -> Tracked:
     """Return a function of forms; a public number if there are none."""
     return Opaque(forms, real, made) if forms else unknown(real)
