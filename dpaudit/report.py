@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from dpaudit.check import Claim, Report
-from dpaudit.verdict import Enclosure, Finding, Status, Witness
+from dpaudit.verdict import ANY_REWARDS, Enclosure, Finding, Status, Witness
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,9 +27,10 @@ COLOURS = {
     Status.REFUTED: "bold red",
 }
 NOT_COVERED_OF_CODE = (
-    "rounding in floating-point samplers and sums, timing, rewards outside of [0, 1], and code "
-    "that tells its reader from Python"
+    "rounding in floating-point samplers and sums, timing, {}and code that tells its reader from "
+    "Python"
 )
+OUTSIDE = "rewards outside of [0, 1], "
 NOT_COVERED = (
     "rounding in floating-point samplers, timing, and code that runs something else than the "
     "declaration"
@@ -94,7 +95,9 @@ def show_verdict(out: Console, report: Report, command: str, saved: str | None) 
     elif report.replay is not None:
         _show_runs(out, report, command, saved)
     elif report.verdict is not Status.REFUTED:
-        left = NOT_COVERED_OF_CODE if report.code else NOT_COVERED
+        clipped = any(found.streams == ANY_REWARDS for found in report.findings)
+        of_code = NOT_COVERED_OF_CODE.format("" if clipped else OUTSIDE)
+        left = of_code if report.code else NOT_COVERED
         out.print(f"Not covered: {left}.", style="dim")
 
 

@@ -95,6 +95,9 @@ class Course:
     lower: tuple[float, ...]
 
 
+ANY_REWARDS = "all streams, of rewards of any size: the code clips them"
+
+
 @dataclass(frozen=True)
 class Finding:
     """What one check concludes about a claim, and what it does not cover."""

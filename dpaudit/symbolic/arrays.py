@@ -10,13 +10,14 @@ ends in silence.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from dpaudit.symbolic.run import current
-from dpaudit.symbolic.values import Tracked, is_number, largest
+from dpaudit.symbolic.values import Tracked
+from dpaudit.symbolic.weights import is_number
 
 KINDS = {"f": np.float64, "i": np.int64, "b": np.bool_}
 DTYPES = [np.dtype(it) for it in (np.float64, np.int64, np.bool_)]  # others round or overflow
@@ -191,62 +192,7 @@ class Array:
         """Return the elements in order, a view if possible."""
         return Array(self.store.ravel(), self.kind)
 
-    # -- reductions -------------------------------------------------------------------------------
-
-    def sum(self, axis: Any = None, dtype: Any = None) -> Any:
-        """Return the sum."""
-        return reduced(self, "sum", axis)
-
-    def mean(self, axis: Any = None) -> Any:
-        """Return the mean."""
-        return reduced(self, "mean", axis)
-
-    def max(self, axis: Any = None) -> Any:
-        """Return the largest element."""
-        return reduced(self, "max", axis)
-
-    def min(self, axis: Any = None) -> Any:
-        """Return the smallest element."""
-        return reduced(self, "min", axis)
-
-    def argmax(self, axis: Any = None) -> Any:
-        """Return the position of the largest element."""
-        return reduced(self, "argmax", axis)
-
-    def argmin(self, axis: Any = None) -> Any:
-        """Return the position of the smallest element."""
-        return reduced(self, "argmin", axis)
-
-    def any(self, axis: Any = None) -> Any:
-        """Tell whether some element is true."""
-        return wrap(np.any(concrete(self), axis=axis))
-
-    def all(self, axis: Any = None) -> Any:
-        """Tell whether every element is true."""
-        return wrap(np.all(concrete(self), axis=axis))
-
-    def var(self, axis: Any = None, ddof: int = 0) -> Any:
-        """Return the variance."""
-        return reduced(self, "var", axis, ddof=ddof)
-
-    def std(self, axis: Any = None, ddof: int = 0) -> Any:
-        """Return the standard deviation."""
-        return reduced(self, "std", axis, ddof=ddof)
-
-    def cumsum(self, axis: Any = None) -> Array:
-        """Return the running sums of a row."""
-        if self.real is not None:
-            found: Array = wrap(np.cumsum(self.real, axis=axis))
-            return found
-        total, sums = 0.0, []
-        for value in self.store.ravel():
-            total = total + value
-            sums.append(total)
-        return array(sums)
-
-    def dot(self, other: Any) -> Any:
-        """Return the inner product of two rows."""
-        return (self * other).sum()
+    # -- the rest: operators and reductions are those of `array_operators` ---------------------
 
     def nonzero(self) -> tuple[Array, ...]:
         """Return the positions of elements that are not zero."""
@@ -344,7 +290,7 @@ def array(value: Any, dtype: Any = None) -> Array:
     shape = _shape(value)
     store = np.empty(shape, dtype=object)
     _fill(store, value, ())
-    kinds = {_kind(element) for element in store.flat} or {"f"}
+    kinds = {element_kind(element) for element in store.flat} or {"f"}
     kind = "f" if "f" in kinds else "i" if "i" in kinds else "b"
     kind = kind if dtype is None else kind_of(dtype)
     for index in np.ndindex(shape):
@@ -378,113 +324,8 @@ def _fill(store: Any, value: Any, index: tuple[int, ...]) -> None:
         _fill(store, part, (*index, number))
 
 
-def _kind(value: Any) -> str:
+def element_kind(value: Any) -> str:
+    """Return the kind of array that an element alone would make."""
     if isinstance(value, bool | np.bool_):
         return "b"
     return "i" if isinstance(value, int | np.integer) else "f"
-
-
-def elementwise(operation: Callable[..., Any], a: Any, b: Any) -> Any:
-    """Return a binary operation, broadcast; by real numpy where no symbol is involved."""
-    if isinstance(a, list | tuple):
-        a = array(a)
-    if isinstance(b, list | tuple):
-        b = array(b)
-    for side in (a, b):
-        if not isinstance(side, Array | Tracked) and not is_number(side):
-            return NotImplemented
-    reals = [side.real if isinstance(side, Array) else side for side in (a, b)]
-    if all(side is not None and not isinstance(side, Tracked) for side in reals):
-        return wrap(operation(*reals))
-    stores = [side.store if isinstance(side, Array) else _boxed(side) for side in (a, b)]
-    found = np.frompyfunc(operation, 2, 1)(*stores)
-    return _collected(found)
-
-
-def _boxed(value: Any) -> Any:
-    box = np.empty((), dtype=object)
-    box[()] = value
-    return box
-
-
-def _collected(found: Any) -> Any:
-    """Return what an element-by-element operation gave as an array (or a scalar)."""
-    if not isinstance(found, np.ndarray):
-        return found
-    kinds = {_kind(element) for element in found.flat} or {"f"}
-    kind = "f" if "f" in kinds else "i" if "i" in kinds else "b"
-    for index in np.ndindex(found.shape):
-        found[index] = cast_one(found[index], kind)
-    return Array(found, kind)
-
-
-def mapped(operation: Callable[[Any], Any], a: Array) -> Any:
-    """Return a unary operation, element by element."""
-    return _collected(np.frompyfunc(operation, 1, 1)(a.store))
-
-
-def reduced(a: Array, name: str, axis: Any, **more: Any) -> Any:
-    """Return a reduction over all elements or one axis."""
-    if a.real is not None:
-        return wrap(getattr(np, name)(a.real, axis=axis, **more))
-    if axis is not None and a.ndim > 1:
-        moved = np.moveaxis(a.store, axis, -1)
-        parts = [
-            reduced(Array(moved[i], a.kind), name, None, **more)
-            for i in np.ndindex(moved.shape[:-1])
-        ]
-        return array(parts).reshape(moved.shape[:-1])
-    values = a.store.ravel().tolist()
-    if name in ("sum", "mean"):
-        total: Any = 0.0
-        for value in values:
-            total = total + value
-        return total if name == "sum" else total / len(values)
-    if name in ("argmax", "argmin"):
-        return np.int64(largest(values, 1 if name == "argmax" else -1))
-    if name in ("max", "min"):
-        return values[largest(values, 1 if name == "max" else -1)]
-    from dpaudit.symbolic.elementwise import spread
-
-    return spread(name, values, **more)
-
-
-def _binary(operation: Callable[..., Any]) -> tuple[Any, Any, Any]:
-    def forward(self: Array, other: Any) -> Any:
-        return elementwise(operation, self, other)
-
-    def backward(self: Array, other: Any) -> Any:
-        return elementwise(operation, other, self)
-
-    def inplace(self: Array, other: Any) -> Any:
-        found = elementwise(operation, self, other)
-        if found is NotImplemented:
-            return found
-        if self.kind == "i" and isinstance(found, Array) and found.kind == "f":
-            raise TypeError("Cannot cast ufunc output from dtype('float64') to dtype('int64')")
-        self[...] = found
-        return self
-
-    return forward, backward, inplace
-
-
-for _name in ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor"]:
-    _operation = getattr(operator, f"__{_name}__")
-    _forward, _backward, _inplace = _binary(_operation)
-    setattr(Array, f"__{_name}__", _forward)
-    setattr(Array, f"__r{_name}__", _backward)
-    setattr(Array, f"__i{_name}__", _inplace)
-for _name in ["lt", "le", "gt", "ge", "eq", "ne"]:
-    setattr(Array, f"__{_name}__", _binary(getattr(operator, f"__{_name}__"))[0])
-
-
-def _unary(operation: Callable[[Any], Any]) -> Callable[[Array], Any]:
-    def apply(self: Array) -> Any:
-        return wrap(operation(self.real)) if self.real is not None else mapped(operation, self)
-
-    return apply
-
-
-for _name in ("neg", "pos", "abs", "invert"):
-    setattr(Array, f"__{_name}__", _unary(getattr(operator, f"__{_name}__")))
-setattr(Array, "__matmul__", Array.dot)  # noqa: B010

@@ -8,7 +8,9 @@ behind each of them and gives the doubles. Draws from a finite set are public br
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,14 +19,8 @@ import numpy as np
 from dpaudit.symbolic.arrays import Array, array, concrete
 from dpaudit.symbolic.elementwise import lifted
 from dpaudit.symbolic.run import Law, current
-from dpaudit.symbolic.values import (
-    Linear,
-    Tracked,
-    exact,
-    is_number,
-    published,
-    shadow,
-)
+from dpaudit.symbolic.values import Linear, Tracked, published, shadow
+from dpaudit.symbolic.weights import exact, is_number
 
 MOST_OUTCOMES = 64
 FIXED = "a constant seed"
@@ -42,12 +38,22 @@ class Source:
     def __setattr__(self, name: str, value: Any) -> None:
         raise current().escape(f"an attribute {name} put on a random generator")
 
-    def law(self, kind: str, scale: Fraction | None = None) -> Law:
+    def law(self, kind: str, scale: Fraction | None = None, width: Fraction | None = None) -> Law:
         """Return the law of a draw of this generator."""
         place = current().place()
         if self.fixed:
             return Law(FIXED, None, place, continuous=False)
-        return Law(kind, scale, place)
+        return Law(kind, scale, place, width=width)
+
+    def waiting(self, real: Any, scale: Any) -> Any:
+        """Return an exponential draw; of a public scale it may be a part of Laplace noise."""
+        if not isinstance(scale, Tracked) and scale == 0:
+            return 0.0
+        public = None if isinstance(scale, Tracked) else Fraction(exact(scale))
+        published(scale)
+        law = self.law("exponential", None, public)
+        name = current().draw(law if public else replace(law, continuous=False), real)
+        return Linear(0, {}, {name: 1}, real)
 
     def value(self, kind: str, real: Any, scale: Any = None) -> Any:
         """Return a fresh draw; with a scale, one of a shiftable law."""
@@ -65,6 +71,15 @@ class Source:
                 return 0.0
             price = Fraction(exact(scale))
         name = run.draw(self.law(kind, price), real)
+        return Linear(0, {}, {name: 1}, real)
+
+    def spread_by(self, kind: str, real: Any, *parameters: Any) -> Any:
+        """Return a draw whose parameters are published; where one is 0, it may be a constant."""
+        published_ones = [published(part) for part in parameters]
+        law = self.law(kind)
+        if any(isinstance(part, Tracked) or not part for part in published_ones):
+            law = replace(law, continuous=False)
+        name = current().draw(law, real)
         return Linear(0, {}, {name: 1}, real)
 
     def spread(
@@ -90,13 +105,15 @@ class Source:
             found.append(make(*(store[index] for store in stores), one))
         return array(found).reshape(shape)
 
-    def outcome(self, count: int, real: Callable[[], int]) -> int:
-        """Return which of finitely many equally treated outcomes happens: a public branch."""
+    def outcome(self, count: int, real: Callable[[], int], fair: bool = True) -> int:
+        """Return which of finitely many outcomes happens: a public branch, fair or not."""
         run = current()
         if not run.drawing:
             run.draw(Law("choice"))
         if count > MOST_OUTCOMES:
             raise run.escape(f"a random choice among {count} outcomes")
+        if fair and count == 2 and not self.fixed:
+            run.fork(None, len(run.forms))
         return run.branch(count, real)
 
     # -- continuous laws ------------------------------------------------------------------------
@@ -126,9 +143,8 @@ class Source:
 
     def _shifted(self, kind: str, loc: Any, scale: Any, size: Any) -> Any:
         def make(centre: Any, width: Any, real: Any) -> Any:
-            published(width)
             noise = None if real is None else real - shadow(centre)
-            return centre + self.value(kind, noise)
+            return centre + self.spread_by(kind, noise, width)
 
         method = lambda a, b: getattr(self.real, kind)(a, b, size=size)  # noqa: E731
         return self.spread(size, (loc, scale), make, method)
@@ -158,19 +174,16 @@ class Source:
     random_sample = random
 
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
-        """Return exponential draws; nothing hides behind them in both directions."""
+        """Return exponential draws; nothing hides behind a single one in both directions."""
 
         def make(width: Any, real: Any) -> Any:
-            published(width)
-            return self.value("exponential", real)
+            return self.waiting(real, width)
 
         return self.spread(size, (scale,), make, lambda a: self.real.exponential(a, size=size))
 
     def _public_law(self, kind: str, parameters: Sequence[Any], size: Any) -> Any:
         def make(*given: Any) -> Any:
-            for part in given[:-1]:
-                published(part)
-            return self.value(kind, given[-1])
+            return self.spread_by(kind, given[-1], *given[:-1])
 
         method = lambda *a: getattr(self.real, kind)(*a, size=size)  # noqa: E731
         return self.spread(size, parameters, make, method)
@@ -192,7 +205,7 @@ class Source:
         if not isinstance(p, Tracked):
             if not 0 < p < 1:
                 return int(p >= 1)
-            return self.outcome(2, lambda: int(self.real.binomial(1, p)))
+            return self.outcome(2, lambda: int(self.real.binomial(1, p)), p == 0.5)
         if current().guarded:
             return int(self.real.binomial(1, shadow(p)))
         coin = self.value("uniform", None)
@@ -222,6 +235,8 @@ class Source:
             raise current().escape("random.choice of several elements")
         options = list(range(int(a))) if is_number(a) else list(a)
         if p is not None:
+            if any(isinstance(part, Tracked) for part in getattr(lifted(p), "flat", ())):
+                raise current().escape("a random choice whose weights depend on rewards or noise")
             weights = concrete(lifted(p))
             places = [k for k, weight in enumerate(weights) if weight > 0]
         else:
@@ -233,7 +248,7 @@ class Source:
             found = int(self.real.choice(len(options), replace=replace, p=weights))
             return places.index(found)
 
-        chosen = options[places[self.outcome(len(places), real)]]
+        chosen = options[places[self.outcome(len(places), real, p is None)]]
         chosen = np.int64(chosen) if is_number(a) else chosen
         return chosen if size is None else array([chosen])
 
@@ -257,6 +272,12 @@ class Source:
         if current().guarded:
             raise current().escape("random.shuffle")
         x[:] = list(self.permutation(list(x)))
+
+    def spawn(self, n_children: int) -> list[Source]:
+        """Return generators of their own, as independent as this one is."""
+        count = operator.index(n_children)
+        reals = self.real.spawn(count) if current().guarded else [None] * count
+        return [type(self)(self.fixed, real) for real in reals]
 
     def seed(self, *_: Any) -> None:
         """Refuse: the draws that follow are known."""
@@ -303,62 +324,3 @@ def _boxed(value: Any) -> Any:
     box = np.empty((), dtype=object)
     box[()] = value
     return box
-
-
-class PythonSource(Source):
-    """Python's `random`, with its own names."""
-
-    __slots__ = ()
-
-    def random(self, *_: Any) -> Any:
-        """Return a uniform draw on [0, 1]."""
-        return self.value("uniform", self.real.random() if current().guarded else None)
-
-    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
-        """Return a uniform draw."""
-        return exact(low) + (exact(high) - exact(low)) * self.random()
-
-    def gauss(self, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
-        """Return a normal draw."""
-        real = self.real.gauss(0.0, shadow(sigma)) if current().guarded else None
-        published(sigma)
-        return mu + self.value("normal", real)
-
-    def normalvariate(self, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
-        """Return a normal draw."""
-        real = self.real.normalvariate(0.0, shadow(sigma)) if current().guarded else None
-        published(sigma)
-        return mu + self.value("normal", real)
-
-    def expovariate(self, lambd: Any = 1.0) -> Any:
-        """Return an exponential draw."""
-        published(lambd)
-        real = self.real.expovariate(shadow(lambd)) if current().guarded else None
-        return self.value("exponential", real)
-
-    def betavariate(self, alpha: Any, beta: Any) -> Any:
-        """Return a Beta draw; the parameters are published."""
-        real = self.real.betavariate(shadow(alpha), shadow(beta)) if current().guarded else None
-        published(alpha)
-        published(beta)
-        return self.value("beta", real)
-
-    def choice(self, a: Any, *_: Any, **__: Any) -> Any:
-        """Return one element: a public branch."""
-        options = list(a)
-        return options[self.outcome(len(options), lambda: self.real.choice(range(len(options))))]
-
-    def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
-        """Return a whole number: a public branch."""
-        options = range(start) if stop is None else range(start, stop, step)
-        return options[self.outcome(len(options), lambda: options.index(self.real.choice(options)))]
-
-    def randint(self, low: Any, high: Any = None, *_: Any, **__: Any) -> Any:
-        """Return a whole number, both ends included."""
-        real = lambda: self.real.randint(low, high) - low  # noqa: E731
-        return low + self.outcome(high - low + 1, real)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise current().escape(f"the random function {name}")

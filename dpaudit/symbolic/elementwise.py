@@ -12,9 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.symbolic.arrays import Array, array, elementwise, mapped, wrap
+from dpaudit.symbolic.array_operators import elementwise, mapped
+from dpaudit.symbolic.arrays import Array, array, wrap
+from dpaudit.symbolic.questions import asked
 from dpaudit.symbolic.run import current
-from dpaudit.symbolic.values import Tracked, asked, finite, function, is_number
+from dpaudit.symbolic.values import Tracked, finite, function
+from dpaudit.symbolic.weights import exact, is_number
 
 UNARY = [
     "sqrt",
@@ -39,6 +42,7 @@ UNARY = [
     "cbrt",
     "reciprocal",
     "trunc",
+    "negative",
 ]
 LIPSCHITZ = {"abs": 1, "absolute": 1, "fabs": 1, "sin": 1, "cos": 1, "tanh": 1, "arctan": 1}
 BINARY = {
@@ -81,17 +85,36 @@ def unary(name: str) -> Callable[..., Any]:
             return real(value)
         if name in FINITE:
             return np.bool_(is_finite(name, value))
+        if name == "negative":
+            return -value
         return function(real, value, lipschitz=LIPSCHITZ.get(name))
 
-    def apply(value: Any, **more: Any) -> Any:
+    def apply(value: Any, out: Any = None, **more: Any) -> Any:
         value = lifted(value)
         if more:
             raise current().escape(f"np.{name} with {', '.join(more)}")
         if isinstance(value, Array):
-            return wrap(real(value.real)) if value.real is not None else mapped(one, value)
-        return one(value)
+            found = wrap(real(value.real)) if value.real is not None else mapped(one, value)
+        else:
+            found = one(value)
+        return found if out is None else placed(name, found, out)
 
     return apply
+
+
+def placed(name: str, found: Any, out: Any) -> Array:
+    """Return `out` after the result of a function was put into it."""
+    target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    if not isinstance(target, Array):
+        raise current().escape(f"np.{name} with out={type(target).__name__}")
+    if isinstance(found, Array) and found.shape != target.shape:
+        raise current().escape(f"np.{name} into an array of another shape")
+    kinds = "bif"
+    kind = found.kind if isinstance(found, Array) else array([found]).kind
+    if kinds.index(kind) > kinds.index(target.kind):
+        raise TypeError(f"Cannot cast ufunc '{name}' output to a smaller type")
+    target[...] = found
+    return target
 
 
 def between(a: Any, b: Any, larger: bool) -> Any:
@@ -102,7 +125,11 @@ def between(a: Any, b: Any, larger: bool) -> Any:
     for one, other in ((a, b), (b, a)):
         if is_number(one) and math.isinf(one) and finite(other):
             return one if (one > 0) == larger else other
-    return function(real, a, b, lipschitz=1 if is_number(a) or is_number(b) else None)
+    public = [value for value in (a, b) if is_number(value)]
+    if not public or not math.isfinite(public[0]):
+        return function(real, a, b)
+    bound, choose = exact(public[0]), max if larger else min
+    return function(real, a, b, lipschitz=1, moves=lambda x: choose(x, bound))
 
 
 def binary(name: str) -> Callable[..., Any]:
@@ -120,13 +147,17 @@ def binary(name: str) -> Callable[..., Any]:
 
         operation = getattr(operator, BINARY[name])
 
-    def apply(a: Any, b: Any, **more: Any) -> Any:
+    def apply(a: Any, b: Any, out: Any = None, **more: Any) -> Any:
         if more:
             raise current().escape(f"np.{name} with {', '.join(more)}")
         a, b = lifted(a), lifted(b)
         if isinstance(a, Array) or isinstance(b, Array):
-            return elementwise(operation, a, b)
-        return operation(a, b) if isinstance(a, Tracked) or isinstance(b, Tracked) else real(a, b)
+            found = elementwise(operation, a, b)
+        elif isinstance(a, Tracked) or isinstance(b, Tracked):
+            found = operation(a, b)
+        else:
+            found = real(a, b)
+        return found if out is None else placed(name, found, out)
 
     return apply
 
@@ -152,14 +183,15 @@ def _clipped(value: Any, low: Any, high: Any) -> Any:
         return np.clip(value, low, high)
     if isinstance(low, Tracked) or isinstance(high, Tracked):
         return function(np.clip, value, low, high)
-    low = -math.inf if low is None else low
-    high = math.inf if high is None else high
-    reach = None
-    if math.isfinite(low) and math.isfinite(high):
-        from dpaudit.symbolic.values import exact
+    if low is None and high is None:
+        return value
+    limits = [None if end is None or math.isinf(end) else exact(end) for end in (low, high)]
 
-        reach = max(exact(high) - exact(low), 0)
-    return function(lambda x: np.clip(x, low, high), value, lipschitz=1, reach=reach)
+    def moves(x: Any) -> Any:
+        x = x if limits[0] is None else max(x, limits[0])
+        return x if limits[1] is None else min(x, limits[1])
+
+    return function(lambda x: np.clip(x, low, high), value, lipschitz=1, moves=moves)
 
 
 def where(condition: Any, *rest: Any) -> Any:

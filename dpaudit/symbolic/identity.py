@@ -11,10 +11,11 @@ import ast
 from types import FunctionType
 from typing import Any
 
+from dpaudit.symbolic.allowed import ASKED
 from dpaudit.symbolic.run import Escape, Place, current
-from dpaudit.symbolic.stand_ins import ASKED, is_plain, stands_in
+from dpaudit.symbolic.stand_ins import HIDDEN, is_plain, stands_in
 
-NAME, SAME, SHOWN = "__described__", "__same__", "__shown__"
+NAME, SAME, SHOWN, OWNER = "__described__", "__same__", "__shown__", "__owner__"
 TEXTS = ("str", "repr", "format", "ascii")
 SINGLE = (type(None), bool, type(...), type(NotImplemented))
 
@@ -51,6 +52,9 @@ class Guarded(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802
         """Ask for a name or a class."""
         self.generic_visit(node)
+        if node.attr in HIDDEN:
+            node.value = self._call(node.value, OWNER, node.value, ast.Constant(node.attr))
+            return node
         if node.attr not in ASKED or not isinstance(node.ctx, ast.Load):
             return node
         return self._call(node, NAME, node.value, ast.Constant(node.attr))

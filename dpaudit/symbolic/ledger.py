@@ -12,14 +12,14 @@ one, and equal draws of a law are the one with the largest scale.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from dpaudit.symbolic.run import NOWHERE, Coin, Column, Form, Law, Place
 from dpaudit.symbolic.simplex import minimise
-from dpaudit.symbolic.values import Linear, Opaque, Tracked, Weights, combined, public_name, wild
+from dpaudit.symbolic.weights import Weights, combined, scaled
 
 INFINITE = float("inf")
 Row = tuple[Weights, Weights]  # draws, columns
@@ -85,10 +85,7 @@ class Ledger:
             return self._bare(form, rows) if rows else None
         pivot = min(draws)
         inverse = Fraction(1) / draws[pivot]
-        new = (
-            {name: weight * inverse for name, weight in draws.items()},
-            {name: weight * inverse for name, weight in rows.items()},
-        )
+        new = scaled(draws, inverse), scaled(rows, inverse)
         for name, (known, right) in self.constraints.items():
             if factor := known.get(pivot, 0):
                 self.constraints[name] = (
@@ -123,24 +120,19 @@ class Ledger:
             if self.require(Form(right, left, NOWHERE)) is not None:
                 raise RuntimeError("a twin hid what the other did not: a bug in dpaudit")
 
-    def pay(self, column: int, draw: int, shift: Any) -> None:
-        """Charge a column for the shift of a draw."""
-        law = self.laws[draw]
-        assert law.scale is not None
-        cost = abs(shift) / law.scale
-        self.spent[column] = self.spent.get(column, Fraction(0)) + cost
+    def pay(self, column: int, place: Place, cost: Fraction) -> None:
+        """Charge a column, for what was drawn or tossed at a place."""
+        spent = self.spent.get(column)
+        self.spent[column] = cost if spent is None else spent + cost
         parts = self.parts.setdefault(column, {})
-        parts[law.place] = parts.get(law.place, Fraction(0)) + cost
+        parts[place] = parts[place] + cost if place in parts else cost
 
     def toss(self, coin: Coin) -> Failure | None:
         """Charge a row for a coin."""
         if coin.charge == INFINITE:
             why = "a coin shows it: the probability of an outcome can be 0"
             return Failure(self.columns[coin.row].round, INFINITE, coin.place, why)
-        cost = Fraction(coin.charge)
-        self.spent[coin.row] = self.spent.get(coin.row, Fraction(0)) + cost
-        parts = self.parts.setdefault(coin.row, {})
-        parts[coin.place] = parts.get(coin.place, Fraction(0)) + cost
+        self.pay(coin.row, coin.place, Fraction(coin.charge))
         return None
 
     def publish(self, fixed: Fixed) -> None:
@@ -148,8 +140,11 @@ class Ledger:
         for pivot in list(self.constraints):
             draws, rows = self.constraints[pivot]
             if len(draws) == 1:
+                last, cost = None, Fraction(0)
                 for column, shift in rows.items():
-                    self.pay(column, pivot, shift)
+                    if shift is not last:
+                        last, cost = shift, abs(shift) / self.scale(pivot)
+                    self.pay(column, self.laws[pivot].place, cost)
                     fixed.shifts.setdefault(column, {})[pivot] = Fraction(shift)
                 fixed.known[pivot] = rows
                 del self.constraints[pivot]
@@ -191,7 +186,7 @@ class Ledger:
         for column in columns:
             shifts = self.shift(column, noisy)
             for draw in dead & shifts.keys():
-                self.pay(column, draw, shifts[draw])
+                self.pay(column, self.laws[draw].place, abs(shifts[draw]) / self.scale(draw))
                 fixed.shifts.setdefault(column, {})[draw] = shifts[draw]
                 for draws, right in rows.values():
                     if weight := draws.get(draw, 0):
@@ -209,24 +204,22 @@ class Ledger:
 
     def owed(self, column: int) -> Fraction:
         """Return what a column must still pay for the constraints, at least to a feasible shift."""
-        if not any(column in rows for _, rows in self.constraints.values()):
-            return Fraction(0)
         shifts = self.shift(column, ())
         return sum((abs(s) / self.scale(draw) for draw, s in shifts.items()), Fraction(0))
 
     def totals(self) -> dict[int, Fraction]:
         """Return what each row is charged, the constraints included."""
         found = dict(self.base)
-        for column in self.touched():
-            known = self.columns[column]
-            cost = known.reach * (self.spent.get(column, Fraction(0)) + self.owed(column))
-            found[known.owner] = found.get(known.owner, Fraction(0)) + cost
-        return found
-
-    def touched(self) -> set[int]:
-        """Return the columns that have been charged or are bound."""
         bound = {name for _, rows in self.constraints.values() for name in rows}
-        return bound | self.spent.keys()
+        for column in bound | self.spent.keys():
+            known = self.columns[column]
+            cost = self.spent.get(column, Fraction(0))
+            if column in bound:
+                cost = cost + self.owed(column)
+            if known.reach != 1:
+                cost = known.reach * cost
+            found[known.owner] = found[known.owner] + cost if known.owner in found else cost
+        return found
 
     def judge(self, most: Fraction, place: Place) -> Failure | None:
         """Return a row whose charge is above `most`, and keep the largest charge."""
@@ -246,35 +239,6 @@ class Ledger:
         return None
 
 
-def rewritten(value: Tracked, fixed: Fixed, dropped: set[int], names: dict[Any, int]) -> Tracked:
-    """Return a live value after publishing: known draws are replaced, twins left out.
-
-    What is public of it and not known becomes one symbol, the same for the same combination.
-    """
-    if isinstance(value, Linear):
-        rows, draws, lost = resolved(value.rows, value.draws, fixed, dropped)
-        if not lost and not value.publics:
-            if rows is value.rows and draws is value.draws:
-                return value
-            return Linear(value.rest, rows, draws, value.shadow)
-        key = (value.rest, frozenset(value.publics.items()), frozenset(lost.items()))
-        name = public_name(names.setdefault(key, len(names)), any(map(wild, value.publics)))
-        return Linear(0, rows, draws, value.shadow, {name: 1})
-    assert isinstance(value, Opaque)
-    basis: list[tuple[Weights, Weights]] = []
-    for rows, draws in value.basis:
-        new_rows, new_draws, _ = resolved(rows, draws, fixed, dropped)
-        if (new_rows or new_draws) and (new_rows, new_draws) not in basis:
-            basis.append((new_rows, new_draws))
-    if not basis:
-        name = public_name(names.setdefault(value.token, len(names)), True)
-        return Linear(0, {}, {}, value.shadow, {name: 1})
-    changed = len(basis) != len(value.basis) or any(
-        a is not c or b is not d for (a, b), (c, d) in zip(basis, value.basis, strict=True)
-    )
-    return Opaque(basis, value.shadow) if changed else value
-
-
 def resolved(
     rows: Weights, draws: Weights, fixed: Fixed, dropped: set[int]
 ) -> tuple[Weights, Weights, Weights]:
@@ -289,27 +253,3 @@ def resolved(
     if any(name in dropped for name in rows):
         rows = {name: weight for name, weight in rows.items() if name not in dropped}
     return rows, draws, lost
-
-
-def twins(forms: Iterable[Row], constraints: Iterable[Row], laws: dict[int, Law]) -> dict[int, int]:
-    """Return the draws that equal another one in every form; the one of largest scale stays."""
-    marks: dict[int, list[Any]] = {}
-    for number, (draws, _) in enumerate((*forms, *constraints)):
-        for name, weight in draws.items():
-            marks.setdefault(name, []).append((number, weight))
-    best: dict[Any, int] = {}
-    found: dict[int, int] = {}
-    for name, mark in sorted(marks.items()):
-        law = laws[name]
-        if law.kind == "uniform":
-            continue  # a coin asks for its very own law
-        key = (law.kind, law.continuous, law.scale is None, tuple(mark))
-        other = best.setdefault(key, name)
-        if other == name:
-            continue
-        kept, gone = other, name
-        if law.scale is not None and law.scale > (laws[other].scale or 0):
-            kept, gone = name, other
-            best[key] = name
-        found[gone] = kept
-    return found

@@ -23,144 +23,23 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.symbolic.chance import PythonSource, Source
-from dpaudit.symbolic.identity import NAME, SAME, SHOWN, Guarded, same, shown
-from dpaudit.symbolic.numpy_stand_in import StandIn, numpy_module
+from dpaudit.symbolic.allowed import ATTRIBUTES, DRAWS, PYTHON_DRAWS, REAL, UNTOLD
+from dpaudit.symbolic.chance import Source
+from dpaudit.symbolic.identity import NAME, OWNER, SAME, SHOWN, Guarded, same, shown
+from dpaudit.symbolic.numpy_stand_in import numpy_module
+from dpaudit.symbolic.other_modules import FrozenLaw, memo_free, warnings_module
+from dpaudit.symbolic.poison import Poison, PoisonModule, StandIn, public
+from dpaudit.symbolic.python_chance import PythonSource
 from dpaudit.symbolic.run import Escape, Place, current, running
-from dpaudit.symbolic.stand_ins import ATTRIBUTES, described, math_functions, substituted
+from dpaudit.symbolic.stand_ins import (
+    HIDDEN,
+    described,
+    math_functions,
+    owner,
+    substituted,
+)
 from dpaudit.symbolic.values import Tracked
 from dpaudit.target import said
-
-REAL = frozenset(
-    [
-        "__future__",
-        "typing",
-        "typing_extensions",
-        "dataclasses",
-        "collections",
-        "collections.abc",
-        "enum",
-        "abc",
-        "operator",
-        "itertools",
-        "copy",
-        "heapq",
-        "bisect",
-        "string",
-        "numbers",
-        "warnings",
-        "types",
-        "textwrap",
-        "numpy.typing",
-        "contextlib",
-    ]
-)
-DRAWS = [
-    "laplace",
-    "normal",
-    "uniform",
-    "random",
-    "exponential",
-    "gumbel",
-    "logistic",
-    "beta",
-    "gamma",
-    "binomial",
-    "integers",
-    "choice",
-    "permutation",
-    "shuffle",
-    "standard_normal",
-    "random_sample",
-    "rand",
-    "randn",
-    "randint",
-    "seed",
-]
-
-
-UNTOLD = ("builtins", "globals", "subclasses")
-
-
-class Poison:
-    """A name of a module that is not followed; using it ends in silence."""
-
-    __slots__ = ("_name",)
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def _used(self, *_: Any, **__: Any) -> Any:
-        if not running():
-            raise Escape(f"the use of {self._name}")
-        raise current().escape(
-            f"the use of {self._name}", "what it does cannot be followed; keep it out of the policy"
-        )
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return Poison(f"{self._name}.{name}")
-
-    __call__ = __getitem__ = __iter__ = __enter__ = __mro_entries__ = __add__ = __bool__ = _used
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __len__ = __mul__ = __truediv__ = _used
-    __radd__ = __rmul__ = __sub__ = __rsub__ = __float__ = __int__ = __index__ = __contains__ = (
-        _used
-    )
-    __hash__ = object.__hash__
-    __repr__ = _used
-
-
-class PoisonModule(ModuleType):
-    """A module that can be imported and named."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise current().escape(f"an assignment to {self.__name__}.{name}")
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return Poison(f"{self.__name__}.{name}")
-
-
-def public(module: ModuleType) -> dict[str, Any]:
-    """Return the public names of a real module, without those that reach around what is
-    followed."""
-    hidden = (
-        "attrgetter",
-        "methodcaller",
-        "is_",
-        "is_not",
-        "Formatter",
-        "get_type_hints",
-        "FunctionType",
-        "CodeType",
-        "CellType",
-    )
-    return {
-        name: value
-        for name, value in vars(module).items()
-        if not name.startswith("_") and name not in hidden and not isinstance(value, ModuleType)
-    }
-
-
-def memo_free(function: Any = None, *_: Any, **__: Any) -> Any:
-    """Stand in for `functools.cache`: no cache, and a check that none could be noticed."""
-    if not callable(function):
-        return memo_free
-
-    def call(*given: Any, **named: Any) -> Any:
-        run = current()
-        before = run.next_symbol, len(run.trace)
-        found = function(*given, **named)
-        if isinstance(found, Tracked) or before != (run.next_symbol, len(run.trace)):
-            raise run.escape(
-                "a cached function that draws or depends on rewards", "do not cache noise"
-            )
-        return found
-
-    call.__wrapped__ = function  # type: ignore[attr-defined]
-    return call
 
 
 @dataclass
@@ -184,6 +63,7 @@ class Loader:
             NAME: described,
             SAME: same,
             SHOWN: shown,
+            OWNER: owner,
         }
         self.global_source = Source(False, self.legacy)
         self._stand_in()
@@ -203,10 +83,7 @@ class Loader:
         numpy = numpy_module(chance)
         python = PythonSource(False, self.python)
         plain = StandIn("random")
-        names = (
-            "random uniform gauss normalvariate expovariate betavariate choice randrange randint"
-        )
-        vars(plain).update({name: getattr(python, name) for name in names.split()})
+        vars(plain).update({name: getattr(python, name) for name in PYTHON_DRAWS})
         vars(plain).update(
             {"seed": python.seed, "Random": lambda seed=None: self.source("Random", seed)}
         )
@@ -226,14 +103,14 @@ class Loader:
             "math": mathematics,
             "numba": numba,
             "functools": functions,
-            "warnings": _warnings(),
+            "warnings": warnings_module(),
         }
         self._scipy()
 
     def _scipy(self) -> None:
         stats, scipy = StandIn("scipy.stats"), StandIn("scipy")
         for name, law in (("laplace", "laplace"), ("norm", "normal"), ("uniform", "uniform")):
-            vars(stats)[name] = _Frozen(self.global_source, law)
+            vars(stats)[name] = FrozenLaw(self.global_source, law)
         vars(scipy)["stats"] = stats
         vars(scipy)["special"] = PoisonModule("scipy.special")
         vars(scipy)["optimize"] = PoisonModule("scipy.optimize")
@@ -366,42 +243,6 @@ class Loader:
         return vars(module)[name]
 
 
-def _warnings() -> ModuleType:
-    def ask(action: str = "", *_: Any, **__: Any) -> None:
-        if action == "error":
-            raise current().escape("warnings that become errors")
-
-    module = StandIn("warnings")
-    quiet = {"warn": lambda *_, **__: None, "filterwarnings": ask, "simplefilter": ask}
-    vars(module).update(quiet)
-    return module
-
-
-class _Frozen:
-    """A law of scipy.stats: its draws."""
-
-    __slots__ = ("source", "kind")
-
-    def __init__(self, source: Source, kind: str) -> None:
-        self.source, self.kind = source, kind
-
-    def rvs(self, loc: Any = 0, scale: Any = 1, size: Any = None, random_state: Any = None) -> Any:
-        """Return draws."""
-        if current().guarded:
-            raise current().escape(f"scipy.stats.{self.kind} in a guarded run")
-        source = random_state if isinstance(random_state, Source) else self.source
-        if random_state is not None and source is not random_state:
-            source = Source(True)
-        if self.kind == "uniform":
-            return source.uniform(loc, loc + scale, size)
-        return getattr(source, self.kind)(loc, scale, size)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise current().escape(f"scipy.stats: {self.kind}.{name}")
-
-
 def _upward(name: str) -> list[tuple[str, str]]:
     parts = name.split(".")
     return [(parts[k], ".".join(parts[: k + 1])) for k in range(1, len(parts))]
@@ -415,6 +256,8 @@ def _require_plain(tree: ast.AST, path: str) -> None:
             raise Escape(
                 "a metaclass", "it can make classes behave otherwise", Place(path, node.lineno)
             )
+        if isinstance(node, ast.MatchClass) and HIDDEN & {*node.kwd_attrs}:
+            raise Escape("a pattern that asks for attributes", "", Place(path, node.lineno))
         if isinstance(node, ast.Attribute):
             name = node.attr
         elif isinstance(node, ast.Name):

@@ -9,100 +9,12 @@ from typing import Any
 import numpy as np
 
 from dpaudit.symbolic import elementwise as by_element
+from dpaudit.symbolic.allowed import CONSTANTS, PUBLIC, SIZES, TYPES
 from dpaudit.symbolic.arrays import KINDS, Array, array, cast, concrete, kind_of, wrap
 from dpaudit.symbolic.elementwise import lifted
+from dpaudit.symbolic.poison import StandIn
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.values import Tracked
-
-CONSTANTS = ["inf", "nan", "pi", "e", "newaxis", "euler_gamma"]
-TYPES = [
-    "float64",
-    "float32",
-    "float16",
-    "int64",
-    "int32",
-    "int16",
-    "int8",
-    "intp",
-    "int_",
-    "uint8",
-    "uint32",
-    "uint64",
-    "bool_",
-    "integer",
-    "floating",
-    "number",
-    "generic",
-    "dtype",
-    "float_",
-    "double",
-    "single",
-    "longlong",
-    "finfo",
-    "iinfo",
-]
-PUBLIC = [
-    "arange",
-    "linspace",
-    "logspace",
-    "eye",
-    "identity",
-    "unique",
-    "isclose",
-    "allclose",
-    "array_equal",
-    "isin",
-    "in1d",
-    "diff",
-    "roll",
-    "flip",
-    "round",
-    "around",
-    "prod",
-    "outer",
-    "histogram",
-    "argwhere",
-    "count_nonzero",
-    "searchsorted",
-    "percentile",
-    "quantile",
-    "interp",
-    "median",
-    "logical_and",
-    "logical_or",
-    "logical_not",
-    "logical_xor",
-    "triu",
-    "tril",
-    "cumprod",
-    "bincount",
-    "average",
-    "float_power",
-    "gcd",
-    "lcm",
-    "meshgrid",
-    "nan_to_num",
-    "sort",
-    "lexsort",
-    "ptp",
-    "digitize",
-    "matmul",
-    "einsum",
-    "polyval",
-    "result_type",
-    "can_cast",
-    "broadcast_shapes",
-    "array_split",
-    "split",
-    "trapz",
-    "nanmax",
-    "nanmin",
-    "nanmean",
-    "nanargmax",
-    "nanargmin",
-    "log_2",
-]
-SAME = ["shape", "size", "ndim"]
 
 
 def _plain(value: Any) -> Any:
@@ -259,25 +171,6 @@ class _Warnings:
         return function
 
 
-class StandIn(ModuleType):
-    """A module of which only what is written here exists, and which cannot be changed."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise current().escape(f"an assignment to {self.__name__}.{name}")
-
-    def __repr__(self) -> str:
-        raise current().escape(f"the text of the module {self.__name__}")
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        from dpaudit.symbolic.run import running
-
-        if not running():
-            raise AttributeError(name)
-        raise current().escape(f"{self.__name__}.{name}", "it is not among what can be followed")
-
-
 def numpy_module(random: ModuleType) -> StandIn:
     """Return what `import numpy` gives."""
     module = StandIn("numpy")
@@ -309,7 +202,7 @@ def numpy_module(random: ModuleType) -> StandIn:
         names[name] = _reordered(name)
     for name in ["concatenate", "stack", "vstack", "hstack", "column_stack"]:
         names[name] = _joined(name)
-    for name in SAME:
+    for name in SIZES:
         names[name] = lambda value, name=name: getattr(asarray(value), name)
     names |= {
         "amax": names["max"],

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,15 @@ from dpaudit.check import place_of
 from dpaudit.symbolic.certificate import Recorder
 from dpaudit.symbolic.guard import side_by_side
 from dpaudit.symbolic.ledger import Failure
-from dpaudit.symbolic.run import Escape
+from dpaudit.symbolic.run import UNIT, WHOLE, Escape, Exact
 from dpaudit.symbolic.subject import Target, subject_of
 from dpaudit.symbolic.walk import Outcome, Walk
 from dpaudit.target import said
-from dpaudit.verdict import Finding, Status
+from dpaudit.verdict import ANY_REWARDS, Finding, Status
 
 NUMBERS = "in real arithmetic, for rewards in [0, 1]"
+WIDE = -(10**9), 10**9  # where the rewards of the question lie
+PATIENCE = 5.0  # seconds for the question, at most
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
     try:
         found = walked(target, start + budget, recorder)
         compared = side_by_side(target) if found.failure is None else 0
+        clipped = clipping(target, found, start) if found.failure is None else 0
     except Escape as stop:
         return silent(f"Not followed: {stop}.", line=_line(stop.place.file, path, stop.place.line))
     except Exception as error:
@@ -81,6 +84,8 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
         lead = Lead(found.failure, found.path)
         return silent(reason, lead, _line(place.file, path, place.line))
     if found.horizon < 1:
+        if found.whole:
+            return silent(f"The budget ended after {found.states:,} paths: {WHOLE}.")
         return silent("The budget ended before the first round was covered.")
     lines = ", ".join(sorted(str(place) for place in found.releases if place.line))
     reason = (
@@ -88,6 +93,8 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
         f"states; noise drawn at {lines or 'no line'}), {NUMBERS}. The code and its reading on "
         f"symbols agreed in {compared:,} rounds."
     )
+    if clipped:
+        reason += f" The code clips rewards outside [0, 1] (asked up to round {clipped:,})."
     if found.horizon < horizon:
         reason += f" The budget ended at round {found.horizon:,} of {horizon:,}."
     finding = Finding(
@@ -98,6 +105,7 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
         certified=True,
         arms=arms,
         horizon=found.horizon,
+        streams=ANY_REWARDS if clipped >= found.horizon else "all streams of rewards in [0, 1]",
         seconds=time.monotonic() - start,
     )
     document = None
@@ -107,14 +115,37 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
     return Proved(finding, certificate=document)
 
 
-def walked(target: Target, deadline: float, recorder: Recorder | None = None) -> Outcome:
+def clipping(target: Target, found: Outcome, start: float) -> int:
+    """Return up to which round the proof stands for rewards of any size too; 0 if it does not.
+
+    The same walk is made with rewards in a very wide interval: what is released of them can only
+    be bounded where the code clips them.
+    """
+    now = time.monotonic()
+    short = replace(target, horizon=found.horizon)
+    try:
+        wide = walked(short, now + max(1.0, min(PATIENCE, now - start)), rewards=WIDE)
+    except Escape:
+        return 0
+    return wide.horizon if wide.failure is None and wide.charge else 0
+
+
+def walked(
+    target: Target,
+    deadline: float,
+    recorder: Recorder | None = None,
+    rewards: tuple[Exact, Exact] = UNIT,
+) -> Outcome:
     """Walk with both sides of each comparison published; where that fails, with differences."""
     first = Outcome(0)
     for apart in (True, False):
         if recorder is not None:
             recorder.clear()
         epsilon = Fraction(target.epsilon)
-        walk = Walk(subject_of(target), target.horizon, epsilon, deadline, apart, heard=recorder)
+        subject = subject_of(target)
+        walk = Walk(
+            subject, target.horizon, epsilon, deadline, apart, heard=recorder, rewards=rewards
+        )
         found = walk.explore()
         if found.failure is None:
             return found

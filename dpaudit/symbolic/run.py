@@ -16,6 +16,10 @@ from fractions import Fraction
 from typing import Any
 
 MOST_BRANCHES = 400  # of one round
+WHOLE = (
+    "what a function of the whole stream keeps in its variables cannot be copied, so that every "
+    "path of it is run to its end; write it as a class with select and update"
+)
 RELATIVE = 1e-7  # how far a form may be from the double that it stands for
 
 
@@ -31,6 +35,8 @@ class Place:
 
 
 NOWHERE = Place("", 0)
+Exact = int | Fraction
+UNIT: tuple[Exact, Exact] = (0, 1)
 
 
 class Escape(BaseException):
@@ -58,6 +64,8 @@ class Law:
     scale: Fraction | None = None
     place: Place = NOWHERE
     continuous: bool = True
+    width: Fraction | None = None
+    """The scale of an exponential law, two of which may make a Laplace draw."""
 
 
 @dataclass
@@ -80,14 +88,32 @@ class Coin:
 
 
 @dataclass
+class Fork:
+    """A branch whose two sides may join again: on one raw reward, by itself or against a coin, or
+    on a fair coin that nothing else knows of (no row)."""
+
+    row: int | None
+    position: int
+    start: int
+    """Forms before it."""
+    end: int
+    coins: int
+    symbol: int
+    """The last symbol before it."""
+    draw: int | None = None
+
+
+@dataclass
 class Column:
     """A symbol that a row moves: whose, and by how much at most."""
 
     owner: int
-    reach: Fraction = Fraction(1)
+    reach: Exact = 1
     round: int = 0
     single: bool = True
     """Whether it stands for itself alone, and not also for others that were equal to it."""
+    ends: tuple[Exact, Exact] | None = UNIT
+    """Where it lies, if that is known."""
 
 
 @dataclass
@@ -109,14 +135,28 @@ class Run:
     trace: list[tuple[int, int]] = field(default_factory=list)
     forms: list[Form] = field(default_factory=list)
     coins: list[Coin] = field(default_factory=list)
+    forks: list[Fork] = field(default_factory=list)
     shadows: dict[int, float] = field(default_factory=dict)
     signs: dict[Any, frozenset[int]] = field(default_factory=dict)
     escaped: Escape | None = None
+    whole: bool = False
+    """Whether the code is a function of the whole stream."""
     drawing: bool = True
+    rewards: tuple[Exact, Exact] = UNIT
+    """Where every reward lies."""
+    replaced: set[int] = field(default_factory=set)
+    """Draws that noise made by hand consists of: nothing else may depend on them."""
     decided: list[Any] = field(default_factory=list)
     """What was compared, and the signs that are left of it on this path."""
+    filed: int = 0
+    """How many of these `signs` contains."""
     differences: list[Any] = field(default_factory=list)
     """In a guarded run: what was compared, as affine forms."""
+
+    @property
+    def between(self) -> str:
+        """What lies between two states."""
+        return "in a run of the whole stream" if self.whole else "in one round"
 
     def place(self) -> Place:
         """Return the line of the judged code that is running."""
@@ -150,26 +190,38 @@ class Run:
         position = len(self.trace)
         if position >= MOST_BRANCHES:
             raise self.escape(
-                f"more than {MOST_BRANCHES} branches on rewards or noise in one round",
-                "a loop that goes on until a noisy value says stop cannot be followed",
+                f"more than {MOST_BRANCHES} branches on rewards or noise {self.between}",
+                WHOLE if self.whole else "a loop that ends when a noisy value says so has no bound",
             )
         chosen = self.prefix[position] if position < len(self.prefix) else 0
         self.trace.append((chosen, outcomes))
         return chosen
 
+    def fork(self, row: int | None, start: int, draw: int | None = None) -> None:
+        """Take note of a branch that comes next and may join again; its forms begin at `start`."""
+        position, forms, coins = len(self.trace), len(self.forms), len(self.coins)
+        self.forks.append(Fork(row, position, start, forms, coins, self.next_symbol, draw))
+
     def row(self, round: int, shadow: float | None = None) -> int:
         """Return a new reward, of a round (from 0)."""
         name = self.symbol()
-        self.columns[name] = Column(name, round=round)
+        low, high = self.rewards
+        self.columns[name] = Column(name, high - low, round, ends=self.rewards)
         if shadow is not None:
             self.shadows[name] = shadow
         return name
 
-    def moved(self, row: int, reach: Fraction, shadow: float | None) -> int:
+    def moved(
+        self,
+        row: int,
+        reach: Exact,
+        shadow: float | None,
+        ends: tuple[Exact, Exact] | None = None,
+    ) -> int:
         """Return a new symbol that a row moves by at most `reach` (a clipped reward)."""
         name = self.symbol()
         known = self.columns[row]
-        self.columns[name] = Column(known.owner, reach, known.round)
+        self.columns[name] = Column(known.owner, reach, known.round, ends=ends)
         if shadow is not None:
             self.shadows[name] = shadow
         return name
@@ -191,8 +243,17 @@ class Run:
         """Record what the path depends on from here on."""
         where = self.place()
         for rows, draws in forms:
+            self.require_whole(draws)
             if rows or draws:
                 self.forms.append(Form(rows, draws, where))
+
+    def require_whole(self, draws: dict[int, Any]) -> None:
+        """Raise if a draw is a part of noise made by hand: it is known by more than that noise."""
+        if self.replaced and not self.replaced.isdisjoint(draws):
+            raise self.escape(
+                "a draw that noise was made of by hand, used once more",
+                "use rng.laplace, or the draw in the noise alone",
+            )
 
     def agree(self, parts: dict[int, Any], rest: Any, shadow: float) -> None:
         """In a guarded run: raise unless a form has the value that the real program has."""

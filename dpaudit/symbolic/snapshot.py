@@ -9,113 +9,83 @@ Any other object ends in silence, by its type. What lies at module level may not
 from __future__ import annotations
 
 import enum
-import math
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from fractions import Fraction
 from types import (
     BuiltinFunctionType,
     CellType,
     FunctionType,
-    MemberDescriptorType,
     MethodType,
     ModuleType,
 )
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpaudit.symbolic.arrays import Array
 from dpaudit.symbolic.chance import Source
-from dpaudit.symbolic.loading import Poison
+from dpaudit.symbolic.poison import Poison
 from dpaudit.symbolic.run import Escape
-from dpaudit.symbolic.stand_ins import Float, Int
 from dpaudit.symbolic.values import Linear, Opaque, Tracked
 
-ATOMS = (int, float, str, bool, type(None), bytes, complex, Fraction, range, np.generic, type(...))
-UNREAD = frozenset(
-    [
-        "__builtins__",
-        "__dict__",
-        "__weakref__",
-        "__doc__",
-        "__abstractmethods__",
-        "_abc_impl",
-        "__annotations__",
-        "__match_args__",
-        "__parameters__",
-        "__orig_bases__",
-    ]
-)  # judged code cannot name them
-QUIET = ("typing", "types", "re", "functools", "__future__", "abc", "dataclasses")
+if TYPE_CHECKING:
+    from dpaudit.symbolic.roots import Roots
+
+SCALARS = [
+    kind
+    for kind in vars(np).values()
+    if isinstance(kind, type) and issubclass(kind, np.number | np.bool_)
+]
+ATOMS = frozenset(
+    (int, float, str, bool, type(None), bytes, complex, Fraction, range, type(...), *SCALARS)
+)
+COPIED = frozenset((list, tuple, dict, Array))
+OPEN = object()  # where the key of a tracked value belongs
 SHARED = (type, ModuleType, BuiltinFunctionType, Source, Poison, enum.Enum, property, np.dtype)
 
 
-class Names:
-    """Canonical names: symbols by their first use."""
-
-    def __init__(self) -> None:
-        self.rows: dict[int, int] = {}
-        self.draws: dict[int, int] = {}
-        self.publics: dict[int, int] = {}
-
-    def mark(self, value: Tracked) -> Any:
-        """Return a tracked value as the key has it."""
-        if isinstance(value, Linear):
-            return (
-                "l",
-                value.rest,
-                self._named(value.publics, self.publics),
-                self._named(value.rows, self.rows),
-                self._named(value.draws, self.draws),
-            )
-        assert isinstance(value, Opaque)
-        return ("o", tuple(self.form(rows, draws) for rows, draws in value.basis))
-
-    def form(self, rows: dict[int, Any], draws: dict[int, Any]) -> Any:
-        """Return a form as the key has it."""
-        return self._named(rows, self.rows), self._named(draws, self.draws)
-
-    @staticmethod
-    def _named(weights: dict[int, Any], names: dict[int, int]) -> Any:
-        return tuple(
-            (names.setdefault(name, len(names)), weights[name]) for name in sorted(weights)
-        )
-
-
 class Copier:
-    """One copy of a body; `replace` maps tracked values, `key` collects what it is made of."""
+    """One copy of a body; `replace` maps tracked values, `key` collects what it is made of.
+
+    The place of a tracked value is left open in the key: `met` has the values in their order.
+    `instead` has what is put at some places of the key.
+    """
 
     def __init__(
-        self, roots: Roots, replace: dict[int, Tracked] | None = None, keyed: bool = False
+        self,
+        roots: Roots,
+        replace: dict[int, Tracked] | None = None,
+        keyed: bool = False,
+        instead: dict[int, Linear] | None = None,
     ) -> None:
-        self.roots, self.replace = roots, replace
+        self.roots, self.replace, self.instead = roots, replace, instead
         self.memo: dict[int, Any] = {}
         self.kept: list[Any] = []  # ids are only names while their objects live
         self.buffers: set[int] = set()
         self.key: list[Any] | None = [] if keyed else None
-        self.names = Names()
-        self.tracked: dict[int, Tracked] = {}
+        self.met: list[Tracked] = []
         self.inside_array = False
 
     def __call__(self, value: Any) -> Any:
         """Return the copy of a value."""
-        if isinstance(value, Tracked):
-            found = value if self.replace is None else self.replace.get(id(value), value)
-            self.tracked[id(value)] = value
-            if self.key is not None:
-                self.key.append(self.names.mark(found))
-            return found
         kind = type(value)
-        if kind in ATOMS or isinstance(value, np.generic):
+        if kind is Linear or kind is Opaque:
+            if self.key is not None:
+                self.key.append(OPEN)
+                self.met.append(value)
+                if self.instead is not None:
+                    return self.instead.get(len(self.key) - 1, value)
+            return value if self.replace is None else self.replace.get(id(value), value)
+        if kind in ATOMS:
             if value != value and not self.inside_array:
                 raise Escape("nan kept between rounds", "lists compare it by identity")
             if self.key is not None:
                 self.key.append(_atom(value, kind))
+                if self.instead is not None:
+                    return self.instead.get(len(self.key) - 1, value)
             return value
-        if isinstance(value, SHARED) or (kind is FunctionType and id(value) in self.roots.known):
-            self._require_known(value)
+        if kind not in COPIED and self._shared(value, kind):
             if self.key is not None:
                 self.key.append(("shared", id(value)))
             return value
@@ -125,6 +95,15 @@ class Copier:
             return self.memo[id(value)]
         self.kept.append(value)
         return self._container(value, kind)
+
+    def _shared(self, value: Any, kind: type) -> bool:
+        """Tell whether a value cannot change, so that a copy may have the very same."""
+        if self.roots.is_own(kind):
+            return False
+        if isinstance(value, SHARED) or (kind is FunctionType and id(value) in self.roots.known):
+            self._require_known(value)
+            return True
+        return False
 
     def _require_known(self, value: Any) -> None:
         """Refuse what could carry something and was made while the code ran."""
@@ -188,7 +167,7 @@ class Copier:
             return new
         if kind is FunctionType:
             return self._function(value)
-        own = self.roots.own(kind)
+        own = self.roots.is_own(kind)
         if isinstance(value, tuple) and own and not hasattr(value, "__dict__"):
             self._begin(value, value, "tuple", id(kind), len(value))
             new = tuple.__new__(kind, tuple(map(self, tuple(value))))
@@ -201,13 +180,11 @@ class Copier:
             )
         self._require_known(kind)
         new = self._begin(value, object.__new__(kind), "object", id(kind))
-        for base in kind.__mro__:
-            for name, slot in vars(base).items():
-                if isinstance(slot, MemberDescriptorType):
-                    with suppress(AttributeError):
-                        part = slot.__get__(value)
-                        self._mark(name)
-                        slot.__set__(new, self(part))
+        for name, slot in self.roots.slots(kind):
+            with suppress(AttributeError):
+                part = slot.__get__(value)
+                self._mark(name)
+                slot.__set__(new, self(part))
         for name, part in getattr(value, "__dict__", {}).items():
             self._mark(name)
             vars(new)[name] = self(part)
@@ -227,8 +204,9 @@ class Copier:
         new = Array(np.empty(value.shape, dtype=object), value.kind)
         self._begin(value, new, "array", value.kind, value.shape)
         self.inside_array = True
-        for index in np.ndindex(value.shape):
-            new.store[index] = self(value.store[index])
+        places = new.store.reshape(-1)  # a view: the storage is new and contiguous
+        for number, part in enumerate(value.store.flat):
+            places[number] = self(part)
         self.inside_array = False
         return new
 
@@ -269,135 +247,10 @@ def _require_ordered(value: Any) -> None:
 
 
 def _atom(value: Any, kind: type) -> Any:
-    if isinstance(value, range):
-        return kind.__name__, value.start, value.stop, value.step  # equal ranges may differ
-    if isinstance(value, float) and value == 0:
-        return kind.__name__, math.copysign(1.0, value)
-    if isinstance(value, float | complex | np.generic) and value != value:
-        return kind.__name__, "nan"
-    return kind.__name__, value
-
-
-class Roots:
-    """What lies at module level: names, class attributes, defaults, closures. It may not change.
-
-    `modules` are the judged code's own, `around` all that it can name.
-    """
-
-    def __init__(self, modules: Iterable[ModuleType], around: Iterable[ModuleType]) -> None:
-        self.modules = list(modules)
-        self.named = {module.__name__ for module in self.modules}
-        self.known: set[int] = set()
-        self.kept: list[Any] = []  # so that no other object can get the same id
-        self.around = _tables(around, self.modules)
-        self.outside = self._outside()
-        self.before = self._print(self.kept)
-
-    def judged(self, kind: type) -> bool:
-        """Tell whether a class belongs to the judged code."""
-        return kind.__module__ in self.named
-
-    def own(self, kind: type) -> bool:
-        """Tell whether objects of a class are plain data: of the judged code's classes alone."""
-        known = (*self.named, "abc", "typing")
-        return self.judged(kind) and all(
-            base.__module__ in known or base in (object, tuple) for base in kind.__mro__
-        )
-
-    def _outside(self) -> list[tuple[int, ...]]:
-        return [tuple(map(id, table.values())) for table in self.around]
-
-    def changed(self) -> str:
-        """Return the name of what has changed since; nothing if nothing has."""
-        if self._outside() != self.outside:
-            return "something in an imported module"
-        after = self._print([])
-        if after == self.before:
-            return ""
-        for name, mark in after.items():
-            if self.before.get(name) != mark:
-                return name
-        return "a name"
-
-    def _print(self, kept: list[Any]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        seen: set[int] = set()
-        for module in self.modules:
-            for name, value in vars(module).items():
-                if name not in UNREAD:
-                    kept.append(value)
-                    self._add(found, f"{module.__name__}.{name}", value, seen, kept)
-        return found
-
-    def _add(
-        self, found: dict[str, Any], name: str, value: Any, seen: set[int], kept: list[Any]
-    ) -> None:
-        value = getattr(value, "__func__", value)
-        kept.append(value)
-        found[name] = id(value)
-        if id(value) in seen:
-            return
-        seen.add(id(value))
-
-        def add(part: str, inner: Any) -> None:
-            self._add(found, f"{name}.{part}", inner, seen, kept)
-
-        if isinstance(value, FunctionType):
-            self.known.add(id(value))
-            for part, inner in _carried(value):
-                add(part, inner)
-        elif isinstance(value, property):
-            for accessor in (value.fget, value.fset, value.fdel):
-                if accessor is not None:
-                    add(getattr(accessor, "__name__", "accessor"), accessor)
-        elif isinstance(value, type):
-            if self.judged(value):
-                self.known.add(id(value))
-                for part, inner in list(vars(value).items()):
-                    if part not in UNREAD and not part.startswith("__dataclass"):
-                        add(part, inner)
-        elif isinstance(value, enum.Enum):
-            for part, inner in vars(value).items():
-                if not part.startswith("__"):
-                    add(part, inner)
-        elif not isinstance(value, (*ATOMS, *SHARED, np.generic)) and _data(value):
-            copier = Copier(self, keyed=True)
-            copier(value)
-            if copier.tracked:
-                raise Escape(f"{name} at module level holds rewards or noise")
-            kept.append(copier.kept)
-            found[name] = (id(value), tuple(map(repr, copier.key or ())))
-
-
-def _carried(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield what a function carries from one call to the next."""
-    for number, part in enumerate(function.__defaults__ or ()):
-        yield f"default {number}", part
-    yield from {**(function.__kwdefaults__ or {}), **vars(function)}.items()
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        with suppress(ValueError):
-            yield name, cell.cell_contents
-
-
-def _tables(around: Iterable[ModuleType], own: list[ModuleType]) -> list[Any]:
-    """Return the name tables of everything outside of the judged code that it can write to."""
-    found: dict[int, Any] = {}
-    reachable: list[Any] = [Array, Float, Int, Source, Poison, Tracked, Linear, Opaque]
-    for module in around:
-        if module in own:
-            continue
-        found[id(vars(module))] = vars(module)
-        reachable += vars(module).values()
-    for value in reachable:
-        if isinstance(value, FunctionType) or (isinstance(value, type) and value.__flags__ & HEAP):
-            table = vars(value)
-            found[id(value)] = table
-    return list(found.values())
-
-
-HEAP = 1 << 9  # a class that Python code made, and can write to
-
-
-def _data(value: Any) -> bool:
-    """Tell whether a value at module level could carry something; typing's names cannot."""
-    return type(value).__module__ not in QUIET
+    if kind is range:
+        return kind, value.start, value.stop, value.step  # equal ranges may differ
+    if value != value:
+        return kind, "nan"
+    if not value and isinstance(value, float | complex | np.floating):
+        return kind, str(value)  # 0.0 and -0.0 are equal, and may not act alike
+    return kind, value

@@ -6,16 +6,22 @@ from __future__ import annotations
 import builtins
 import math
 import numbers
+import random
 from collections.abc import Callable
-from types import FunctionType, MappingProxyType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from dpaudit.symbolic.allowed import ASKED, ATTRIBUTES, OPAQUE_MATH, REFUSED, TOTAL
 from dpaudit.symbolic.arrays import Array
+from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.elementwise import FINITE, LIPSCHITZ, between, is_finite
+from dpaudit.symbolic.handmade import shape_of_function
+from dpaudit.symbolic.python_chance import PythonSource
+from dpaudit.symbolic.questions import largest
 from dpaudit.symbolic.run import current
-from dpaudit.symbolic.values import Tracked, function, largest, may_raise
+from dpaudit.symbolic.values import Linear, Opaque, Tracked, function, may_raise
 
 REAL_TYPES = (
     float,
@@ -26,54 +32,6 @@ REAL_TYPES = (
     numbers.Real,
     numbers.Complex,
 )
-REFUSED = [
-    "open",
-    "eval",
-    "exec",
-    "compile",
-    "input",
-    "globals",
-    "locals",
-    "vars",
-    "id",
-    "hash",
-    "breakpoint",
-    "memoryview",
-    "help",
-    "exit",
-    "quit",
-    "dir",
-]
-OPAQUE_MATH = [
-    "sqrt",
-    "log",
-    "log2",
-    "log10",
-    "log1p",
-    "exp",
-    "expm1",
-    "sin",
-    "cos",
-    "tan",
-    "tanh",
-    "sinh",
-    "cosh",
-    "atan",
-    "atan2",
-    "pow",
-    "hypot",
-    "erf",
-    "erfc",
-    "gamma",
-    "lgamma",
-    "cbrt",
-    "exp2",
-    "copysign",
-    "fmod",
-    "floor",
-    "ceil",
-    "trunc",
-]
 
 
 class _Kind(type):
@@ -142,7 +100,26 @@ def is_instance(value: Any, kinds: Any) -> bool:
     return kinds is Float or kinds is object or kinds in REAL_TYPES
 
 
-ASKED = ("__name__", "__class__", "__module__", "__qualname__", "__doc__")
+OURS: tuple[tuple[type, tuple[type, ...]], ...] = (
+    (Linear, (float, np.float64)),
+    (Opaque, (float, np.float64)),
+    (Array, (np.ndarray,)),
+    (PythonSource, (np.random.Generator, np.random.RandomState, random.Random)),
+)
+HIDDEN = {"real"} | {
+    name
+    for ours, theirs in OURS
+    for name in {*dir(ours)} - {known for it in theirs for known in dir(it)}
+    if not name.startswith("__")
+}
+"""Names that what stands in for numbers, arrays and generators has, and the real ones have not."""
+
+
+def owner(value: Any, name: str) -> Any:
+    """Return what is asked for a name that only our own objects have; not if it is one of them."""
+    if isinstance(value, (Tracked, Array, Source)):
+        raise current().escape(f"the attribute {name} of a number, an array or a generator")
+    return value
 
 
 def is_plain(value: Any) -> bool:
@@ -215,6 +192,8 @@ def _named(real: Callable[..., Any]) -> Callable[..., Any]:
     def apply(thing: Any, name: Any, *more: Any) -> Any:
         if isinstance(name, str) and name.startswith("__") and name not in ATTRIBUTES:
             raise current().escape(f"the name {name}", "it can reach around what is followed")
+        if name in HIDDEN:
+            owner(thing, name)
         if real is getattr and name in ASKED:
             return described(thing, name)
         return real(thing, name, *more)
@@ -280,50 +259,9 @@ def _math(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         if name == "fabs":
             return abs(given[0])
         if name in OPAQUE_MATH:
-            if name not in TOTAL:
+            if name not in TOTAL and not shape_of_function(current(), name, given[0]):
                 may_raise(f"math.{name} of a value that depends on rewards or noise", *given)
             return function(real, *given, lipschitz=LIPSCHITZ.get(name))
         raise current().escape(f"math.{name} of rewards or noise")
 
     return apply
-
-
-TOTAL = frozenset(("sin", "cos", "tanh", "atan", "atan2", "erf", "erfc", "cbrt", "copysign"))
-ATTRIBUTES = MappingProxyType(
-    dict.fromkeys(
-        [
-            "__init__",
-            "__name__",
-            "__class__",
-            "__doc__",
-            "__dict__",
-            "__len__",
-            "__call__",
-            "__version__",
-            "__post_init__",
-            "__setattr__",
-            "__getattribute__",
-            "__getattr__",
-            "__getitem__",
-            "__setitem__",
-            "__iter__",
-            "__next__",
-            "__eq__",
-            "__repr__",
-            "__str__",
-            "__module__",
-            "__qualname__",
-            "__file__",
-            "__enter__",
-            "__exit__",
-            "__new__",
-            "__add__",
-            "__hash__",
-            "__contains__",
-            "__slots__",
-            "__init_subclass__",
-            "__set_name__",
-        ]
-    )
-)
-"""The dunder attributes that judged code may name: others reach around what stands in."""

@@ -14,8 +14,8 @@ from dpaudit.sources import CORE, is_installed
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.drivers import driver_of
 from dpaudit.symbolic.loading import Loader
+from dpaudit.symbolic.roots import Roots
 from dpaudit.symbolic.run import Run, active
-from dpaudit.symbolic.snapshot import Roots
 from dpaudit.symbolic.walk import Subject
 from dpaudit.target import MUTANTS
 

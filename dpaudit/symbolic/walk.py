@@ -12,47 +12,26 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from dpaudit.symbolic.arrays import array
 from dpaudit.symbolic.chance import Source
-from dpaudit.symbolic.drivers import Driver, actions_of
-from dpaudit.symbolic.ledger import Failure, Fixed, Ledger, Row, rewritten, twins
-from dpaudit.symbolic.run import NOWHERE, Escape, Place, Run, active
-from dpaudit.symbolic.snapshot import Copier, Roots
+from dpaudit.symbolic.drivers import STYLES, Driver, actions_of
+from dpaudit.symbolic.joining import Leaf, joined
+from dpaudit.symbolic.ledger import Failure, Fixed, Ledger
+from dpaudit.symbolic.roots import Roots
+from dpaudit.symbolic.run import NOWHERE, UNIT, WHOLE, Escape, Exact, Place, Run, active
+from dpaudit.symbolic.snapshot import Copier
+from dpaudit.symbolic.states import State as State
+from dpaudit.symbolic.states import forget, key_of, path_of, replaced_values, twins
 from dpaudit.symbolic.values import Linear, Tracked
 
 MOST_LEAVES = 4000  # of one round of one state
 SEGMENT = 16  # rounds without a branch until the next copy
+DRIVERS = {driver.name: driver for driver in STYLES}
 SLACK = Fraction(1, 10**12)
-
-
-@dataclass
-class State:
-    """Where a path stands after some rounds: nothing of it is ever run, only copies."""
-
-    time: int
-    body: Any
-    ledger: Ledger
-    next_symbol: int
-    order: list[int] = field(default_factory=list)
-    draws: list[int] = field(default_factory=list)
-    twins: dict[int, int] = field(default_factory=dict)
-    """Rows that were left out, and the one that stands for each."""
-    trail: Any = None
-    """The arms of one path that leads here: (trail before, arms)."""
-    key: Any = None
-
-
-def path_of(trail: Any) -> tuple[int, ...]:
-    """Return the arms of a trail."""
-    parts: list[tuple[int, ...]] = []
-    while trail is not None:
-        trail, arms = trail
-        parts.append(arms)
-    return tuple(arm for part in reversed(parts) for arm in part)
 
 
 @dataclass(frozen=True)
@@ -66,9 +45,9 @@ class Subject:
     roots: Roots
     catching: bool = False
 
-    def copier(self, replace: dict[int, Tracked] | None = None, keyed: bool = False) -> Copier:
+    def copier(self, replace: dict[int, Tracked] | None = None, **how: Any) -> Copier:
         """Return a copier that knows the judged code's own classes."""
-        return Copier(self.roots, replace, keyed)
+        return Copier(self.roots, replace, **how)
 
     def unchanged(self) -> None:
         """Raise if something at module level has changed."""
@@ -91,6 +70,8 @@ class Outcome:
     path: tuple[int, ...] = ()
     releases: dict[Place, str] = field(default_factory=dict)
     late: bool = False
+    whole: bool = False
+    """Whether the code is a function of the whole stream, followed path by path."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +98,8 @@ class Walk:
     apart: bool = True
     merging: bool = True
     heard: Callable[[Move], None] | None = None
+    rewards: tuple[Exact, Exact] = UNIT
+    clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
         self.most = self.epsilon * (1 + SLACK)
@@ -134,7 +117,7 @@ class Walk:
                 break
             layer = self.layers[at]
             while layer and self.found.failure is None:
-                if time.monotonic() > self.deadline:
+                if self.clock() > self.deadline:
                     self.found.late = True
                     return self.found
                 _, state = layer.popitem()
@@ -150,25 +133,34 @@ class Walk:
     def _leaves(self, state: State | None, at: int) -> None:
         """Follow every outcome of the next branching round."""
         pending: list[tuple[int, ...]] = [()]
+        waiting: list[Leaf] = []
         leaves = 0
-        while pending and self.found.failure is None:
-            prefix = pending.pop()
-            leaves += 1
-            if leaves > MOST_LEAVES:
-                raise Escape(
-                    f"round {at + 1} has more than {MOST_LEAVES} outcomes",
-                    "a search by bisection on a noisy value is a long chain of branches",
-                )
-            run, body, arms = self._segment(state, at, prefix)
-            for position in range(len(prefix), len(run.trace)):
-                chosen = tuple(choice for choice, _ in run.trace[:position])
-                pending += [(*chosen, other) for other in range(1, run.trace[position][1])]
-            self._add(state, run, body, arms, at + len(arms))
-            if pending and time.monotonic() > self.deadline:
-                self.found.late, self.found.horizon = True, at  # this round is not covered
-                return
+        try:
+            while pending and self.found.failure is None:
+                prefix = pending.pop()
+                leaves += 1
+                if leaves > MOST_LEAVES:
+                    raise _too_many(at, self.found.whole)
+                leaf = self._segment(state, at, prefix)
+                trace = leaf.run.trace
+                for position in range(len(prefix), len(trace)):
+                    chosen = tuple(choice for choice, _ in trace[:position])
+                    pending += [(*chosen, other) for other in range(1, trace[position][1])]
+                if leaf.fork is None:
+                    self._add(state, [leaf], at)
+                else:
+                    waiting.append(leaf)  # its other side may join it
+                if pending and self.clock() > self.deadline:
+                    self.found.late, self.found.horizon = True, at  # this round is not covered
+                    return
+        except Exception:
+            self._add(state, waiting, at)
+            if self.found.failure is None:
+                raise
+            return
+        self._add(state, joined(waiting, self.subject.copier), at)
 
-    def _segment(self, state: State | None, at: int, prefix: tuple[int, ...]) -> Any:
+    def _segment(self, state: State | None, at: int, prefix: tuple[int, ...]) -> Leaf:
         ledger = state.ledger if state else Ledger()
         run = Run(
             files=self.subject.files,
@@ -179,13 +171,15 @@ class Walk:
             first=state.next_symbol if state else 0,
             catching=self.subject.catching,
             apart=self.apart,
+            rewards=self.rewards,
+            whole=self.found.whole,
         )
         arms: list[int] = []
         with active(run):
             if state is None:
                 body = self._built()
             else:
-                body = self.subject.copier()(state.body)
+                body = self.subject.copier(state.replaced)(state.body)
                 if body[2] is None:
                     arms += self._whole(body[0], run)
                 while not run.trace and not run.forms and len(arms) < SEGMENT:
@@ -198,7 +192,7 @@ class Walk:
             raise run.escaped
         for law in run.laws.values():
             self.found.releases.setdefault(law.place, law.kind)
-        return run, body, tuple(arms)
+        return Leaf(run, body, tuple(arms))
 
     def _built(self) -> Any:
         policy = self.subject.build()
@@ -206,6 +200,7 @@ class Walk:
         if driver is None:
             if not callable(policy):
                 raise Escape(f"an object of type {type(policy).__name__} is no policy")
+            self.found.whole = True
             return [policy, {}, None]
         driver.begin(policy, self.subject.arms)
         return [policy, {}, driver.name]
@@ -216,22 +211,24 @@ class Walk:
         return actions_of(policy(stream, Source(False)), self.horizon, self.subject.arms)
 
     def _turn(self, body: Any, at: int, run: Run) -> int:
-        policy, memory, _ = body
-        driver = self.subject.driver(policy)
-        assert driver is not None
+        policy, memory, style = body
 
         def reward(round: int) -> Any:
             return Linear(0, {run.row(round): 1}, {})
 
-        return driver.turn(policy, memory, self.subject.arms, at, reward)
+        return DRIVERS[style].turn(policy, memory, self.subject.arms, at, reward)
 
     # -- settling ---------------------------------------------------------------------------------
 
-    def _add(
-        self, parent: State | None, run: Run, body: Any, arms: tuple[int, ...], at: int
-    ) -> None:
+    def _add(self, parent: State | None, leaves: list[Leaf], at: int) -> None:
+        """Settle leaves of a state, up to the first charge that is too large."""
+        for leaf in leaves:
+            if self.found.failure is None:
+                self._settle(parent, leaf, at + len(leaf.arms))
+
+    def _settle(self, parent: State | None, leaf: Leaf, at: int) -> None:
         fixed = Fixed()
-        new = self.settled(parent, run, body, arms, at, fixed)
+        new = self.settled(parent, leaf, at, fixed)
         if new is None:
             return
         self.found.states += 1
@@ -243,7 +240,7 @@ class Walk:
         key = new.key if self.merging else object()
         known = layer.setdefault(key, new)
         if self.heard is not None:
-            self.heard(Move(parent, new, known, run, fixed, len(arms)))
+            self.heard(Move(parent, new, known, leaf.run, fixed, len(leaf.arms)))
         if known is new:
             return
         for mine, other in zip(known.order, new.order, strict=True):
@@ -252,25 +249,18 @@ class Walk:
                 known.ledger.spent[mine] = spent
                 known.ledger.parts[mine] = new.ledger.parts.get(other, {})
 
-    def settled(
-        self,
-        parent: State | None,
-        run: Run,
-        body: Any,
-        arms: tuple[int, ...],
-        at: int,
-        fixed: Fixed,
-    ) -> State | None:
+    def settled(self, parent: State | None, leaf: Leaf, at: int, fixed: Fixed) -> State | None:
         """Return the state after a segment; None if a charge is too large."""
-        trail = (parent.trail if parent else None, arms)
+        run = leaf.run
+        trail = (parent.trail if parent else None, leaf.arms)
         ledger = parent.ledger.copy() if parent else Ledger()
         ledger.laws, ledger.columns = dict(run.laws), dict(run.columns)
-        looking = self.subject.copier()
-        looking(body)
-        tracked = looking.tracked
+        copier = self.subject.copier(keyed=True)
+        copied = copier(leaf.body)
+        tracked = {id(value): value for value in copier.met}
         failure = self._bind(ledger, run, tracked, fixed)
         if failure is None:
-            replaced, rows = _replaced(tracked, fixed, set(fixed.twins))
+            replaced, rows = replaced_values(tracked, fixed, set(fixed.twins))
             live = {name for draws, _ in rows for name in draws}
             ledger.settle(live, rows, fixed)
             met = [*(form.place for form in run.forms), *(coin.place for coin in run.coins)]
@@ -280,14 +270,12 @@ class Walk:
             self.found.failure = failure
             self.found.path = path_of(trail)
             return None
-        dropped = _forget(ledger, rows)
+        dropped = forget(ledger, rows)
         if dropped:
-            again, _ = _replaced({id(v): v for v in replaced.values()}, Fixed(), set(dropped))
+            again, _ = replaced_values({id(v): v for v in replaced.values()}, Fixed(), set(dropped))
             replaced = {name: again[id(value)] for name, value in replaced.items()}
-        copier = self.subject.copier(replaced, keyed=True)
-        copied = copier(body)
-        state = State(at, copied, ledger, run.next_symbol, twins=dropped, trail=trail)
-        state.key = _key(at, copier, ledger, state)
+        state = State(at, copied, replaced, ledger, run.next_symbol, twins=dropped, trail=trail)
+        state.key = key_of(state, copier)
         return state
 
     def _bind(
@@ -298,6 +286,8 @@ class Walk:
             if failure := ledger.require(form):
                 return failure
         live = [(draws, rows) for value in tracked.values() for rows, draws in value.forms()]
+        for draws, _ in live:
+            run.require_whole(draws)
         tossed = {coin.draw: coin for coin in run.coins}
         for coin in run.coins:
             if failure := ledger.toss(coin):
@@ -314,99 +304,10 @@ class Walk:
         return None
 
 
-def _replaced(
-    tracked: dict[int, Tracked], fixed: Fixed, dropped: set[int]
-) -> tuple[dict[int, Tracked], list[Row]]:
-    """Return the live values after settling, and their forms."""
-    names: dict[Any, int] = {}
-    replaced = {key: rewritten(value, fixed, dropped, names) for key, value in tracked.items()}
-    rows = [(draws, rows) for value in replaced.values() for rows, draws in value.forms()]
-    return replaced, rows
-
-
-def _forget(ledger: Ledger, live: list[Row]) -> dict[int, int]:
-    """Drop dead columns and all but one of equal ones; return those that are to leave values."""
-    marks: dict[int, list[Any]] = {}
-    for number, (_, rows) in enumerate((*live, *ledger.constraints.values())):
-        for name, weight in rows.items():
-            marks.setdefault(name, []).append((number, weight))
-    owners: dict[int, list[int]] = {}
-    for name in marks:
-        owners.setdefault(ledger.columns[name].owner, []).append(name)
-    for name in [name for name in ledger.spent if name not in marks]:
-        known = ledger.columns[name]
-        if known.owner in owners:
-            paid = known.reach * ledger.spent[name]
-            ledger.base[known.owner] = ledger.base.get(known.owner, Fraction(0)) + paid
-        del ledger.spent[name]
-        ledger.parts.pop(name, None)
-    ledger.base = {owner: paid for owner, paid in ledger.base.items() if owner in owners}
-    dropped: dict[int, int] = {}
-    best: dict[Any, int] = {}
-    for name in sorted(marks):
-        known = ledger.columns[name]
-        if len(owners[known.owner]) > 1:
-            continue
-        if known.reach:
-            spent = (
-                ledger.spent.get(name, Fraction(0))
-                + ledger.base.pop(known.owner, Fraction(0)) / known.reach
-            )
-            if spent:
-                ledger.spent[name] = spent
-        other = best.setdefault((known.reach, tuple(marks[name])), name)
-        if other != name:
-            dropped[name] = other
-            ledger.columns[other] = replace(ledger.columns[other], single=False)
-            if ledger.spent.get(name, 0) > ledger.spent.get(other, 0):
-                ledger.spent[other] = ledger.spent[name]
-                ledger.parts[other] = ledger.parts.get(name, {})
-            ledger.spent.pop(name, None)
-            ledger.parts.pop(name, None)
-    kept = marks.keys() - dropped.keys()
-    ledger.columns = {name: it for name, it in ledger.columns.items() if name in kept}
-    if dropped:
-        ledger.constraints = {
-            pivot: (draws, {n: w for n, w in rows.items() if n not in dropped})
-            for pivot, (draws, rows) in ledger.constraints.items()
-        }
-    draws = {name for draws, _ in (*live, *ledger.constraints.values()) for name in draws}
-    ledger.laws = {name: law for name, law in ledger.laws.items() if name in draws}
-    return dropped
-
-
-def _key(at: int, copier: Copier, ledger: Ledger, state: State) -> Any:
-    """Return the canonical key of a state: its data, constraints, laws and columns."""
-    names = copier.names
-    constraints = _canonical(ledger, names)
-    state.order, state.draws = list(names.rows), list(names.draws)
-    laws = tuple(
-        (law.kind, law.scale, law.continuous) for law in (ledger.laws[name] for name in names.draws)
+def _too_many(at: int, whole: bool) -> Escape:
+    if whole:
+        return Escape(f"a run of the whole stream has more than {MOST_LEAVES} paths", WHOLE)
+    return Escape(
+        f"round {at + 1} has more than {MOST_LEAVES} outcomes",
+        "a search by bisection on a noisy value is a long chain of branches",
     )
-    owners: dict[int, int] = {}
-    columns = []
-    for name in names.rows:
-        known = ledger.columns[name]
-        first = owners.setdefault(known.owner, len(owners))
-        columns.append((known.reach, known.single, first, ledger.base.get(known.owner, 0)))
-    return at, tuple(copier.key or ()), constraints, laws, tuple(columns)
-
-
-def _canonical(ledger: Ledger, names: Any) -> Any:
-    """Return the constraints in canonical names, reduced in their order."""
-    if not ledger.constraints:
-        return ()
-    order = sorted(ledger.laws, key=lambda name: names.draws.get(name, len(names.draws) + name))
-    place = {name: number for number, name in enumerate(order)}
-    own = Ledger({place[n]: law for n, law in ledger.laws.items()}, ledger.columns)
-    from dpaudit.symbolic.run import Form
-
-    for draws, rows in ledger.constraints.values():
-        own.require(Form(rows, {place[n]: w for n, w in draws.items()}, NOWHERE))
-    for name in order:
-        names.draws.setdefault(name, len(names.draws))
-    found = []
-    for pivot in sorted(own.constraints):
-        draws, rows = own.constraints[pivot]
-        found.append((tuple(sorted(draws.items())), names._named(rows, names.rows)))
-    return tuple(found)

@@ -16,6 +16,11 @@ TELLS = {
     "text of a builtin by %": "'built-in' in '%s' % (abs,)",
     "text of a type": "'Generator' in f'{type(self.rng)}'",
     "format": "'{0.__class__.__name__}'.format(reward) in ('float', 'float64')",
+    "an attribute of ours": "not hasattr(reward, 'rows')",
+    "another attribute of ours": "getattr(reward, 'rest', None) is None",
+    "an attribute of our arrays": "not hasattr(np.zeros(1), 'store')",
+    "the numbers of an array": "np.zeros(1).real is not None",
+    "an attribute of our generator": "not hasattr(self.rng, 'fixed')",
     "text of the generator": "'Generator' in repr(self.rng)",
 }
 TELLING = """
@@ -72,6 +77,36 @@ class Policy:
 """
 
 OTHERS = {
+    "an attribute that is set": """
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.arm = 0
+
+    def select(self):
+        return self.arm
+
+    def update(self, arm, reward):
+        try:
+            reward.rows = {}
+        except AttributeError:
+            pass
+        self.arm = int(reward > 0.5)
+""",
+    "an attribute in a pattern": """
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.arm = 0
+
+    def select(self):
+        return self.arm
+
+    def update(self, arm, reward):
+        match reward:
+            case object(rest=0):
+                pass
+            case _:
+                self.arm = int(reward > 0.5)
+""",
     "single precision": """
 import numpy as np
 

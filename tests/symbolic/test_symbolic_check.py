@@ -10,7 +10,7 @@ from dpaudit.cli import run
 from dpaudit.core.mutants import find, names
 from dpaudit.symbolic.prove import prove
 from dpaudit.symbolic.subject import Target
-from dpaudit.verdict import Status
+from dpaudit.verdict import ANY_REWARDS, Status
 
 FAULTS = Path(__file__).parents[2] / "benchmarks" / "faults"
 sys.path.insert(0, str(FAULTS))
@@ -36,6 +36,90 @@ def test_wrong_policies_are_never_proved(name):
     found = prove(Target(f"{FAULTS / 'wrong.py'}:{name}", 2, 20, 1.0), 30)
     assert found.finding.status is Status.SILENT
     assert "wrong." in found.finding.reason or "right.py:" in found.finding.reason
+
+
+WHOLE = """
+import numpy as np
+
+
+def often(stream, rng):
+    actions, total = [], 0.0
+    for reward in stream:
+        actions.append(int(total > 0))
+        total += reward + rng.laplace(0, 1)
+    return actions
+
+
+def early(stream, rng):
+    noisy = [reward + rng.laplace(0, 1) for reward in stream[:4]]
+    return [0] * 4 + [int(np.argmax(noisy) > 1)] * (len(stream) - 4)
+"""
+
+
+def test_a_function_of_the_whole_stream_is_followed_path_by_path(tmp_path, monkeypatch):
+    monkeypatch.setattr("dpaudit.symbolic.walk.MOST_LEAVES", 40)
+    (tmp_path / "whole.py").write_text(WHOLE)
+    found = prove(Target(f"{tmp_path / 'whole.py'}:early", 2, 200, 1.0), 30).finding
+    assert (found.status, found.horizon) == (Status.PROVED, 200)
+    for horizon, budget in ((500, 30), (8, 30), (100, 0.01)):
+        found = prove(Target(f"{tmp_path / 'whole.py'}:often", 2, horizon, 1.0), budget).finding
+        assert found.status is Status.SILENT
+        assert "write it as a class with select and update" in found.reason
+    found = prove(Target(f"{tmp_path / 'whole.py'}:often", 2, 5, 1.0), 30).finding
+    assert (found.status, found.horizon) == (Status.PROVED, 5)
+
+
+CLIPPING = """
+import numpy as np
+
+
+class Policy:
+    def __init__(self, epsilon):
+        self.scale, self.t, self.total, self.best = 1 / epsilon, 0, 0.0, 0
+
+    def select(self):
+        return self.best
+
+    def update(self, arm, reward):
+        self.t += 1
+        if self.t <= 30:
+            self.total += {clipped}
+        if self.t == 30:
+            self.best = int(self.total + np.random.laplace(0, self.scale) > 15)
+"""
+
+
+@pytest.mark.parametrize(
+    ("clipped", "says"),
+    [
+        ("reward", False),
+        ("abs(reward)", False),
+        ("min(reward, 1.0)", False),
+        ("np.clip(reward, 0, 2) / 2 + 0 * reward", True),
+        ("np.clip(reward, 0, 2)", None),
+        ("np.clip(reward, 0, 1)", True),
+        ("min(max(reward, 0.0), 1.0)", True),
+        ("np.minimum(1, np.maximum(0, reward))", True),
+        ("np.clip(abs(reward), 0, 1)", True),
+        ("1 - min(max(2 * reward - 1, 0.0), 1.0)", True),
+    ],
+)
+def test_whether_rewards_are_clipped_is_asked_of_the_code(tmp_path, clipped, says):
+    (tmp_path / "policy.py").write_text(CLIPPING.format(clipped=clipped))
+    found = prove(Target(f"{tmp_path / 'policy.py'}:Policy", 2, 40, 1.0), 30).finding
+    if says is None:  # in [0, 1] it is the reward itself
+        assert found.status is Status.PROVED and found.epsilon_upper == 1.0
+        says = False
+    assert ("clips rewards outside" in found.reason) is says
+    assert (found.streams == ANY_REWARDS) is says
+
+
+def test_what_is_not_covered_depends_on_clipping(tmp_path, capsys):
+    for clipped, covered in (("reward", False), ("np.clip(reward, 0, 1)", True)):
+        (tmp_path / "policy.py").write_text(CLIPPING.format(clipped=clipped))
+        assert run(["check", f"{tmp_path / 'policy.py'}:Policy", "--horizon", "40"]) == 0
+        out = capsys.readouterr().out
+        assert "Not covered" in out and ("rewards outside of [0, 1]," in out) is not covered
 
 
 def slow_ones(name):

@@ -1,0 +1,168 @@
+"""Operators and reductions of arrays that may hold symbols: what numpy's give, element by element.
+
+They are put on `Array` here. Where no symbol is involved, real numpy computes.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dpaudit.symbolic.arrays import Array, array, cast_one, concrete, element_kind, kind_of, wrap
+from dpaudit.symbolic.questions import largest
+from dpaudit.symbolic.run import current
+from dpaudit.symbolic.values import Tracked
+from dpaudit.symbolic.weights import is_number
+
+
+def elementwise(operation: Callable[..., Any], a: Any, b: Any) -> Any:
+    """Return a binary operation, broadcast; by real numpy where no symbol is involved."""
+    if isinstance(a, list | tuple):
+        a = array(a)
+    if isinstance(b, list | tuple):
+        b = array(b)
+    for side in (a, b):
+        if not isinstance(side, Array | Tracked) and not is_number(side):
+            return NotImplemented
+    reals = [side.real if isinstance(side, Array) else side for side in (a, b)]
+    if all(side is not None and not isinstance(side, Tracked) for side in reals):
+        return wrap(operation(*reals))
+    stores = [side.store if isinstance(side, Array) else _boxed(side) for side in (a, b)]
+    found = np.frompyfunc(operation, 2, 1)(*stores)
+    return _collected(found)
+
+
+def _boxed(value: Any) -> Any:
+    box = np.empty((), dtype=object)
+    box[()] = value
+    return box
+
+
+def _collected(found: Any) -> Any:
+    """Return what an element-by-element operation gave as an array (or a scalar)."""
+    if not isinstance(found, np.ndarray):
+        return found
+    kinds = {element_kind(element) for element in found.flat} or {"f"}
+    kind = "f" if "f" in kinds else "i" if "i" in kinds else "b"
+    for index in np.ndindex(found.shape):
+        found[index] = cast_one(found[index], kind)
+    return Array(found, kind)
+
+
+def mapped(operation: Callable[[Any], Any], a: Array) -> Any:
+    """Return a unary operation, element by element."""
+    return _collected(np.frompyfunc(operation, 1, 1)(a.store))
+
+
+def reduced(a: Array, name: str, axis: Any, **more: Any) -> Any:
+    """Return a reduction over all elements or one axis."""
+    if a.real is not None:
+        return wrap(getattr(np, name)(a.real, axis=axis, **more))
+    if axis is not None and a.ndim > 1:
+        moved = np.moveaxis(a.store, axis, -1)
+        parts = [
+            reduced(Array(moved[i], a.kind), name, None, **more)
+            for i in np.ndindex(moved.shape[:-1])
+        ]
+        return array(parts).reshape(moved.shape[:-1])
+    values = a.store.ravel().tolist()
+    if name in ("sum", "mean"):
+        total: Any = 0.0
+        for value in values:
+            total = total + value
+        return total if name == "sum" else total / len(values)
+    if name in ("argmax", "argmin"):
+        return np.int64(largest(values, 1 if name == "argmax" else -1))
+    if name in ("max", "min"):
+        return values[largest(values, 1 if name == "max" else -1)]
+    from dpaudit.symbolic.elementwise import spread
+
+    return spread(name, values, **more)
+
+
+def _binary(operation: Callable[..., Any]) -> tuple[Any, Any, Any]:
+    def forward(self: Array, other: Any) -> Any:
+        return elementwise(operation, self, other)
+
+    def backward(self: Array, other: Any) -> Any:
+        return elementwise(operation, other, self)
+
+    def inplace(self: Array, other: Any) -> Any:
+        found = elementwise(operation, self, other)
+        if found is NotImplemented:
+            return found
+        if self.kind == "i" and isinstance(found, Array) and found.kind == "f":
+            raise TypeError("Cannot cast ufunc output from dtype('float64') to dtype('int64')")
+        self[...] = found
+        return self
+
+    return forward, backward, inplace
+
+
+for _name in ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor"]:
+    _operation = getattr(operator, f"__{_name}__")
+    _forward, _backward, _inplace = _binary(_operation)
+    setattr(Array, f"__{_name}__", _forward)
+    setattr(Array, f"__r{_name}__", _backward)
+    setattr(Array, f"__i{_name}__", _inplace)
+for _name in ["lt", "le", "gt", "ge", "eq", "ne"]:
+    setattr(Array, f"__{_name}__", _binary(getattr(operator, f"__{_name}__"))[0])
+
+
+def _unary(operation: Callable[[Any], Any]) -> Callable[[Array], Any]:
+    def apply(self: Array) -> Any:
+        return wrap(operation(self.real)) if self.real is not None else mapped(operation, self)
+
+    return apply
+
+
+for _name in ("neg", "pos", "abs", "invert"):
+    setattr(Array, f"__{_name}__", _unary(getattr(operator, f"__{_name}__")))
+
+
+def cumsum(self: Array, axis: Any = None) -> Array:
+    """Return the running sums of a row."""
+    if self.real is not None:
+        found: Array = wrap(np.cumsum(self.real, axis=axis))
+        return found
+    total, sums = 0.0, []
+    for value in self.store.ravel():
+        total = total + value
+        sums.append(total)
+    return array(sums)
+
+
+def dot(self: Array, other: Any) -> Any:
+    """Return the inner product of two rows."""
+    return reduced(elementwise(operator.mul, self, other), "sum", None)
+
+
+def _reduction(name: str) -> Callable[..., Any]:
+    def reduce(self: Array, axis: Any = None, **more: Any) -> Any:
+        dtype = more.pop("dtype", None)
+        if dtype is not None and kind_of(dtype) != self.kind:
+            raise current().escape(f"{name} with dtype={dtype}")
+        if more.keys() - ({"ddof"} if name in ("var", "std") else set()):
+            raise current().escape(f"{name} with {', '.join(more)}")
+        return reduced(self, name, axis, **more)
+
+    return reduce
+
+
+def _truth(name: str) -> Callable[..., Any]:
+    def reduce(self: Array, axis: Any = None) -> Any:
+        return wrap(getattr(np, name)(concrete(self), axis=axis))
+
+    return reduce
+
+
+for _name in ("sum", "mean", "max", "min", "argmax", "argmin", "var", "std"):
+    setattr(Array, _name, _reduction(_name))
+for _name in ("any", "all"):
+    setattr(Array, _name, _truth(_name))
+setattr(Array, "cumsum", cumsum)  # noqa: B010
+setattr(Array, "dot", dot)  # noqa: B010
+setattr(Array, "__matmul__", dot)  # noqa: B010

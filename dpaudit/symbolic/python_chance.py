@@ -1,0 +1,83 @@
+"""Python's `random` on symbols: the same draws as numpy's, under its own names."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.symbolic.chance import Source
+from dpaudit.symbolic.run import current
+from dpaudit.symbolic.values import Tracked, shadow
+from dpaudit.symbolic.weights import exact
+
+
+class PythonSource(Source):
+    """Python's `random`, with its own names."""
+
+    __slots__ = ()
+
+    def random(self, *_: Any) -> Any:
+        """Return a uniform draw on [0, 1]."""
+        return self.value("uniform", self.real.random() if current().guarded else None)
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        """Return a uniform draw."""
+        return exact(low) + (exact(high) - exact(low)) * self.random()
+
+    def gauss(self, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
+        """Return a normal draw."""
+        real = self.real.gauss(0.0, shadow(sigma)) if current().guarded else None
+        return mu + self.spread_by("normal", real, sigma)
+
+    def normalvariate(self, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
+        """Return a normal draw."""
+        real = self.real.normalvariate(0.0, shadow(sigma)) if current().guarded else None
+        return mu + self.spread_by("normal", real, sigma)
+
+    def expovariate(self, lambd: Any = 1.0) -> Any:
+        """Return an exponential draw."""
+        real = self.real.expovariate(shadow(lambd)) if current().guarded else None
+        return self.waiting(
+            real, lambd if isinstance(lambd, Tracked) else Fraction(1) / exact(lambd)
+        )
+
+    def betavariate(self, alpha: Any, beta: Any) -> Any:
+        """Return a Beta draw; the parameters are published."""
+        real = self.real.betavariate(shadow(alpha), shadow(beta)) if current().guarded else None
+        return self.spread_by("beta", real, alpha, beta)
+
+    def choice(self, a: Any, *_: Any, **__: Any) -> Any:
+        """Return one element: a public branch."""
+        options = list(a)
+        return options[self.outcome(len(options), lambda: self.real.choice(range(len(options))))]
+
+    def choices(
+        self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1
+    ) -> Any:
+        """Return one element in a list: a public branch."""
+        if k != 1 or cum_weights is not None:
+            raise current().escape("random.choices of several elements, or of summed weights")
+        options, given = list(population), None if weights is None else list(weights)
+        if given is not None and any(isinstance(part, Tracked) for part in given):
+            raise current().escape("a random choice whose weights depend on rewards or noise")
+        able = [n for n in range(len(options)) if given is None or given[n] > 0]
+
+        def real() -> int:
+            return able.index(self.real.choices(range(len(options)), given)[0])
+
+        return [options[able[self.outcome(len(able), real, weights is None)]]]
+
+    def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
+        """Return a whole number: a public branch."""
+        options = range(start) if stop is None else range(start, stop, step)
+        return options[self.outcome(len(options), lambda: options.index(self.real.choice(options)))]
+
+    def randint(self, low: Any, high: Any = None, *_: Any, **__: Any) -> Any:
+        """Return a whole number, both ends included."""
+        real = lambda: self.real.randint(low, high) - low  # noqa: E731
+        return low + self.outcome(high - low + 1, real)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise current().escape(f"the random function {name}")

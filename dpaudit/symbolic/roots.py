@@ -1,0 +1,220 @@
+"""What lies at module level: names, class attributes, defaults, closures. None of it may change.
+
+Copies of a state need not contain it then. Between two runs every name table is compared with what
+it was, object by object; what was there is kept alive, so that no other object can pass for it.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from operator import is_
+from types import FunctionType, MemberDescriptorType, ModuleType
+from typing import Any
+
+from dpaudit.symbolic.arrays import Array
+from dpaudit.symbolic.chance import Source
+from dpaudit.symbolic.poison import Poison
+from dpaudit.symbolic.run import Escape
+from dpaudit.symbolic.snapshot import ATOMS, SHARED, Copier
+from dpaudit.symbolic.stand_ins import Float, Int
+from dpaudit.symbolic.values import Linear, Opaque, Tracked
+
+UNREAD = frozenset(
+    [
+        "__builtins__",
+        "__dict__",
+        "__weakref__",
+        "__doc__",
+        "__abstractmethods__",
+        "_abc_impl",
+        "__annotations__",
+        "__match_args__",
+        "__parameters__",
+        "__orig_bases__",
+    ]
+)  # judged code cannot name them
+QUIET = ("typing", "types", "re", "functools", "__future__", "abc", "dataclasses")
+EMPTY = type(...)  # in place of what a variable that has no value yet holds
+HEAP = 1 << 9  # a class that Python code made, and can write to
+
+
+class Table:
+    """A name table, and what was in it."""
+
+    __slots__ = ("table", "names", "values")
+
+    def __init__(self, table: Mapping[str, Any]) -> None:
+        self.table, self.names, self.values = table, tuple(table), tuple(table.values())
+
+    def same(self) -> bool:
+        """Tell whether the very same objects have the very same names."""
+        return tuple(self.table) == self.names and all(map(is_, self.values, self.table.values()))
+
+
+class Roots:
+    """What the judged code's modules hold, as it was; `around` is all that they can name."""
+
+    def __init__(self, modules: Iterable[ModuleType], around: Iterable[ModuleType]) -> None:
+        self.modules = list(modules)
+        self.named = {module.__name__ for module in self.modules}
+        self.kinds: dict[type, bool] = {}
+        self.members: dict[type, list[tuple[str, Any]]] = {}
+        outside = _tables(around, self.modules)
+        self.empty = [table for table in outside if not table]
+        self.outside = [Table(table) for table in outside if table]
+        self.known: set[int] = set()
+        Survey(self)  # so that `known` is complete when the marks are made
+        self.before = Survey(self)
+
+    def judged(self, kind: type) -> bool:
+        """Tell whether a class belongs to the judged code."""
+        return kind.__module__ in self.named
+
+    def is_own(self, kind: type) -> bool:
+        """Tell whether objects of a class are plain data: of the judged code's classes alone."""
+        if kind not in self.kinds:
+            known = (*self.named, "abc", "typing")
+            self.kinds[kind] = self.judged(kind) and all(
+                base.__module__ in known or base in (object, tuple) for base in kind.__mro__
+            )
+        return self.kinds[kind]
+
+    def slots(self, kind: type) -> list[tuple[str, Any]]:
+        """Return the slots of a class and of its bases."""
+        if kind not in self.members:
+            self.members[kind] = [
+                (name, slot)
+                for base in kind.__mro__
+                for name, slot in vars(base).items()
+                if isinstance(slot, MemberDescriptorType)
+            ]
+        return self.members[kind]
+
+    def changed(self) -> str:
+        """Return the name of what has changed since; nothing if nothing has."""
+        if any(self.empty) or not all(table.same() for table in self.outside):
+            return "something in an imported module"
+        if self.before.same():
+            return ""
+        marks = Survey(self).marks
+        if marks == self.before.marks:
+            return ""
+        for name, mark in marks.items():
+            if self.before.marks.get(name) != mark:
+                return name
+        return "a name"
+
+
+class Survey:
+    """Everything at module level: a mark of it by its name, and what holds it, for a quick look."""
+
+    def __init__(self, roots: Roots) -> None:
+        self.roots = roots
+        self.marks: dict[str, Any] = {}
+        self.seen: set[int] = set()
+        self.kept: list[Any] = []  # so that no other object can get the same id
+        self.tables: list[Table] = []
+        self.empty: list[dict[str, Any]] = []
+        self.defaults: list[tuple[FunctionType, Any, Any]] = []
+        self.closures: list[tuple[FunctionType, list[Any]]] = []
+        self.data: list[tuple[Any, Any]] = []
+        for module in roots.modules:
+            self._table(module.__name__, vars(module), lambda name: name not in UNREAD)
+
+    def same(self) -> bool:
+        """Tell whether every table, function and object is as it was."""
+        return (
+            not any(self.empty)
+            and all(table.same() for table in self.tables)
+            and all(f.__defaults__ is a and f.__kwdefaults__ is b for f, a, b in self.defaults)
+            and all(all(map(is_, cells, _closure(f))) for f, cells in self.closures)
+            and all(self._key(value)[0] == key for value, key in self.data)
+        )
+
+    def _table(self, name: str, table: Mapping[str, Any], read: Callable[[str], bool]) -> None:
+        self.tables.append(Table(table))
+        for part, value in list(table.items()):
+            if read(part):
+                self._add(f"{name}.{part}", value)
+
+    def _key(self, value: Any) -> tuple[Any, Any]:
+        copier = Copier(self.roots, keyed=True)
+        copier(value)
+        return tuple(copier.key or ()), copier
+
+    def _add(self, name: str, value: Any) -> None:
+        self.kept.append(value)
+        value = getattr(value, "__func__", value)
+        self.kept.append(value)
+        self.marks[name] = id(value)
+        if id(value) in self.seen:
+            return
+        self.seen.add(id(value))
+        if isinstance(value, FunctionType):
+            self.roots.known.add(id(value))
+            self._function(name, value)
+        elif isinstance(value, property):
+            for accessor in (value.fget, value.fset, value.fdel):
+                if accessor is not None:
+                    self._add(f"{name}.{getattr(accessor, '__name__', 'accessor')}", accessor)
+        elif isinstance(value, type):
+            if self.roots.judged(value):
+                self.roots.known.add(id(value))
+                self._table(name, vars(value), _in_class)
+        elif isinstance(value, enum.Enum):
+            self._table(name, vars(value), lambda part: not part.startswith("__"))
+        elif type(value) not in ATOMS and not isinstance(value, SHARED) and _data(value):
+            key, copier = self._key(value)
+            if copier.met:
+                raise Escape(f"{name} at module level holds rewards or noise")
+            self.kept.append(copier.kept)
+            self.data.append((value, key))
+            self.marks[name] = (id(value), key)
+
+    def _function(self, name: str, function: FunctionType) -> None:
+        """Add what a function carries from one call to the next."""
+        defaults, named, cells = function.__defaults__, function.__kwdefaults__, _closure(function)
+        self.defaults.append((function, defaults, named))
+        if cells:
+            self.closures.append((function, cells))
+        for number, part in enumerate((*(defaults or ()), *cells)):
+            self._add(f"{name}.carried {number}", part)
+        for table in (vars(function), named or {}):
+            if table:
+                self._table(name, table, lambda part: True)
+            else:
+                self.empty.append(table)
+
+
+def _in_class(name: str) -> bool:
+    return name not in UNREAD and not name.startswith("__dataclass")
+
+
+def _closure(function: FunctionType) -> list[Any]:
+    cells: list[Any] = [EMPTY] * len(function.__closure__ or ())
+    for number, cell in enumerate(function.__closure__ or ()):
+        with suppress(ValueError):
+            cells[number] = cell.cell_contents
+    return cells
+
+
+def _tables(around: Iterable[ModuleType], own: list[ModuleType]) -> list[Any]:
+    """Return the name tables of everything outside of the judged code that it can write to."""
+    found: dict[int, Any] = {}
+    reachable: list[Any] = [Array, Float, Int, Source, Poison, Tracked, Linear, Opaque]
+    for module in around:
+        if module in own:
+            continue
+        found[id(vars(module))] = vars(module)
+        reachable += vars(module).values()
+    for value in reachable:
+        if isinstance(value, FunctionType) or (isinstance(value, type) and value.__flags__ & HEAP):
+            found[id(value)] = vars(value)
+    return list(found.values())
+
+
+def _data(value: Any) -> bool:
+    """Tell whether a value at module level could carry something; typing's names cannot."""
+    return type(value).__module__ not in QUIET
