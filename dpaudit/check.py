@@ -42,7 +42,6 @@ OFFERED = {"arms": 2}
 SHARES = {"structure": 0.5, "exact": 0.65}  # of what is left, where another check comes after
 SHORTEST = 0.1
 FAILED = 2
-SECOND_OPINION = 2.5  # seconds of runs of what is proved
 PATIENCE = 1.0  # seconds beyond its share until a check that does not look at the clock is stopped
 ENGINES = {
     "structure": "dpaudit.structure",
@@ -289,8 +288,6 @@ def check(
         start = time.monotonic()
         left = max(end - start, SHORTEST)
         share = left if name == chosen[-1] else left * SHARES[name]
-        if name == "sample" and any(it.status is Status.PROVED for it in findings):
-            share = min(share, SECOND_OPINION)
         try:
             with deadline(min(start + share, end + SHORTEST) + PATIENCE):
                 found = getattr(case, name)(share)
