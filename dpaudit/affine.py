@@ -23,20 +23,25 @@ if TYPE_CHECKING:
     from dpaudit.symbolic.subject import Target
 
 READ = (300, 24, 8, 5, 4, 3)  # rounds for which a declaration is read off, as far as it goes
+LATE_SHARE = 0.75  # of the budget for a directed search on long runs, where they are to blame
 CLOSE = 1e-9  # a loss must be above epsilon by more than what doubles in the code may amount to
 RUNS = 400  # of the real code, on either stream
 ERROR = 1e-9  # with which right likelihoods are doubted
 MARGIN = math.sqrt(math.log(4 / ERROR) / (2 * RUNS))  # Hoeffding, two streams and two sides
 
 
-def judged(target: Target, source: Any, budget: float) -> Finding:
-    """Return what exact likelihoods say of some code, or why they say nothing."""
-    from dpaudit.horizons import judge, sizes
+def judged(target: Target, source: Any, budget: float, late: bool = False) -> Finding:
+    """Return what exact likelihoods say of some code, or why they say nothing.
+
+    Where a charge is too large only `late`, most of the budget goes to the search on long runs.
+    """
+    from dpaudit.horizons import HUNT_SHARE, judge, sizes
     from dpaudit.symbolic.declared import read_off
     from dpaudit.symbolic.guard import side_by_side
     from dpaudit.symbolic.run import Escape
 
     start, why = time.monotonic(), f"{target.text} is not file.py:object"
+    hunting = LATE_SHARE if late else HUNT_SHARE
     lengths = sorted({min(it, target.horizon) for it in READ}, reverse=True)
     try:
         if target.readable:
@@ -46,7 +51,9 @@ def judged(target: Target, source: Any, budget: float) -> Finding:
             left = max(start + budget - time.monotonic(), 0.1)
             horizons = list(sizes(target.arms, rounds))
             try:
-                found = judge(_always(algorithm), algorithm, target.epsilon, horizons, left)
+                found = judge(
+                    _always(algorithm), algorithm, target.epsilon, horizons, left, hunting
+                )
             except (BadDeclaration, Unsupported) as error:
                 why = reading.stopped or str(error).rstrip(".")
                 continue
@@ -79,7 +86,8 @@ def _of_code(found: Finding, target: Target, source: Any, spent: float) -> Findi
         both = (witness.likelihood, witness.likelihood_neighbour)
         if not all(_agrees(it, k) for it, k in zip(both, hits, strict=True)):
             return _silent(target, f"{shown} show these actions: not what was computed.", start)
-        reason += f" {shown} show these actions."
+        rare = max(it.upper for it in both) * RUNS < 1
+        reason += " Too rare for runs to show." if rare else f" {shown} show these actions."
         given: dict[str, float | int | str] = {"arms": target.arms, "horizon": target.horizon}
         witness = replace(witness, target=target.text, parameters=given)
     return replace(found, reason=reason, witness=witness, seconds=spent)

@@ -39,7 +39,7 @@ ERROR = 1e-6  # a check that is run every day must not cry wolf once a year
 RUNS = 12_000
 LONGEST = 100  # rounds of runs that nothing was aimed at
 EXACT_SHARE, EXACT_MOST = 0.3, 8.0  # of what is left, and seconds, for likelihoods
-SOON, EXACT_LATE = 24, 3.0  # rounds beyond which likelihoods rarely reach, and seconds then
+SOON = 24  # rounds beyond which enumerating every path rarely reaches
 NEIGHBOURS = "one reward of the stream"
 
 
@@ -160,10 +160,7 @@ class _Case:
         last = name == [it for it in METHODS if it in self.asked.methods][-1]
         share = left if last else left * SHARE
         if name == "exact" and not last:
-            late = (
-                self.proved is not None and self.proved.lead and len(self.proved.lead.path) > SOON
-            )
-            share = min(left * EXACT_SHARE, EXACT_LATE if late else EXACT_MOST)
+            share = min(left * EXACT_SHARE, EXACT_MOST)
         try:
             with deadline(start + share + PATIENCE):
                 found: Finding = getattr(self, name)(share)
@@ -203,7 +200,9 @@ class _Case:
         """Compute likelihoods of the declaration that the code is, as far as it can be read off."""
         from dpaudit.affine import judged
 
-        found = judged(self.target, self.source, budget)
+        lead = None if self.proved is None else self.proved.lead
+        late = lead is not None and len(lead.path) > SOON
+        found = judged(self.target, self.source, budget, late)
         if self.proved is None or found.status is not Status.HOLDS:
             return found
         # a charge is too large: that a few rounds are private is no verdict on the claim

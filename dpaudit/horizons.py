@@ -64,16 +64,22 @@ def sizes(arms: int, limit: int) -> Iterator[int]:
 
 
 def judge(
-    build: Build, claimed: Algorithm, epsilon: float, horizons: list[int], budget: float
+    build: Build,
+    claimed: Algorithm,
+    epsilon: float,
+    horizons: list[int],
+    budget: float,
+    hunting: float = HUNT_SHARE,
 ) -> list[Finding]:
     """Return what exact likelihoods say, in one finding.
 
-    `build(horizon)` is the `claimed` instance itself, or another one. Raises `Interrupted` with the
+    `build(horizon)` is the `claimed` instance itself, or another one; `hunting` is the share of the
+    budget for a directed search. Raises `Interrupted` with the
     findings so far on Ctrl-C.
     """
     start = time.monotonic()
     deadline = start + budget
-    hunted = _hunted(claimed, epsilon, max(horizons, default=0), start + HUNT_SHARE * budget)
+    hunted = _hunted(claimed, epsilon, max(horizons, default=0), start + hunting * budget)
     if hunted:
         return hunted
     search = Search(build, claimed, epsilon, horizons)
