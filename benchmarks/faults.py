@@ -42,6 +42,11 @@ Private bandits go wrong in a few ways, again and again. Each row is one of them
 error 1e-6, found without dpaudit) and what `check` says of it, with its defaults. The right twins
 come first, then the wrong ones, then the package's own handwritten mutants. Written by
 `python benchmarks/faults.py`.
+
+How to read it: Local and Response are asked for 60 rounds. How leads become pairs was improved on
+these very policies, and so was what is read off as a declaration, so the share that is refuted says
+little of others. Mutants are read only (`--method code`): what real runs say of them is in
+[mutants.md](mutants.md).
 """
 
 

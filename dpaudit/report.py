@@ -30,7 +30,7 @@ NOT_COVERED_OF_CODE = (
     "rounding in floating-point samplers and sums, timing, {}and code that tells its reader from "
     "Python"
 )
-OUTSIDE = "rewards outside of [0, 1], "
+OUTSIDE, BEYOND = "rewards outside of [0, 1], ", "rewards of more than 1e9, "
 NOT_COVERED = (
     "rounding in floating-point samplers, timing, and code that runs something else than the "
     "declaration"
@@ -96,7 +96,7 @@ def show_verdict(out: Console, report: Report, command: str, saved: str | None) 
         _show_runs(out, report, command, saved)
     elif report.verdict is not Status.REFUTED:
         clipped = any(found.streams == ANY_REWARDS for found in report.findings)
-        of_code = NOT_COVERED_OF_CODE.format("" if clipped else OUTSIDE)
+        of_code = NOT_COVERED_OF_CODE.format(BEYOND if clipped else OUTSIDE)
         left = of_code if report.code else NOT_COVERED
         out.print(f"Not covered: {left}.", style="dim")
 

@@ -95,7 +95,7 @@ class Course:
     lower: tuple[float, ...]
 
 
-ANY_REWARDS = "all streams, of rewards of any size: the code clips them"
+ANY_REWARDS = "all streams of rewards of up to 1e9 in size: the code clips them"
 
 
 @dataclass(frozen=True)

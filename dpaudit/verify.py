@@ -1,11 +1,8 @@
 """Re-checks certificates in fractions, with nothing of the provers: of code, and of declarations.
 
-Of code: every outcome of every branch before the horizon has a move; what the fixed shifts leave of
-old constraints B s = A e_i and new forms follows from the next state's constraints; every charge is
-sum |s| / scale, spent is the largest over the moves to a state, no row pays more than epsilon. On
-trust: forms, laws, coins and rows are those of the code. Of a declaration (its public states, one
-chain of releases per arm, or the binary tree of every arm): pull counts, times, all answers, every
-release before the horizon, what each reward pays. On trust: these are the declaration's requests.
+Of code: outcomes of every branch, what fixed shifts leave of constraints, what every row pays. On
+trust: arms, rounds, forms, laws, coins, rows. Of a declaration (public states, a chain per arm, or
+the tree of every arm): pulls, times, answers, what each reward pays. On trust: its requests.
 """
 
 from __future__ import annotations
@@ -45,8 +42,8 @@ def _weights(data: Any) -> Weights:
 
 
 def _charge(divisor: Any, scale: Any, charge: Any) -> Fraction:
-    parts, found = (_fraction(divisor), _fraction(scale)), _fraction(charge)
-    _require(min(parts) > 0 and found * parts[0] * parts[1] == 1, "a charge is wrong")
+    over, wide, found = map(_fraction, (divisor, scale, charge))
+    _require(min(over, wide) > 0 and found * over * wide == 1, "a charge is wrong")
     return found
 
 
@@ -56,8 +53,7 @@ class Declared:
     def __init__(self, data: Any) -> None:
         self.arms, self.horizon = _whole(data["arms"], 1), _whole(data["horizon"], 1)
         self.worst, self.states = ZERO, data["states"]
-        ways = {"walk": self._walk, "chains": self._chains, "tree": self._tree}
-        self.size = ways[data["kind"]]()
+        self.size = dict(walk=self._walk, chains=self._chains, tree=self._tree)[data["kind"]]()
 
     def _released(self, paid: dict[int, Fraction], release: Any, most: int) -> dict[int, Fraction]:
         """Return an arm's charges by row, as changes, after a release [first, stop, *noise]."""
@@ -129,11 +125,11 @@ class State:
     def __init__(self, data: Any) -> None:
         self.time, self.scales = _whole(data["time"], 0), _scales(data["scales"])
         self.constraints = [(str(p), _weights(d), _weights(r)) for p, d, r in data["constraints"]]
-        self.columns = {n: (str(o), _fraction(reach)) for n, (o, reach) in data["columns"].items()}
+        self.columns = {name: _column(*it) for name, it in data["columns"].items()}
         self.spent, self.base = _weights(data["spent"]), _weights(data["base"])
         self.owed = {name: _weights(shift) for name, shift in data["owed"].items()}
-        self.reached, self.paid = dict[str, Fraction](), dict[str, Fraction]()
-        self.arrivals, self.traces = 0, list[Trace]()
+        self.reached, self.paid, self.traces = Weights(), Weights(), list[Trace]()
+        self.arrivals = 0
 
     def implies(self, draws: Weights, rows: Weights) -> bool:
         """Tell whether a constraint is a combination of this state's, found by their pivots."""
@@ -166,6 +162,11 @@ def _scales(data: Any) -> Weights:
     return found
 
 
+def _column(owner: Any, reach: Any) -> tuple[str, Fraction]:
+    _require(_fraction(reach) >= 0, "a reach is negative")
+    return str(owner), _fraction(reach)
+
+
 def _price(shift: Weights, scales: Weights) -> Fraction:
     _require(all(scales[draw] for draw in shift), "a draw cannot be shifted")
     return sum((abs(s) / scales[draw] for draw, s in shift.items()), ZERO)
@@ -181,8 +182,7 @@ class Move:
         owners = {owner for owner, _ in before.columns.values()} | set(data["columns"])
         for name, (owner, reach) in data["columns"].items():
             _require(name not in before.columns and owner in owners, f"row {name} is not new")
-            self.columns[name] = (str(owner), _fraction(reach))
-        _require(all(reach >= 0 for _, reach in self.columns.values()), "a reach is negative")
+            self.columns[name] = _column(owner, reach)
         self.shifts = {name: _weights(shift) for name, shift in data["shifts"].items()}
         self.rows, self.draws = dict(data["rows_into"]), dict(data["draws_into"])
         _require(len(set(self.draws.values())) == len(self.draws), "two draws become one")
@@ -291,8 +291,8 @@ def verify(data: Any) -> Code | Declared:
         epsilon, charge = _fraction(data["epsilon"]), _fraction(data["charge"])
         found = Code(data) if data["kind"] == "code" else Declared(data)
         _require(found.worst == charge, f"the charge is {found.worst}, not {charge}")
-        slack = SLACK if isinstance(found, Code) else ZERO
-        _require(charge <= epsilon * (1 + slack), "the charge is above epsilon")
+        most = epsilon * (1 + (SLACK if isinstance(found, Code) else ZERO))
+        _require(charge <= most, "the charge is above epsilon")
     except Rejected:
         raise
     except Exception as error:

@@ -13,18 +13,17 @@ nothing else is left: a sign times an exponential draw is Laplace noise.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from dpaudit.symbolic.run import UNIT, Column, Escape, Fork, Law, Run, active
 from dpaudit.symbolic.snapshot import OPEN, Copier
 from dpaudit.symbolic.values import Linear
 from dpaudit.symbolic.weights import combined, exact
 
-NUMBERS = (float, np.float64)
+ZERO = (float, "0.0", False)  # the mark of 0.0; -0.0 has another
 
 
 @dataclass(frozen=True)
@@ -178,10 +177,12 @@ def _instead(one: Copier, two: Copier, name: int, run: Run) -> dict[int, Linear]
 
 def _number(mark: Any) -> Any:
     """Return the number that a mark of a key stands for, if it is a finite float."""
-    if type(mark) is not tuple or mark[0] not in NUMBERS:
+    # a symbol answers as a float does: numpy's numbers, in arrays or not, would be told from it
+    if mark == ZERO:
+        return 0
+    if type(mark) is not tuple or len(mark) != 2 or mark[0] is not float:
         return None
-    number = float(mark[1])
-    return exact(number) if np.isfinite(number) else None
+    return exact(mark[1]) if math.isfinite(mark[1]) else None
 
 
 def _mixed(x: Any, y: Any, name: int, run: Run) -> Linear | None:

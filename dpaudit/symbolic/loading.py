@@ -260,6 +260,9 @@ def _require_plain(tree: ast.AST, path: str) -> None:
             raise Escape("a pattern that asks for attributes", "", Place(path, node.lineno))
         if isinstance(node, ast.Attribute):
             name = node.attr
+            if name.startswith("__") and name.endswith("__") and isinstance(node.ctx, ast.Store):
+                where = Place(path, node.lineno)
+                raise Escape(f"the name {name}, written to", "it is for Python to say", where)
         elif isinstance(node, ast.Name):
             name = node.id
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -116,10 +116,10 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
 
 
 def clipping(target: Target, found: Outcome, start: float) -> int:
-    """Return up to which round the proof stands for rewards of any size too; 0 if it does not.
+    """Return up to which round the bound stands for rewards of up to 1e9 too; 0 if it does not.
 
-    The same walk is made with rewards in a very wide interval: what is released of them can only
-    be bounded where the code clips them.
+    The same walk is made with rewards in that interval: what is released of them is charged no more
+    only where the code clips them.
     """
     now = time.monotonic()
     short = replace(target, horizon=found.horizon)
@@ -127,7 +127,8 @@ def clipping(target: Target, found: Outcome, start: float) -> int:
         wide = walked(short, now + max(1.0, min(PATIENCE, now - start)), rewards=WIDE)
     except Escape:
         return 0
-    return wide.horizon if wide.failure is None and wide.charge else 0
+    same = wide.failure is None and 0 < wide.charge <= found.charge
+    return wide.horizon if same else 0
 
 
 def walked(

@@ -7,17 +7,20 @@ it was, object by object; what was there is kept alive, so that no other object 
 from __future__ import annotations
 
 import enum
+import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import cached_property
 from operator import is_
-from types import FunctionType, MemberDescriptorType, ModuleType
+from types import DynamicClassAttribute, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
 
 from dpaudit.symbolic.arrays import Array
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.poison import Poison
 from dpaudit.symbolic.run import Escape
-from dpaudit.symbolic.snapshot import ATOMS, SHARED, Copier
+from dpaudit.symbolic.snapshot import ATOMS, HEAP, SHARED, Copier, texts_of
 from dpaudit.symbolic.stand_ins import Float, Int
 from dpaudit.symbolic.values import Linear, Opaque, Tracked
 
@@ -35,9 +38,8 @@ UNREAD = frozenset(
         "__orig_bases__",
     ]
 )  # judged code cannot name them
-QUIET = ("typing", "types", "re", "functools", "__future__", "abc", "dataclasses")
+QUIET = ("typing", "__future__")
 EMPTY = type(...)  # in place of what a variable that has no value yet holds
-HEAP = 1 << 9  # a class that Python code made, and can write to
 
 
 class Table:
@@ -61,10 +63,11 @@ class Roots:
         self.named = {module.__name__ for module in self.modules}
         self.kinds: dict[type, bool] = {}
         self.members: dict[type, list[tuple[str, Any]]] = {}
+        around = list(around)
         outside = _tables(around, self.modules)
         self.empty = [table for table in outside if not table]
         self.outside = [Table(table) for table in outside if table]
-        self.known: set[int] = set()
+        self.known = {id(module) for module in (*self.modules, *around)}
         Survey(self)  # so that `known` is complete when the marks are made
         self.before = Survey(self)
 
@@ -99,8 +102,6 @@ class Roots:
         if self.before.same():
             return ""
         marks = Survey(self).marks
-        if marks == self.before.marks:
-            return ""
         for name, mark in marks.items():
             if self.before.marks.get(name) != mark:
                 return name
@@ -120,6 +121,7 @@ class Survey:
         self.defaults: list[tuple[FunctionType, Any, Any]] = []
         self.closures: list[tuple[FunctionType, list[Any]]] = []
         self.data: list[tuple[Any, Any]] = []
+        self.texts: list[tuple[Any, tuple[Any, ...]]] = []
         for module in roots.modules:
             self._table(module.__name__, vars(module), lambda name: name not in UNREAD)
 
@@ -131,6 +133,7 @@ class Survey:
             and all(f.__defaults__ is a and f.__kwdefaults__ is b for f, a, b in self.defaults)
             and all(all(map(is_, cells, _closure(f))) for f, cells in self.closures)
             and all(self._key(value)[0] == key for value, key in self.data)
+            and all(texts_of(value) == texts for value, texts in self.texts)
         )
 
     def _table(self, name: str, table: Mapping[str, Any], read: Callable[[str], bool]) -> None:
@@ -152,10 +155,22 @@ class Survey:
         if id(value) in self.seen:
             return
         self.seen.add(id(value))
+        if isinstance(value, FunctionType | property | type):
+            self.texts.append((value, texts_of(value)))
+            self.marks[name] = id(value), texts_of(value)
         if isinstance(value, FunctionType):
             self.roots.known.add(id(value))
             self._function(name, value)
+        elif isinstance(value, ModuleType):
+            if id(value) not in self.roots.known:
+                if sys.modules.get(value.__name__) is not value:
+                    raise Escape(f"the module {name}, made by the code")
+                self.roots.known.add(id(value))
+                self.tables.append(Table(vars(value)))
+        elif isinstance(value, DynamicClassAttribute | cached_property):
+            self._table(name, vars(value), lambda part: part in ("fget", "fset", "fdel", "func"))
         elif isinstance(value, property):
+            self.roots.known.add(id(value))
             for accessor in (value.fget, value.fset, value.fdel):
                 if accessor is not None:
                     self._add(f"{name}.{getattr(accessor, '__name__', 'accessor')}", accessor)
@@ -217,4 +232,4 @@ def _tables(around: Iterable[ModuleType], own: list[ModuleType]) -> list[Any]:
 
 def _data(value: Any) -> bool:
     """Tell whether a value at module level could carry something; typing's names cannot."""
-    return type(value).__module__ not in QUIET
+    return type(value).__module__ not in QUIET and not isinstance(value, re.Pattern)

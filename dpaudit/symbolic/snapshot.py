@@ -9,6 +9,7 @@ Any other object ends in silence, by its type. What lies at module level may not
 from __future__ import annotations
 
 import enum
+import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from contextlib import suppress
 from fractions import Fraction
@@ -41,6 +42,8 @@ ATOMS = frozenset(
     (int, float, str, bool, type(None), bytes, complex, Fraction, range, type(...), *SCALARS)
 )
 COPIED = frozenset((list, tuple, dict, Array))
+HEAP = 1 << 9  # a class that Python code made, and can write to
+TEXTS = ("__name__", "__qualname__", "__module__", "__doc__")
 OPEN = object()  # where the key of a tracked value belongs
 SHARED = (type, ModuleType, BuiltinFunctionType, Source, Poison, enum.Enum, property, np.dtype)
 
@@ -81,7 +84,7 @@ class Copier:
             if value != value and not self.inside_array:
                 raise Escape("nan kept between rounds", "lists compare it by identity")
             if self.key is not None:
-                self.key.append(_atom(value, kind))
+                self.key.append((*_atom(value, kind), *("element",) * self.inside_array))
                 if self.instead is not None:
                     return self.instead.get(len(self.key) - 1, value)
             return value
@@ -107,12 +110,13 @@ class Copier:
 
     def _require_known(self, value: Any) -> None:
         """Refuse what could carry something and was made while the code ran."""
-        if (
-            isinstance(value, type)
-            and self.roots.judged(value)
-            and id(value) not in self.roots.known
-        ):
+        ours = isinstance(value, type) and value.__flags__ & HEAP and not _imported(value)
+        if ours and id(value) not in self.roots.known:
             raise Escape(f"the class {value.__name__}, made while the policy runs")
+        known = type(value) if isinstance(value, enum.Enum) else value
+        made = isinstance(value, ModuleType | property | enum.Enum)
+        if made and id(known) not in self.roots.known:
+            raise Escape(f"a {type(value).__name__}, made while the policy runs")
         bound = getattr(value, "__self__", None) if type(value) is BuiltinFunctionType else None
         if bound is not None and not isinstance(bound, ModuleType):
             raise Escape(
@@ -222,16 +226,31 @@ class Copier:
             self.memo[id(old)] = cell
             self.kept.append(old)
             try:
-                cell.cell_contents = self(old.cell_contents)
+                content = old.cell_contents
             except ValueError:
+                self._mark("empty")
                 continue
+            cell.cell_contents = self(content)
         if value.__defaults__:
             new.__defaults__ = self(value.__defaults__)
         if value.__kwdefaults__:
             new.__kwdefaults__ = self(value.__kwdefaults__)
-        if vars(value):
+        if vars(value) or texts_of(value) != texts_of(new):
             raise Escape("a function with attributes kept between rounds")
         return new
+
+
+def _imported(kind: type) -> bool:
+    """Tell whether a class is what its module has under its name, and no impostor."""
+    found: Any = sys.modules.get(kind.__module__)
+    for part in kind.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return found is kind
+
+
+def texts_of(value: Any) -> tuple[Any, ...]:
+    """Return what a function or a class says of itself: code can write it, and read it again."""
+    return tuple(getattr(value, name, None) for name in TEXTS)
 
 
 def _require_ordered(value: Any) -> None:
@@ -246,11 +265,17 @@ def _require_ordered(value: Any) -> None:
         raise Escape("a set kept between rounds", "its order is not fixed; use a list")
 
 
-def _atom(value: Any, kind: type) -> Any:
+def _atom(value: Any, kind: type) -> tuple[Any, ...]:
     if kind is range:
         return kind, value.start, value.stop, value.step  # equal ranges may differ
-    if value != value:
-        return kind, "nan"
-    if not value and isinstance(value, float | complex | np.floating):
-        return kind, str(value)  # 0.0 and -0.0 are equal, and may not act alike
-    return kind, value
+    if isinstance(value, complex | np.complexfloating):
+        return kind, *_part(value.real), *_part(value.imag)
+    return kind, *_part(value)
+
+
+def _part(value: Any) -> tuple[Any, ...]:
+    """Return what tells a number from others; 0.0 and -0.0 are equal, and may not act alike."""
+    real = isinstance(value, float | np.floating)
+    if value != value or (real and not value):
+        return str(value), bool(np.signbit(value))
+    return (value,)

@@ -194,6 +194,8 @@ def _named(real: Callable[..., Any]) -> Callable[..., Any]:
             raise current().escape(f"the name {name}", "it can reach around what is followed")
         if name in HIDDEN:
             owner(thing, name)
+        if real in (setattr, delattr) and str(name).startswith("__"):
+            raise current().escape(f"the name {name}, written to", "it is for Python to say")
         if real is getattr and name in ASKED:
             return described(thing, name)
         return real(thing, name, *more)

@@ -151,6 +151,103 @@ class Policy(metaclass=Kind):
 }
 
 
+LEFT = {  # what comes before the class, what is kept at first, what either side does, what tells
+    "numpy's number": ("", "1.0", "np.float64(1.0)", "1.0", "type(self.w) is float"),
+    "numpy's numbers": ("", "1.0", "np.float64(1)", "np.float64(0)", "type(self.w) is not float"),
+    "an element": ("", "1.0", "np.ones(2)[0]", "np.zeros(2)[0]", "type(self.w) is not float"),
+    "a zero's sign": ("", "1j", "complex(1, 0.0)", "complex(1, -0.0)", "str(self.w) == '(1+0j)'"),
+    "an empty variable": (
+        """
+def made(flag):
+    if flag: a = 0
+    else: b = 0
+    def f():
+        try: return a + 1
+        except NameError: return 0 * (b + 1)
+    return f
+""",
+        "made(1)",
+        "made(1)",
+        "made(0)",
+        "self.w() == 1",
+    ),
+    "a name space": (
+        "import types; G = types.SimpleNamespace(a=0)",
+        "0",
+        "setattr(G, 'a', 1)",
+        "setattr(G, 'a', 0)",
+        "G.a == 1",
+    ),
+    "a module": (
+        "import types; G = types.ModuleType('m')",
+        "0",
+        "setattr(G, 'a', 1)",
+        "setattr(G, 'a', 0)",
+        "G.a == 1",
+    ),
+    "a module of its own": (
+        "import types",
+        "types.ModuleType('m')",
+        "setattr(self.w, 'a', 1) or self.w",
+        "setattr(self.w, 'a', 0) or self.w",
+        "self.w.a == 1",
+    ),
+    "arguments of a partial": (
+        "import functools; G = functools.partial(max, [0])",
+        "0",
+        "G.args[0].append(1)",
+        "G.args[0].append(0)",
+        "G.args[0][-1] == 1",
+    ),
+    "a property of its own": (
+        "def made(v): return property(lambda self: v)",
+        "made(0)",
+        "made(1)",
+        "made(0)",
+        "self.w.fget(0) == 1",
+    ),
+    "a class from nowhere": (
+        "",
+        "0",
+        "type('X', (), {'v': 1})",
+        "type('X', (), {'v': 0})",
+        "self.w.v == 1",
+    ),
+    "a docstring": (
+        "def f(): 'a'",
+        "0",
+        "object.__setattr__(f, '__doc__', 'b')",
+        "object.__setattr__(f, '__doc__', 'a')",
+        "f.__doc__ == 'b'",
+    ),
+    "a docstring by another name": (
+        "def f(): 'a'",
+        "0",
+        "setattr(f, '__do' + 'c__', 'b')",
+        "setattr(f, '__do' + 'c__', 'a')",
+        "f.__doc__ == 'b'",
+    ),
+}
+LEAVING = """
+import numpy as np
+{before}
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.t, self.w = 0, {first}
+
+    def select(self):
+        return 1 if self.t >= 3 and ({tells}) else 0
+
+    def update(self, arm, reward):
+        self.t += 1
+        if self.t == 1:
+            if reward > 0.5:
+                self.w = {one}
+            else:
+                self.w = {two}
+"""
+
+
 def impostors():
     """Return every policy by its name."""
     found = {f"tells: {name}": TELLING.format(condition=it) for name, it in TELLS.items()}
@@ -158,4 +255,7 @@ def impostors():
         kept = {"nan": ", self.nan", "value": ", float('nan')"} if "nan" in name else {}
         parts = {"nan": "", "value": "", **kept, "one": one, "two": two, "apart": apart}
         found[f"alike: {name}"] = LOOKING_ALIKE.format(**parts)
+    for name, (before, first, one, two, tells) in LEFT.items():
+        text = LEAVING.format(before=before, first=first, one=one, two=two, tells=tells)
+        found[f"leaves: {name}"] = text
     return found | OTHERS

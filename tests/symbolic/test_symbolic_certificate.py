@@ -11,7 +11,7 @@ from evil import policy
 from dpaudit.symbolic.certificate import Recorder
 from dpaudit.symbolic.subject import Target, subject_of
 from dpaudit.symbolic.walk import Walk
-from dpaudit.verify import Rejected, verify
+from dpaudit.verify import Rejected, State, verify
 
 COIN = """
 import numpy as np
@@ -117,3 +117,19 @@ def test_every_forgery_is_rejected(certificates):
                 pytest.fail(f"accepted: {name}")
             tried += 1
     assert tried >= 100
+
+
+def test_a_column_that_nothing_reaches_cannot_pay_back():
+    """A reach below zero in a state without moves would lower what its row owes."""
+    state = {
+        "time": 1,
+        "constraints": [],
+        "scales": {"Z": "1"},
+        "columns": {"X": ["1", "-1"]},
+        "spent": {},
+        "base": {},
+        "owed": {"X": {"Z": "1"}},
+    }
+    with pytest.raises(Rejected, match="reach is negative"):
+        State(state)
+    assert State({**state, "columns": {"X": ["1", "1"]}}).owes() == 1

@@ -95,7 +95,7 @@ class Policy:
         ("reward", False),
         ("abs(reward)", False),
         ("min(reward, 1.0)", False),
-        ("np.clip(reward, 0, 2) / 2 + 0 * reward", True),
+        ("np.clip(reward, 0, 2) / 2 + 0 * reward", False),
         ("np.clip(reward, 0, 2)", None),
         ("np.clip(reward, 0, 1)", True),
         ("min(max(reward, 0.0), 1.0)", True),
@@ -232,5 +232,12 @@ def test_conform_tells_the_declared_algorithm_from_an_off_by_one(tmp_path, monke
     assert run(["conform", "adap_ucb", "off.py:Off", *small]) == 1
     assert "round 10: the declaration decides here" in capsys.readouterr().out
     assert run(["conform", "adap_klucb", "mine.py:Mine", *small]) == 3
+    capped = (tmp_path / "right.py").read_text().replace("+= reward", "+= min(reward, 0.01)")
+    assert capped.count("min(reward, 0.01)") >= 1
+    (tmp_path / "right.py").write_text(capped)
+    capsys.readouterr()
+    assert run(["conform", "adap_ucb", "mine.py:Mine", *small]) == 3
+    assert "functions of rewards" in capsys.readouterr().out
+    (tmp_path / "right.py").write_text((FAULTS / "right.py").read_text())
     assert run(["explain", "mine.py:Mine", "--horizon", "6"]) == 0
     assert "right.py" not in capsys.readouterr().out.splitlines()[0]

@@ -19,13 +19,14 @@ import numpy as np
 
 class Policy:
     def __init__(self, arms, epsilon, rng):
-        self.t, self.total, self.best, self.rng, self.epsilon = 0, 0.0, 0, rng, epsilon
+        self.t, self.total, self.best, self.rng, self.other = 0, 0.0, 0, rng, 0.0
         self.sums = np.zeros(2)
         self.u, self.seen, self.kept = 0.0, 0, {{}}
 
     def select(self):
         if self.t == 6:
-            self.best = int(self.total + np.sum(self.sums) + self.rng.laplace(0, {scale}) > 3)
+            total = self.total + self.other + np.sum(self.sums)
+            self.best = int(total + self.rng.laplace(0, {scale}) > 3)
         if self.t == 8:
             {later}
         return self.best
@@ -39,11 +40,10 @@ class Policy:
 RIGHT = {
     "rounded": ("x = 1.0 if reward > 0.5 else 0.0; self.total += x", "1"),
     "counted": ("if reward > 0.5: self.total += 1", "1"),
-    "in an array": ("self.sums[arm] += 1.0 if reward >= 0.5 else 0.0", "1"),
     "of size 3": ("self.total += 2.0 if reward > 0.5 else -1.0", "3"),
     "Bernoulli": ("self.total += 1.0 if rng.random() < reward else 0.0", "1"),
     "Bernoulli of Python": ("if random.random() < reward: self.total += 1.0", "1"),
-    "two sums": ("if reward > 0.5: self.total += 1.0; self.sums[0] -= 0.5", "0.5"),
+    "two sums": ("if reward > 0.5: self.total += 1.0; self.other -= 0.5", "0.5"),
     "noise on both sides": (
         "if reward > 0.5: self.total += 1.0 + rng.laplace(0, 1)\n"
         "else: self.total += rng.laplace(0, 1)",
@@ -51,6 +51,8 @@ RIGHT = {
     ),
 }
 WRONG = {
+    # its sides differ by numpy's numbers, which a symbol would not answer for
+    "in an array": ("self.sums[arm] += 1.0 if reward >= 0.5 else 0.0", "1"),
     "too little noise": ("if reward > 0.5: self.total += 1.5", "1"),
     "the other side's noise": ("if reward > 0.5: self.total += rng.laplace(0, 1)", "1"),
     "another scale": ("self.total += rng.laplace(0, 1 if reward > 0.5 else 2)", "1"),
