@@ -13,14 +13,23 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from operator import is_
-from types import DynamicClassAttribute, FunctionType, MemberDescriptorType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    DynamicClassAttribute,
+    FunctionType,
+    GenericAlias,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+    UnionType,
+)
 from typing import Any
 
 from dpaudit.symbolic.arrays import Array
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.poison import Poison
 from dpaudit.symbolic.run import Escape
-from dpaudit.symbolic.snapshot import ATOMS, HEAP, SHARED, Copier, texts_of
+from dpaudit.symbolic.snapshot import ATOMS, HEAP, SHARED, Copier, imported, texts_of
 from dpaudit.symbolic.stand_ins import Float, Int
 from dpaudit.symbolic.values import Linear, Opaque, Tracked
 
@@ -149,13 +158,26 @@ class Survey:
 
     def _add(self, name: str, value: Any) -> None:
         self.kept.append(value)
-        value = getattr(value, "__func__", value)
+        if type(value) is MethodType:
+            self._add(f"{name}.__self__", value.__self__)
+            value = value.__func__
+        elif type(value) in (staticmethod, classmethod):
+            self.tables.append(Table(vars(value)))
+            value = value.__func__
         self.kept.append(value)
+        if object.__getattribute__(value, "__class__") is not type(value):
+            raise Escape(f"{name} at module level, whose class is not what it says")
         self.marks[name] = id(value)
         if id(value) in self.seen:
             return
         self.seen.add(id(value))
+        if type(value) is BuiltinFunctionType and not isinstance(
+            value.__self__, ModuleType | type | None
+        ):
+            raise Escape(f"{name} at module level, a method of a {type(value.__self__).__name__}")
         if isinstance(value, FunctionType | property | type):
+            if not all(it is None or type(it) is str for it in texts_of(value)):
+                raise Escape(f"{name} at module level, whose name or text is no text")
             self.texts.append((value, texts_of(value)))
             self.marks[name] = id(value), texts_of(value)
         if isinstance(value, FunctionType):
@@ -169,7 +191,7 @@ class Survey:
                 self.tables.append(Table(vars(value)))
         elif isinstance(value, DynamicClassAttribute | cached_property):
             self._table(name, vars(value), lambda part: part in ("fget", "fset", "fdel", "func"))
-        elif isinstance(value, property):
+        elif type(value) is property:
             self.roots.known.add(id(value))
             for accessor in (value.fget, value.fset, value.fdel):
                 if accessor is not None:
@@ -178,9 +200,19 @@ class Survey:
             if self.roots.judged(value):
                 self.roots.known.add(id(value))
                 self._table(name, vars(value), _in_class)
+            elif value.__flags__ & HEAP and not imported(value):
+                raise Escape(f"the class {name}, which is of no module")
         elif isinstance(value, enum.Enum):
             self._table(name, vars(value), lambda part: not part.startswith("__"))
-        elif type(value) not in ATOMS and not isinstance(value, SHARED) and _data(value):
+        elif type(value) in (GenericAlias, UnionType):
+            for number, part in enumerate(value.__args__):
+                self._add(f"{name}[{number}]", part)
+        elif not _data(value):
+            if hasattr(type(value), "__dict__") and hasattr(value, "__dict__"):
+                self.tables.append(Table(vars(value)))
+        elif type(value) not in ATOMS and (
+            not isinstance(value, SHARED) or isinstance(value, property)
+        ):
             key, copier = self._key(value)
             if copier.met:
                 raise Escape(f"{name} at module level holds rewards or noise")
@@ -232,4 +264,6 @@ def _tables(around: Iterable[ModuleType], own: list[ModuleType]) -> list[Any]:
 
 def _data(value: Any) -> bool:
     """Tell whether a value at module level could carry something; typing's names cannot."""
-    return type(value).__module__ not in QUIET and not isinstance(value, re.Pattern)
+    kind = type(value)
+    quiet = kind.__module__ in QUIET and imported(kind)
+    return not quiet and kind is not re.Pattern

@@ -17,6 +17,7 @@ from types import (
     BuiltinFunctionType,
     CellType,
     FunctionType,
+    GetSetDescriptorType,
     MethodType,
     ModuleType,
 )
@@ -110,7 +111,7 @@ class Copier:
 
     def _require_known(self, value: Any) -> None:
         """Refuse what could carry something and was made while the code ran."""
-        ours = isinstance(value, type) and value.__flags__ & HEAP and not _imported(value)
+        ours = isinstance(value, type) and value.__flags__ & HEAP and not imported(value)
         if ours and id(value) not in self.roots.known:
             raise Escape(f"the class {value.__name__}, made while the policy runs")
         known = type(value) if isinstance(value, enum.Enum) else value
@@ -189,14 +190,16 @@ class Copier:
                 part = slot.__get__(value)
                 self._mark(name)
                 slot.__set__(new, self(part))
-        for name, part in getattr(value, "__dict__", {}).items():
+        attributes = attributes_of(value)
+        self._mark(len(attributes))
+        for name, part in attributes.items():
             self._mark(name)
-            vars(new)[name] = self(part)
+            attributes_of(new)[name] = self(part)
         return new
 
-    def _mark(self, name: str) -> None:
+    def _mark(self, name: Any) -> None:
         if self.key is not None:
-            self.key.append(name)
+            self.key.append((type(name), name))
 
     def _array(self, value: Array) -> Array:
         owner = value.store if value.store.base is None else value.store.base
@@ -240,7 +243,19 @@ class Copier:
         return new
 
 
-def _imported(kind: type) -> bool:
+def attributes_of(value: Any) -> dict[str, Any]:
+    """Return the attributes of an object, whatever its class says of them."""
+    for base in type(value).__mro__:
+        found = vars(base).get("__dict__")
+        if type(found) is GetSetDescriptorType:
+            attributes: dict[str, Any] = found.__get__(value)
+            return attributes
+        if found is not None:
+            raise Escape(f"a class with a __dict__ of its own, {base.__name__}")
+    return {}
+
+
+def imported(kind: type) -> bool:
     """Tell whether a class is what its module has under its name, and no impostor."""
     found: Any = sys.modules.get(kind.__module__)
     for part in kind.__qualname__.split("."):
