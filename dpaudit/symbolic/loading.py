@@ -260,6 +260,10 @@ def _require_plain(tree: ast.AST, path: str) -> None:
             raise Escape("a pattern that asks for attributes", "", Place(path, node.lineno))
         if isinstance(node, ast.Attribute):
             name = node.attr
+            if name == "register":
+                raise Escape(
+                    "a class that is registered with another", "", Place(path, node.lineno)
+                )
             if name.startswith("__") and name.endswith("__") and isinstance(node.ctx, ast.Store):
                 where = Place(path, node.lineno)
                 raise Escape(f"the name {name}, written to", "it is for Python to say", where)

@@ -8,7 +8,9 @@ from typing import Any
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.poison import StandIn
 from dpaudit.symbolic.run import current
-from dpaudit.symbolic.values import Tracked
+from dpaudit.symbolic.values import Linear, Opaque, Tracked
+
+CACHED = (int, float, str, bool, type(None), Linear, Opaque)  # a symbol is refused by its name
 
 
 def memo_free(function: Any = None, *_: Any, **__: Any) -> Any:
@@ -20,6 +22,8 @@ def memo_free(function: Any = None, *_: Any, **__: Any) -> Any:
         run = current()
         before = run.next_symbol, len(run.trace)
         found = function(*given, **named)
+        if not all(type(it) in CACHED for it in (*given, *named.values(), found)):
+            raise run.escape("a cached function of something that can change", "do not cache it")
         if isinstance(found, Tracked) or before != (run.next_symbol, len(run.trace)):
             raise run.escape(
                 "a cached function that draws or depends on rewards", "do not cache noise"

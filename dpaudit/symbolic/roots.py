@@ -132,6 +132,8 @@ class Survey:
         self.data: list[tuple[Any, Any]] = []
         self.texts: list[tuple[Any, tuple[Any, ...]]] = []
         for module in roots.modules:
+            if not isinstance(module.__doc__, str | None):
+                raise Escape(f"the text of {module.__name__}, which is no text")
             self._table(module.__name__, vars(module), lambda name: name not in UNREAD)
 
     def same(self) -> bool:
@@ -190,7 +192,7 @@ class Survey:
                 self.roots.known.add(id(value))
                 self.tables.append(Table(vars(value)))
         elif isinstance(value, DynamicClassAttribute | cached_property):
-            self._table(name, vars(value), lambda part: part in ("fget", "fset", "fdel", "func"))
+            self._table(name, vars(value), lambda part: part != "lock")
         elif type(value) is property:
             self.roots.known.add(id(value))
             for accessor in (value.fget, value.fset, value.fdel):
@@ -208,6 +210,9 @@ class Survey:
             for number, part in enumerate(value.__args__):
                 self._add(f"{name}[{number}]", part)
         elif not _data(value):
+            held = (*getattr(value, "__args__", ()), *getattr(value, "__metadata__", ()))
+            for number, part in enumerate(held):
+                self._add(f"{name}[{number}]", part)
             if hasattr(type(value), "__dict__") and hasattr(value, "__dict__"):
                 self.tables.append(Table(vars(value)))
         elif type(value) not in ATOMS and (

@@ -146,10 +146,13 @@ class Copier:
             new = defaultdict(self(value.default_factory)) if kind is defaultdict else kind()
             self._begin(value, new, kind.__name__, len(value))
             for name, part in value.items():
+                _require_fixed(name)
                 new[self(name)] = self(part)
             return new
         if kind in (set, frozenset):
             _require_ordered(value)
+            for part in value:
+                _require_fixed(part)
             self._begin(value, value, kind.__name__, len(value), value.__sizeof__())
             new = kind(map(self, value))
             if new.__sizeof__() != value.__sizeof__():
@@ -266,6 +269,17 @@ def imported(kind: type) -> bool:
 def texts_of(value: Any) -> tuple[Any, ...]:
     """Return what a function or a class says of itself: code can write it, and read it again."""
     return tuple(getattr(value, name, None) for name in TEXTS)
+
+
+def _require_fixed(key: Any) -> None:
+    """Refuse a key whose hash its class makes up: it may have been another when it was put in."""
+    kind = type(key)
+    for part in key if kind is tuple else ():
+        _require_fixed(part)
+    own: Any = kind.__hash__
+    fixed = kind in (*ATOMS, tuple) or isinstance(key, type | enum.Enum | Tracked | FunctionType)
+    if not fixed and own is not object.__hash__:
+        raise Escape(f"a {kind.__name__} as a key or in a set, kept between rounds")
 
 
 def _require_ordered(value: Any) -> None:
