@@ -53,6 +53,24 @@ class Clipped(Tilted):
         return [0.0, 1.0]
 
 
+class Ramp(Tilted):
+    """x + shift clipped to [0, 1], which does not say where its plateaus begin."""
+
+    def value(self, x: Any) -> Any:
+        return np.clip(x + self.shift, 0, 1)
+
+    def inverse(self, v: Any) -> Any:
+        return np.where(v <= 0, -np.inf, np.where(v > 1, np.inf, v - self.shift))
+
+    def inverse_upper(self, v: Any) -> Any:
+        return np.where(v < 0, -np.inf, np.where(v >= 1, np.inf, v - self.shift))
+
+
+class Uneven(AdapUCB):
+    def rule(self, pulls: Any, time: Any, m: Any) -> Any:
+        return Ramp(np.array([0.0, 0.25]))
+
+
 class WrongInverse(Tilted):
     def inverse(self, v: Any) -> Any:
         return (v - self.shift) / 2 + 0.01
@@ -132,8 +150,8 @@ def test_a_right_score_of_ones_own_is_answered(actions: tuple[int, ...]) -> None
     assert own.log_upper - own.log_lower < 1e-5
 
 
-def test_plateaus_of_ones_own_add_up_to_one() -> None:
-    algorithm = Custom(arms=2, score=Clipped)
+@pytest.mark.parametrize("algorithm", [Custom(arms=2, score=Clipped), Uneven(arms=2)])
+def test_plateaus_of_ones_own_add_up_to_one(algorithm: Algorithm) -> None:
     parts = [
         likelihood(algorithm, (0, 1, arm, other), STREAM[:4]) for arm in (0, 1) for other in (0, 1)
     ]

@@ -316,15 +316,16 @@ def _refine(
         everywhere = function(points)
         values = everywhere[:, :ORDER]
         present = np.asarray(np.isfinite(values).all(-1))
-        partly = np.isfinite(values).any(-1) & ~present
+        # what is -inf at every node may be finite next to an end; it is monotone, so not inside
+        partly = np.isfinite(everywhere).any(-1) & ~present
         with np.errstate(invalid="ignore"):
             terms = np.abs(np.where(present[:, None], values, 0.0) @ _COEFFICIENTS.T)
         # a layer next to a breakpoint may be thinner than the distance to the first node
         with np.errstate(invalid="ignore"):
             missed = np.abs(everywhere[:, ORDER:] - values @ _AT_END.T)
         missed = np.where(np.isfinite(missed), 0.1 * missed, 0.0)
-        inner = terms[:, -3:].max(-1)
-        rest = np.maximum(inner, missed.max(-1))
+        last = terms[:, -3:].max(-1)
+        rest = np.maximum(last, missed.max(-1))
         level = np.abs(np.where(present[:, None], values, 0.0)).max(-1)
         # halving that no longer helps has met the rounding of the function itself
         stuck = (rest < 1e-9) & (rest > 0.5 * before)
@@ -339,7 +340,7 @@ def _refine(
         if depth == _DEEPEST or not again.any():
             break
         # where only an end is missed, a thin layer there is cut off at once
-        layer = present & (missed.max(-1) > 10 * inner)
+        layer = present & (missed.max(-1) > 10 * last)
         share = np.where(layer, np.where(missed[:, 0] > missed[:, 1], _LAYER, 1 - _LAYER), 0.5)
         middle = (left + share * (right - left))[again]
         before = np.tile(np.where(present, rest, np.inf)[again], 2)
