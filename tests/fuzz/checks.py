@@ -199,11 +199,12 @@ def check_losses(exam: Examination, truth: Truth, thorough: bool) -> None:
     case, tally = exam.case, exam.tally
     algorithm, horizon = case.algorithm, case.horizon
     short = horizon <= 4 or thorough
-    brute = exam.ask("oracle", lambda: brute_pair(truth, horizon)) if short else None
+    brute = exam.ask("oracle", lambda: brute_pairs(truth, horizon)) if short else None
     charged = exam.ask("structure", lambda: bound(algorithm, horizon, budget=SECONDS))
     charge = float(charged.charge) if charged is not None and charged.complete else math.inf
     tally.counts["charges"] += charge < math.inf
-    claims = [("charge below a loss", f"charge {charge}", 0.0, charge)]
+    least = [("charge below a loss", f"charge {charge}", charge)]
+    most = []
     for engine, streams in SEARCHES[int(sum(case.stream)) % 2]:
         who = f"worst_loss {engine} {streams}"
         found = exam.ask(
@@ -219,18 +220,34 @@ def check_losses(exam: Examination, truth: Truth, thorough: bool) -> None:
         tally.counts["loss certified" if loss.certified else "loss floating"] += 1
         if loss.lower > charge + 1e-9:
             exam.disagree("charge below a loss", f"charge {charge}, {text}")
-        claims.append(("loss below brute force", text, 0.0, loss.upper))
+        least.append(("loss below brute force", text, loss.upper))
         if streams == "binary":
-            claims.append(("loss above brute force", text, loss.lower, math.inf))
+            most.append((text, loss.lower))
         if found.witness is not None:
             check_witness(exam, truth, text, found)
-    if brute is None:
+    if not brute:
         return
     tally.counts["brute force"] += 1
-    for check, text, low, high in claims:
-        why = exam.ask("oracle", lambda lo=low, hi=high: truth.differs(brute, lo, hi))
+    largest = max(brute, key=lambda known: _sure(known[0] - known[1] / 2))
+    for check, text, high in least:
+        why = exam.ask("oracle", lambda hi=high: truth.differs(largest[2], 0.0, hi))
         if why:
             exam.disagree(check, f"{text}, {why}")
+    for text, low in most:
+        # some pair must reach it; those that are surely smaller are not looked at again
+        near = [pair for loss, error, pair in brute if not loss + error < low]
+        said = exam.ask("oracle", lambda lo=low, of=near: reached(truth, of, lo))
+        if said is False:
+            exam.disagree("loss above brute force", f"{text}, {largest}")
+
+
+def _sure(loss: float) -> float:
+    return -1.0 if math.isnan(loss) else loss
+
+
+def reached(truth: Truth, pairs: list[Pair], low: float) -> bool:
+    """Tell whether some pair may lose that much, by the oracle."""
+    return any(not truth.differs(pair, low, math.inf) for pair in pairs)
 
 
 def check_witness(exam: Examination, truth: Truth, text: str, found: Any) -> None:
@@ -244,17 +261,15 @@ def check_witness(exam: Examination, truth: Truth, text: str, found: Any) -> Non
         exam.disagree("witness", f"{text}: {witness.loss}, {why}")
 
 
-def brute_pair(truth: Truth, horizon: int) -> Pair | None:
-    """Return the actions and the pair of binary streams of the largest loss that the oracle sees.
+def brute_pairs(truth: Truth, horizon: int) -> list[tuple[float, float, Pair]]:
+    """Return the losses of all pairs of binary streams that the oracle sees, and their errors.
 
-    Small probabilities do not count: their logarithms would be noise.
+    What is too small for it has no loss; it counts where a pair that loses much is asked for.
     """
-    best: tuple[float, Pair | None] = (0.0, None)
+    found = []
     for actions in truth.paths:
         for stream in product((0.0, 1.0), repeat=horizon):
             for t in (t for t in range(horizon) if stream[t] == 0):
                 pair = (actions, stream, (*stream[:t], 1.0, *stream[t + 1 :]))
-                loss, error = truth.loss(pair, 0)
-                if loss - error / 2 > best[0]:
-                    best = (loss - error / 2, pair)
-    return best[1]
+                found.append((*truth.loss(pair, 0), pair))
+    return found

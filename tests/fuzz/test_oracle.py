@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import checks
 import numpy as np
@@ -121,11 +122,30 @@ def test_an_exception_that_is_no_refusal_is_noticed(monkeypatch):
 
 def test_a_loss_out_of_place_is_noticed():
     truth = Truth(CASE, all_paths(CASE.algorithm, CASE.horizon))
-    pair = checks.brute_pair(truth, CASE.horizon)
+    pairs = checks.brute_pairs(truth, CASE.horizon)
+    pair = max(pairs, key=lambda known: known[0])[2]
     loss, error = truth.loss(pair, checks.ROUNDS[-1])
     assert truth.differs(pair, loss - error, loss + error) == ""
     assert truth.differs(pair, 0.0, loss - 0.05) != ""
     assert truth.differs(pair, loss + 0.05, math.inf) != ""
+    everything = [known[2] for known in pairs]
+    assert checks.reached(truth, everything, loss - error)
+    assert not checks.reached(truth, everything, loss + 0.05)
+
+
+def test_a_largest_loss_that_is_too_large_is_noticed(monkeypatch):
+    right = checks.worst_loss
+
+    def wrong(*given: object, **named: object) -> object:
+        found = right(*given, **named)
+        loss = replace(found.loss, lower=found.loss.lower + 0.05, upper=found.loss.upper + 0.05)
+        return replace(found, loss=loss, witness=None)
+
+    monkeypatch.setattr(checks, "worst_loss", wrong)
+    monkeypatch.setattr(checks, "SEARCHES", [(("ball", "binary"),)] * 2)
+    tally = Tally()
+    examine(CASE, tally)
+    assert "loss above brute force" in kinds(tally)
 
 
 def test_decisions_that_leave_a_narrow_gap_together_are_all_seen():
