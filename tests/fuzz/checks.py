@@ -235,8 +235,7 @@ def check_losses(exam: Examination, truth: Truth, thorough: bool) -> None:
             exam.disagree(check, f"{text}, {why}")
     for text, low in most:
         # some pair must reach it; those that are surely smaller are not looked at again
-        near = [pair for loss, error, pair in brute if not loss + error < low]
-        said = exam.ask("oracle", lambda lo=low, of=near: reached(truth, of, lo))
+        said = exam.ask("oracle", lambda lo=low: reached(truth, brute, lo))
         if said is False:
             exam.disagree("loss above brute force", f"{text}, {largest}")
 
@@ -245,9 +244,13 @@ def _sure(loss: float) -> float:
     return -1.0 if math.isnan(loss) else loss
 
 
-def reached(truth: Truth, pairs: list[Pair], low: float) -> bool:
-    """Tell whether some pair may lose that much, by the oracle."""
-    return any(not truth.differs(pair, low, math.inf) for pair in pairs)
+def reached(truth: Truth, brute: list[tuple[float, float, Pair]], low: float) -> bool:
+    """Tell whether some pair may lose that much, as closely as the oracle can tell."""
+    for _, _, pair in sorted(brute, key=lambda known: -_sure(known[0])):
+        found = (truth.loss(pair, rounds) for rounds in ROUNDS)
+        if not any(loss + error < low for loss, error in found):
+            return True
+    return False
 
 
 def check_witness(exam: Examination, truth: Truth, text: str, found: Any) -> None:
