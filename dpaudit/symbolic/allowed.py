@@ -96,30 +96,43 @@ PUBLIC = [
 SIZES = ["shape", "size", "ndim"]
 
 # -- modules and generators
-REAL = frozenset(
-    [
-        "__future__",
-        "typing",
-        "typing_extensions",
-        "dataclasses",
-        "collections",
-        "collections.abc",
-        "enum",
-        "abc",
-        "operator",
-        "itertools",
-        "copy",
-        "heapq",
-        "bisect",
-        "string",
-        "numbers",
-        "warnings",
-        "types",
-        "textwrap",
-        "numpy.typing",
-        "contextlib",
-    ]
+REAL = MappingProxyType(
+    {
+        "__future__": "annotations",
+        "typing": """
+            Any Callable Optional Union List Dict Tuple Set FrozenSet Sequence MutableSequence
+            Iterable Iterator Mapping MutableMapping Collection Container Literal Final ClassVar
+            Protocol TypeVar ParamSpec Generic NamedTuple TypedDict TYPE_CHECKING cast overload
+            Self TypeAlias Annotated Generator Deque DefaultDict Type NoReturn Never Counter
+            OrderedDict SupportsFloat SupportsInt SupportsIndex Hashable Sized Concatenate NewType
+            final override runtime_checkable AnyStr Text TypeGuard Required NotRequired""",
+        "typing_extensions": "Any Self TypeAlias Literal Protocol TypedDict NotRequired override",
+        "dataclasses": "dataclass field replace asdict astuple is_dataclass InitVar",
+        "collections": "deque defaultdict OrderedDict Counter namedtuple",
+        "collections.abc": """
+            Callable Sequence MutableSequence Iterable Iterator Mapping MutableMapping Collection
+            Container Generator Hashable Sized Set MutableSet Reversible""",
+        "enum": "Enum IntEnum StrEnum Flag IntFlag auto unique",
+        "abc": "ABC ABCMeta abstractmethod",
+        "operator": """
+            add sub mul truediv floordiv mod pow neg pos abs lt le eq ne ge gt and_ or_ xor not_
+            truth index contains concat countOf indexOf getitem itemgetter""",
+        "itertools": """
+            accumulate batched chain combinations combinations_with_replacement compress count
+            cycle dropwhile filterfalse groupby islice pairwise permutations product repeat
+            starmap takewhile tee zip_longest""",
+        "copy": "copy deepcopy",
+        "heapq": "heappush heappop heapify heappushpop heapreplace nlargest nsmallest merge",
+        "bisect": "bisect bisect_left bisect_right insort insort_left insort_right",
+        "string": "ascii_letters ascii_lowercase ascii_uppercase digits punctuation",
+        "numbers": "Number Complex Real Rational Integral",
+        "types": "SimpleNamespace MappingProxyType ModuleType NoneType",
+        "textwrap": "dedent indent fill wrap shorten",
+        "numpy.typing": "NDArray ArrayLike DTypeLike",
+        "contextlib": "contextmanager suppress nullcontext closing ExitStack",
+    }
 )
+"""Modules of Python that are real, and the names of each that judged code may use."""
 DRAWS = [
     "laplace",
     "normal",
@@ -245,3 +258,12 @@ ATTRIBUTES = MappingProxyType(
 )
 """The dunder attributes that judged code may name: others reach around what stands in."""
 ASKED = ("__name__", "__class__", "__module__", "__qualname__", "__doc__")
+METHODS = """
+    init new post_init call len iter next reversed contains getitem setitem delitem missing
+        repr str format bytes bool int float complex index hash eq ne lt le gt ge round trunc floor
+        ceil neg pos abs invert add sub mul matmul truediv floordiv mod divmod pow lshift rshift and
+        or xor radd rsub rmul rmatmul rtruediv rfloordiv rmod rdivmod rpow rand ror rxor iadd isub
+        imul itruediv ifloordiv imod ipow iand ior ixor getattr getattribute setattr delattr enter
+        exit get set delete set_name init_subclass class_getitem copy deepcopy"""
+DEFINED = frozenset(f"__{name}__" for name in METHODS.split())
+"""The dunder methods that judged code may define: others are called behind its back."""

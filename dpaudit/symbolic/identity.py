@@ -8,15 +8,16 @@ be read as another program. Such questions are answered as Python would, or end 
 from __future__ import annotations
 
 import ast
-from types import FunctionType
 from typing import Any
 
 from dpaudit.symbolic.allowed import ASKED
 from dpaudit.symbolic.run import Escape, Place, current
-from dpaudit.symbolic.stand_ins import HIDDEN, is_plain, stands_in
+from dpaudit.symbolic.stand_ins import HIDDEN, is_plain
+from dpaudit.symbolic.writing import READERS, WRITERS
 
 NAME, SAME, SHOWN, OWNER = "__described__", "__same__", "__shown__", "__owner__"
-TEXTS = ("str", "repr", "format", "ascii")
+OWNED, ELEMENT, METHOD, TABLE = "__owned__", "__element__", "__method__", "__table__"
+FORMAT, BASE = "__formatting__", "__base__"
 SINGLE = (type(None), bool, type(...), type(NotImplemented))
 
 
@@ -34,30 +35,48 @@ def same(one: Any, two: Any) -> bool:
     return classes[0] is classes[1]
 
 
-def shown(value: Any) -> Any:
-    """Return a value that is about to become text, unless its text would tell who it is."""
-    for part in value if type(value) is tuple else (value,):
-        ours = isinstance(part, (type, FunctionType)) and stands_in(part)
-        if ours and not hasattr(part, "real_type"):
-            raise current().escape("the text of what stands in for something else")
-    return value
-
-
 class Guarded(ast.NodeTransformer):
-    """Rewrites the questions of a module so that `described` and `same` answer them."""
+    """Rewrites what a module asks and writes, so that `described`, `same`, ... answer and look."""
 
     def __init__(self, path: str) -> None:
         self.path = path
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802
-        """Ask for a name or a class."""
+        """Write to an attribute; ask for a name, a class, a method that writes."""
         self.generic_visit(node)
-        if node.attr in HIDDEN:
-            node.value = self._call(node.value, OWNER, node.value, ast.Constant(node.attr))
-            return node
-        if node.attr not in ASKED or not isinstance(node.ctx, ast.Load):
-            return node
-        return self._call(node, NAME, node.value, ast.Constant(node.attr))
+        name = ast.Constant(node.attr)
+        if not isinstance(node.ctx, ast.Load):
+            node.value = self._call(node.value, OWNED, node.value)
+        elif node.attr in HIDDEN:
+            node.value = self._call(node.value, OWNER, node.value, name)
+        elif node.attr in (*WRITERS, *READERS):
+            return self._call(node, METHOD, node.value, name)
+        elif node.attr in ("format", "format_map"):
+            return self._call(node, FORMAT, node.value, name)
+        elif node.attr == "__dict__":
+            return self._call(node, TABLE, node.value)
+        elif node.attr in ASKED:
+            return self._call(node, NAME, node.value, name)
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:  # noqa: N802
+        """Write to an element."""
+        self.generic_visit(node)
+        if not isinstance(node.ctx, ast.Load):
+            node.value = self._call(node.value, ELEMENT, node.value)
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:  # noqa: N802
+        """Derive from a type that is stood in for: enumerations may."""
+        self.generic_visit(node)
+        names = [getattr(base, "id", getattr(base, "attr", "")) for base in node.bases]
+        for number, name in enumerate(names):
+            if name in ("str", "int", "float"):
+                if not any(other.endswith(("Enum", "Flag")) for other in names):
+                    where = Place(self.path, node.lineno)
+                    raise Escape(f"a class derived from {name}", "keep it as an attribute", where)
+                node.bases[number] = self._call(node.bases[number], BASE, node.bases[number])
+        return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:  # noqa: N802
         """Ask whether two objects are one."""
@@ -83,17 +102,6 @@ class Guarded(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.op, ast.Mod) and not isinstance(node.right, ast.Constant):
             node.right = self._call(node.right, SHOWN, node.right)
-        return node
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
-        """Make text by a call."""
-        self.generic_visit(node)
-        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-        if name in TEXTS:
-            node.args = [
-                part if isinstance(part, ast.Starred) else self._call(part, SHOWN, part)
-                for part in node.args
-            ]
         return node
 
     @staticmethod

@@ -23,12 +23,13 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.symbolic.allowed import ATTRIBUTES, DRAWS, PYTHON_DRAWS, REAL, UNTOLD
+from dpaudit.symbolic import identity
+from dpaudit.symbolic.allowed import ATTRIBUTES, DEFINED, DRAWS, PYTHON_DRAWS, REAL, UNTOLD
 from dpaudit.symbolic.chance import Source
-from dpaudit.symbolic.identity import NAME, OWNER, SAME, SHOWN, Guarded, same, shown
+from dpaudit.symbolic.identity import Guarded, same
 from dpaudit.symbolic.numpy_stand_in import numpy_module
 from dpaudit.symbolic.other_modules import FrozenLaw, memo_free, warnings_module
-from dpaudit.symbolic.poison import Poison, PoisonModule, StandIn, public
+from dpaudit.symbolic.poison import Poison, PoisonModule, StandIn
 from dpaudit.symbolic.python_chance import PythonSource
 from dpaudit.symbolic.run import Escape, Place, current, running
 from dpaudit.symbolic.stand_ins import (
@@ -36,10 +37,15 @@ from dpaudit.symbolic.stand_ins import (
     described,
     math_functions,
     owner,
+    real_base,
     substituted,
 )
+from dpaudit.symbolic.texts import formatting, shown
 from dpaudit.symbolic.values import Tracked
+from dpaudit.symbolic.writing import Writing
 from dpaudit.target import said
+
+MARKING = ("dataclass", "abstractmethod", "final", "override", "runtime_checkable")
 
 
 @dataclass
@@ -59,12 +65,20 @@ class Loader:
     """Whether some file of it catches exceptions."""
 
     def __post_init__(self) -> None:
-        self.builtins = substituted(self.imported) | {
-            NAME: described,
-            SAME: same,
-            SHOWN: shown,
-            OWNER: owner,
+        self.writing = writing = Writing()
+        self.builtins = substituted(self.imported, writing) | {
+            identity.NAME: described,
+            identity.SAME: same,
+            identity.SHOWN: shown,
+            identity.OWNER: owner,
+            identity.OWNED: writing.owned,
+            identity.ELEMENT: writing.container,
+            identity.METHOD: writing.method,
+            identity.TABLE: writing.table,
+            identity.FORMAT: formatting,
+            identity.BASE: real_base,
         }
+        writing.builtins = self.builtins
         self.global_source = Source(False, self.legacy)
         self._stand_in()
 
@@ -93,8 +107,10 @@ class Loader:
         same = lambda *given, **_: given[0] if given and callable(given[0]) else (lambda f: f)  # noqa: E731
         vars(numba).update({"njit": same, "jit": same, "vectorize": same, "prange": range})
         functions = StandIn("functools")
-        kept = ("partial", "wraps", "reduce", "cmp_to_key", "total_ordering", "cached_property")
+        kept = ("partial", "reduce", "cmp_to_key", "cached_property")
         vars(functions).update({name: getattr(functools, name) for name in kept})
+        ordering = self.writing.marking(functools.total_ordering)
+        vars(functions).update({"wraps": self.writing.wraps, "total_ordering": ordering})
         vars(functions).update({"lru_cache": memo_free, "cache": memo_free})
         self.modules |= {
             "numpy": numpy,
@@ -171,14 +187,23 @@ class Loader:
         if name in self.modules:
             return self.modules[name]
         if name in REAL:
-            self.modules[name] = real = StandIn(name)
-            vars(real).update(public(importlib.import_module(name)))
-            return real
+            return self._real(name)
         found = self._found(name)
         if found is None:
             found = PoisonModule(name)
             self.modules[name] = found
         return found
+
+    def _real(self, name: str) -> ModuleType:
+        """Return a module of Python with the names that judged code may use."""
+        real = importlib.import_module(name)
+        found = {it: getattr(real, it) for it in REAL[name].split() if hasattr(real, it)}
+        for decorator in MARKING:
+            if decorator in found:
+                found[decorator] = self.writing.marking(found[decorator])
+        self.modules[name] = module = StandIn(name)
+        vars(module).update(found)
+        return module
 
     def _found(self, name: str) -> ModuleType | None:
         """Return a module that lies beside the target, or in the part of dpaudit that is judged."""
@@ -207,8 +232,11 @@ class Loader:
         path = str(file.absolute())
         if path in self.modules:
             return self.modules[path]
+        if name in sys.stdlib_module_names or name in REAL or name in self.modules:
+            raise Escape(f"the file {file.name}, named like a module of Python", "rename it")
         module = ModuleType(name)
         self.modules[path] = self.modules[name] = module
+        self.writing.modules.add(name)
         self.files.add(path)
         text = file.read_bytes()
         tree = ast.parse(text, path)
@@ -256,10 +284,18 @@ def _require_plain(tree: ast.AST, path: str) -> None:
             raise Escape(
                 "a metaclass", "it can make classes behave otherwise", Place(path, node.lineno)
             )
-        if isinstance(node, ast.MatchClass) and HIDDEN & {*node.kwd_attrs}:
+        if isinstance(node, ast.MatchClass) and any(
+            part in HIDDEN or part.startswith("_") for part in node.kwd_attrs
+        ):
             raise Escape("a pattern that asks for attributes", "", Place(path, node.lineno))
+        own = node.name if isinstance(node, ast.FunctionDef) else ""
+        if own.startswith("__") and own.endswith("__") and own not in DEFINED:
+            where = Place(path, getattr(node, "lineno", 0))
+            raise Escape(f"a method {own}", "Python calls it behind the code's back", where)
         if isinstance(node, ast.Attribute):
             name = node.attr
+            if name in ("__repr__", "__str__", "__hash__"):
+                name = f"_{name}_"  # they tell where something lies
             if name == "register":
                 raise Escape(
                     "a class that is registered with another", "", Place(path, node.lineno)

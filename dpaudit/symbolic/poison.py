@@ -64,24 +64,3 @@ class PoisonModule(ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         return Poison(f"{self.__name__}.{name}")
-
-
-def public(module: ModuleType) -> dict[str, Any]:
-    """Return the public names of a real module, without those that reach around what is
-    followed."""
-    hidden = (
-        "attrgetter",
-        "methodcaller",
-        "is_",
-        "is_not",
-        "Formatter",
-        "get_type_hints",
-        "FunctionType",
-        "CodeType",
-        "CellType",
-    )
-    return {
-        name: value
-        for name, value in vars(module).items()
-        if not name.startswith("_") and name not in hidden and not isinstance(value, ModuleType)
-    }

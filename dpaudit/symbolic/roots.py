@@ -30,7 +30,7 @@ from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.poison import Poison
 from dpaudit.symbolic.run import Escape
 from dpaudit.symbolic.snapshot import ATOMS, HEAP, SHARED, Copier, imported, texts_of
-from dpaudit.symbolic.stand_ins import Float, Int
+from dpaudit.symbolic.stand_ins import Float, Int, Str
 from dpaudit.symbolic.values import Linear, Opaque, Tracked
 
 UNREAD = frozenset(
@@ -255,7 +255,7 @@ def _closure(function: FunctionType) -> list[Any]:
 def _tables(around: Iterable[ModuleType], own: list[ModuleType]) -> list[Any]:
     """Return the name tables of everything outside of the judged code that it can write to."""
     found: dict[int, Any] = {}
-    reachable: list[Any] = [Array, Float, Int, Source, Poison, Tracked, Linear, Opaque]
+    reachable: list[Any] = [Array, Float, Int, Str, Source, Poison, Tracked, Linear, Opaque]
     for module in around:
         if module in own:
             continue

@@ -118,6 +118,8 @@ class Copier:
         made = isinstance(value, ModuleType | property | enum.Enum)
         if made and id(known) not in self.roots.known:
             raise Escape(f"a {type(value).__name__}, made while the policy runs")
+        if isinstance(value, np.dtype) and value.isbuiltin != 1:
+            raise Escape(f"the type of an array, {value}, kept between rounds")
         bound = getattr(value, "__self__", None) if type(value) is BuiltinFunctionType else None
         if bound is not None and not isinstance(bound, ModuleType):
             raise Escape(

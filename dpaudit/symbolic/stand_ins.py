@@ -8,7 +8,7 @@ import math
 import numbers
 import random
 from collections.abc import Callable
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,9 @@ from dpaudit.symbolic.handmade import shape_of_function
 from dpaudit.symbolic.python_chance import PythonSource
 from dpaudit.symbolic.questions import largest
 from dpaudit.symbolic.run import current
+from dpaudit.symbolic.texts import formatting, printing, shown, stands_in, texting
 from dpaudit.symbolic.values import Linear, Opaque, Tracked, function, may_raise
+from dpaudit.symbolic.writing import READERS, WRITERS, Writing
 
 REAL_TYPES = (
     float,
@@ -87,6 +89,17 @@ class Int(metaclass=_Kind):
         return int(*given, **named)
 
 
+class Str(metaclass=_Kind):
+    """`str`: of what may be shown."""
+
+    real_type = str
+
+    @staticmethod
+    def convert(*given: Any, **named: Any) -> Any:
+        """Return a text."""
+        return str(*map(shown, given), **named)
+
+
 def is_instance(value: Any, kinds: Any) -> bool:
     """Tell the type of a value; a symbol is a float."""
     if not isinstance(value, Tracked):
@@ -106,7 +119,7 @@ OURS: tuple[tuple[type, tuple[type, ...]], ...] = (
     (Array, (np.ndarray,)),
     (PythonSource, (np.random.Generator, np.random.RandomState, random.Random)),
 )
-HIDDEN = {"real"} | {
+HIDDEN = {"real", "args"} | {
     name
     for ours, theirs in OURS
     for name in {*dir(ours)} - {known for it in theirs for known in dir(it)}
@@ -117,8 +130,8 @@ HIDDEN = {"real"} | {
 
 def owner(value: Any, name: str) -> Any:
     """Return what is asked for a name that only our own objects have; not if it is one of them."""
-    if isinstance(value, (Tracked, Array, Source)):
-        raise current().escape(f"the attribute {name} of a number, an array or a generator")
+    if isinstance(value, (Tracked, Array, Source, BaseException)):
+        raise current().escape(f"the attribute {name} of a {type(value).__name__}")
     return value
 
 
@@ -127,17 +140,11 @@ def is_plain(value: Any) -> bool:
     return isinstance(value, (Tracked, int, float, complex, str, bytes, tuple, range, np.generic))
 
 
-def stands_in(value: Any) -> bool:
-    """Tell whether a function, a class or an object is one of ours."""
-    owner = value if isinstance(value, (type, FunctionType)) else type(value)
-    return str(getattr(owner, "__module__", "")).startswith("dpaudit.symbolic")
-
-
 def described(value: Any, name: str) -> Any:
     """Return what a value says of itself; what stands in for something says nothing."""
-    if value is Float or value is Int:
+    if value in (Float, Int, Str):
         return getattr(value.real_type, name)
-    if name == "__class__" and isinstance(value, (Tracked, float, int)):
+    if name == "__class__" and isinstance(value, (Tracked, float, int, str)):
         return kind_of(value)
     if stands_in(value) or isinstance(value, (Tracked, ModuleType)):
         if name == "__name__" and type(value) is ModuleType:
@@ -154,8 +161,15 @@ def kind_of(*given: Any) -> Any:
         return ModuleType
     if len(given) == 1 and stands_in(given[0]) and not isinstance(given[0], (Array, _Kind)):
         raise current().escape("the type of what stands in for something else")
+    if len(given) == 3 and any(str(name).startswith("__") for name in given[2]):
+        raise current().escape("a class made by type(), with names of Python's own")
     found = type(*given)
-    return {float: Float, int: Int}.get(found, found) if len(given) == 1 else found
+    return {float: Float, int: Int, str: Str}.get(found, found) if len(given) == 1 else found
+
+
+def real_base(kind: Any) -> Any:
+    """Return the real type to derive an enumeration from."""
+    return getattr(kind, "real_type", kind)
 
 
 def _chosen(larger: bool) -> Callable[..., Any]:
@@ -188,17 +202,25 @@ def _refuse(name: str) -> Callable[..., Any]:
     return refused
 
 
-def _named(real: Callable[..., Any]) -> Callable[..., Any]:
+def _named(real: Callable[..., Any], writing: Writing) -> Callable[..., Any]:
     def apply(thing: Any, name: Any, *more: Any) -> Any:
         if isinstance(name, str) and name.startswith("__") and name not in ATTRIBUTES:
             raise current().escape(f"the name {name}", "it can reach around what is followed")
         if name in HIDDEN:
             owner(thing, name)
-        if real in (setattr, delattr) and str(name).startswith("__"):
-            raise current().escape(f"the name {name}, written to", "it is for Python to say")
-        if real is getattr and name in ASKED:
-            return described(thing, name)
-        return real(thing, name, *more)
+        if real in (setattr, delattr):
+            if str(name).startswith("__"):
+                raise current().escape(f"the name {name}, written to", "it is for Python to say")
+            writing.owned(thing)
+        if real is not getattr:
+            return real(thing, name, *more)
+        if name in (*WRITERS, *READERS):
+            return writing.method(thing, name)
+        if name == "__dict__":
+            return writing.table(thing)
+        if name in ("format", "format_map"):
+            return formatting(thing, name)
+        return described(thing, name) if name in ASKED else real(thing, name, *more)
 
     return apply
 
@@ -213,23 +235,28 @@ def rounded(value: Any, digits: Any = None) -> Any:
     return round(value) if digits is None else round(value, digits)
 
 
-def substituted(importer: Callable[..., Any]) -> dict[str, Any]:
+def substituted(importer: Callable[..., Any], writing: Writing) -> dict[str, Any]:
     """Return the builtins of judged code."""
     found = dict(vars(builtins))
     found |= {name: _refuse(name) for name in REFUSED}
     found |= {
         "float": Float,
         "int": Int,
+        "str": Str,
+        "repr": texting(repr),
+        "ascii": texting(ascii),
+        "format": texting(format),
+        "print": printing,
         "abs": absolute,
         "min": _chosen(False),
         "max": _chosen(True),
         "round": rounded,
         "isinstance": is_instance,
         "type": kind_of,
-        "getattr": _named(getattr),
-        "setattr": _named(setattr),
-        "hasattr": _named(hasattr),
-        "delattr": _named(delattr),
+        "getattr": _named(getattr, writing),
+        "setattr": _named(setattr, writing),
+        "hasattr": _named(hasattr, writing),
+        "delattr": _named(delattr, writing),
         "__import__": importer,
     }
     return found

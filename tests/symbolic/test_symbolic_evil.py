@@ -1,7 +1,12 @@
 """No policy that hides a raw reward somewhere is proved, wherever it hides it."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from evil import STYLES, policy
+from hiding_places import hiding_places
 from impostors import impostors
 
 from dpaudit.symbolic.prove import prove
@@ -64,3 +69,41 @@ def test_harmless_questions_are_answered(tmp_path):
     found = judged(tmp_path, NAMED, horizon=6)
     assert found.finding.status is Status.PROVED
     assert found.finding.epsilon_upper == 1.0
+
+
+HIDDEN = hiding_places()
+LEAKS = """
+import os, sys
+from hiding_places import hiding_places
+
+for text in hiding_places().values():
+    if not os.fork():  # what a policy does to Python's own modules must not reach the others
+        actions = []
+        for reward in (0.0, 1.0):
+            scope = {"__name__": "policy"}
+            exec(compile(text, "policy", "exec"), scope)
+            policy = scope["Policy"](2, 1.0, None)
+            policy.update(0, reward)
+            policy.update(0, 0.0)
+            actions.append(int(policy.select()))
+        os._exit(10 * actions[0] + actions[1])
+    print(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+
+
+@pytest.fixture(scope="module")
+def leaking():
+    """Return what each policy plays in the third round after a first reward of 0, and of 1."""
+    here = str(Path(__file__).parent)
+    done = subprocess.run(
+        [sys.executable, "-c", LEAKS], capture_output=True, text=True, cwd=here, check=True
+    )
+    return dict(zip(HIDDEN, map(int, done.stdout.split()), strict=True))
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_a_hiding_place_leaks_and_is_not_proved(tmp_path, leaking, name):
+    assert leaking[name] in (1, 10)
+    found = judged(tmp_path, HIDDEN[name], horizon=6)
+    assert found.finding.status is Status.SILENT
+    assert found.finding.reason

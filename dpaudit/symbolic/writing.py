@@ -1,0 +1,111 @@
+"""What judged code may write to: what it made itself.
+
+A policy can hide a reward only where it can write. An attribute of a library's function, an object
+that a library keeps for everybody, the name table of a class: no copy of the state contains them,
+so that every write to such a thing ends in silence.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable
+from functools import update_wrapper
+from types import FunctionType, ModuleType
+from typing import Any
+
+from dpaudit.symbolic.arrays import Array
+from dpaudit.symbolic.run import current
+
+CONTAINERS = frozenset((list, dict, OrderedDict, Counter, defaultdict, deque, Array))
+WRITERS = ("__init__", "__setattr__", "__setitem__")
+READERS = ("__getattribute__", "__getattr__")
+
+
+class Writing:
+    """The modules of the judged code, and the builtins that its functions have."""
+
+    def __init__(self) -> None:
+        self.modules: set[str] = set()
+        self.builtins: dict[str, Any] = {}
+
+    def _made(self, value: Any) -> bool:
+        """Tell whether the judged code made an object, a class or a function."""
+        if type(value).__module__ in self.modules:
+            return not isinstance(value, enum.Enum) or not _finished(value)
+        if isinstance(value, type):
+            return value.__module__ in self.modules
+        if isinstance(value, FunctionType):
+            return value.__globals__.get("__builtins__") is self.builtins
+        return isinstance(value, ModuleType)  # those that stand in for others refuse by themselves
+
+    def owned(self, value: Any) -> Any:
+        """Return what an attribute is written to."""
+        if not self._made(value):
+            raise current().escape(
+                f"an attribute of a {type(value).__name__}, written to",
+                "the code may write to its own objects only",
+            )
+        return value
+
+    def container(self, value: Any) -> Any:
+        """Return what an element is written to."""
+        kind = type(value)
+        if kind in CONTAINERS or kind.__module__ in self.modules:
+            return value
+        raise current().escape(f"an element of a {kind.__name__}, written to")
+
+    def table(self, value: Any) -> Any:
+        """Return the attributes of an object of the judged code."""
+        if type(value).__module__ not in self.modules or isinstance(value, enum.Enum):
+            raise current().escape(f"the attributes of a {type(value).__name__}")
+        return value.__dict__
+
+    def method(self, value: Any, name: str) -> Callable[..., Any]:
+        """Return a method that writes or reads attributes, which looks at what it is given."""
+        real = getattr(value, name)
+
+        def apply(*given: Any, **named: Any) -> Any:
+            if name in READERS:
+                asked = given[-1] if given else ""
+                if str(asked).startswith("__") and asked not in ("__class__", "__init__"):
+                    raise current().escape(f"the name {asked}", "it can reach around")
+                return real(*given, **named)
+            thing: Any = value
+            if isinstance(value, type):
+                thing = given[0] if given else None
+            elif type(value) is super:
+                thing = object.__getattribute__(value, "__self__")
+            if name == "__setattr__" and str(given[-2] if given[1:] else "").startswith("__"):
+                raise current().escape("a name of Python's own, written to")
+            (self.container if name == "__setitem__" else self.owned)(thing)
+            return real(*given, **named)
+
+        return apply
+
+    def marking(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a decorator that writes to what it is given: only to the judged code's own."""
+
+        def apply(*given: Any, **named: Any) -> Any:
+            for value in given:
+                if isinstance(value, type | FunctionType):
+                    self.owned(value)
+            found = real(*given, **named)
+            return found if given else self.marking(found)
+
+        return apply
+
+    def wraps(self, wrapped: Any, *given: Any, **named: Any) -> Callable[..., Any]:
+        """Stand in for `functools.wraps`."""
+
+        def apply(wrapper: Any) -> Any:
+            return update_wrapper(self.owned(wrapper), wrapped, *given, **named)
+
+        return apply
+
+
+def _finished(member: enum.Enum) -> bool:
+    """Tell whether a member of an enumeration is past its `__init__`."""
+    return any(member is known for known in type(member)._value2member_map_.values()) or (
+        "_sort_order_" in vars(member)
+    )
