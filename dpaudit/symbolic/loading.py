@@ -14,6 +14,7 @@ import functools
 import importlib
 import random as python_random
 import sys
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -266,8 +267,13 @@ class Loader:
         """Return the object of the target's file."""
         try:
             module = self.load(file, file.stem)
-        except Exception as error:
+        except SyntaxError as error:
             raise InvalidArgument("TARGET", text, f"cannot be imported: {said(error)}") from None
+        except Exception as error:
+            frames = traceback.extract_tb(error.__traceback__)
+            lines = [it.lineno or 0 for it in frames if it.filename in self.files]
+            place = Place(str(file), lines[-1] if lines else 0)
+            raise Escape(f"{said(error)} while it is imported on symbols", "", place) from None
         return vars(module)[name]
 
 

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.check import place_of
+from dpaudit.errors import DpauditError
 from dpaudit.symbolic.certificate import Recorder
-from dpaudit.symbolic.guard import side_by_side
+from dpaudit.symbolic.guard import Misread, side_by_side
 from dpaudit.symbolic.ledger import Failure
 from dpaudit.symbolic.run import UNIT, WHOLE, Escape, Exact
 from dpaudit.symbolic.subject import Target, subject_of
@@ -72,12 +73,12 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
         clipped = clipping(target, found, start) if found.failure is None else 0
     except Escape as stop:
         return silent(f"Not followed: {stop}.", line=_line(stop.place.file, path, stop.place.line))
+    except Misread as error:
+        return silent(str(error))
+    except DpauditError:
+        raise
     except Exception as error:
-        from dpaudit.errors import DpauditError
-
-        if isinstance(error, DpauditError):
-            raise
-        return silent(f"The code raised {said(error)}{place_of(error)} on some path.")
+        return silent(f"Some path ends in {said(error)}{place_of(error)}.")
     if found.failure is not None:
         place = found.failure.place
         reason = f"Not proved: {found.failure}. A charge bounds the loss from above only."

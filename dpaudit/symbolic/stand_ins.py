@@ -281,6 +281,8 @@ def _math(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
                     return sum(given[0])
                 raise current().escape(f"math.{name} of rewards or noise")
             return real(*given)
+        if name in ("copysign", "atan2") and any(isinstance(it, float) and it == 0 for it in given):
+            raise current().escape(f"math.{name} of zero", "in real arithmetic it has no sign")
         if not any(isinstance(value, Tracked) for value in given):
             return real(*given)
         if name in FINITE:

@@ -40,6 +40,8 @@ def shown(value: Any) -> Any:
 
 def _require(value: Any, depth: int) -> None:
     kind = type(value)
+    if isinstance(value, float | np.floating) and value == 0:
+        raise current().escape("the text of 0.0 or -0.0", "in real arithmetic zero has no sign")
     if kind in PLAIN or isinstance(value, np.generic | Tracked | Array):
         return  # a symbol refuses by itself
     if isinstance(value, type):

@@ -134,6 +134,33 @@ class Policy:
     def update(self, arm, reward):
         self.arm = int(reward + self.one.laplace(0, 1) - self.two.laplace(0, 1) > 0.5)
 """,
+    "the sign of a zero": """
+import math
+
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.arm = 0
+
+    def select(self):
+        return self.arm
+
+    def update(self, arm, reward):
+        above = math.copysign(1.0, (reward - 0.3) * 0.0)
+        if above + math.copysign(1.0, (0.30001 - reward) * 0.0) > 1:
+            self.arm = 1
+""",
+    "the text of a zero": """
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.arm = 0
+
+    def select(self):
+        return self.arm
+
+    def update(self, arm, reward):
+        if str((reward - 0.3) * 0.0) + str((0.30001 - reward) * 0.0) == "0.00.0":
+            self.arm = 1
+""",
     "a metaclass": """
 class Kind(type):
     pass
