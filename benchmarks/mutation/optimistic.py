@@ -141,8 +141,8 @@ OPTIMISTIC: list[tuple[str, str, str, str]] = [
     ),
     (
         "dpaudit/structure/walk.py",
-        "        require_trusted(place)\n        if type",
-        "        if type",
+        "        require_trusted(place)\n        own",
+        "        own",
         "trust every rule that is walked",
     ),
     (
