@@ -176,6 +176,7 @@ FORGED = {
     "foreign check": ({"methods": ["exact", "trust"]}, "No method 'trust'"),
     "no budget": ({"budget": "0.0"}, "budget=0.0"),
     "text for runs": ({"runs": "many"}, "cannot be read"),
+    "unknown field": ({"trusted": True}, "cannot be read"),
     "unknown verdict": ({"verdict": "PRIVATE"}, "cannot be read"),
     "terminal commands": ({"claim": "\x1b[2J"}, "U+001B"),
 }
@@ -188,7 +189,7 @@ def test_a_forged_lock_with_the_right_digest_runs_nothing(locked, capsys, kind):
     del data["digest"]
     claim = data["claims"][0]
     for name, value in change.items():
-        (claim if name in claim else claim["options"])[name] = value
+        (claim["options"] if name in claim["options"] else claim)[name] = value
     text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     forged = json.dumps(data | {"digest": hashlib.sha256(text.encode()).hexdigest()})
     locked.write_text(forged)

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from dpaudit.errors import DpauditError, InvalidArgument
+from dpaudit.sample import hypothesis
 from dpaudit.sample.budget import ErrorBudget
 from dpaudit.sample.lower import clopper_pearson, epsilon_lower, promised
 
@@ -77,3 +79,23 @@ def test_threshold_is_the_log_of_one_over_the_error() -> None:
 def test_error_must_lie_strictly_between_0_and_1(error: object) -> None:
     with pytest.raises(InvalidArgument, match="^error="):
         ErrorBudget(error)  # type: ignore[arg-type]
+
+
+def test_the_looks_of_a_hypothesis_spend_its_share_and_no_more(monkeypatch) -> None:
+    spent = []
+
+    def bound(hits: int, other: int, rounds: int, error: float, delta: float) -> float:
+        spent.append(error)
+        return 0.0
+
+    monkeypatch.setattr(hypothesis, "epsilon_lower", bound)
+    plan = SimpleNamespace(
+        pairs=["pair"], epsilon=1.0, delta=0.0, finalists=1, blocks=lambda stage: range(11)
+    )
+    candidate = SimpleNamespace(event="event", swapped=0, hits=5, hits_other=2, rounds=10)
+    bet, share = ErrorBudget(0.02), ErrorBudget(0.03)
+    judged = hypothesis.Hypothesis(plan, 0, candidate, bet, share)
+    for _ in range(11):
+        judged.update(5, 2, 10)
+    assert len(spent) == 5  # after 1, 2, 4, 8 and 11 blocks
+    assert 0.9 * 0.03 < math.fsum(spent) <= 0.03
