@@ -47,7 +47,7 @@ def dp_se(means: Sequence[float], epsilon: float, horizon: int) -> float:
     total = 0.0
     for gap in gaps(means):
         epochs = max(math.ceil(-math.log2(gap)), 1)
-        pulls = sum(declared.rounds(epoch, len(means)) for epoch in range(1, epochs + 1))
+        pulls = sum(declared.phase_length(epoch, len(means)) for epoch in range(1, epochs + 1))
         total += gap * min(pulls, horizon)
     largest = max(gaps(means), default=0.0)
     return min(total + largest * math.pi**2 / 12, largest * horizon)

@@ -1,7 +1,8 @@
 """From charges to a finding: PROVED with an exact bound, or silence with the reason.
 
 The model checker walks every public state. Where there are too many and the declaration runs in the
-frame of `Episodes`, the charges are added up arm by arm instead. Where neither covers every
+frame of `Episodes`, the charges are added up arm by arm instead; in that of `Phases`, phase by
+phase. Where none covers every
 transcript within the budget, the check is silent and says how far it got.
 """
 
@@ -20,16 +21,19 @@ from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.arithmetic import exact
 from dpaudit.core.canonical import Distrust
 from dpaudit.core.episodes import Episodes, framed
+from dpaudit.core.phases import Phases, in_phases
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
 from dpaudit.structure.certificate import of_chains, of_tree, of_walk
 from dpaudit.structure.chain import Entangled, longest_chains
 from dpaudit.structure.ledger import Charge, Row, show
+from dpaudit.structure.phases import largest_charge
 from dpaudit.structure.tree import deepest_row, is_tree
 from dpaudit.structure.walk import OutOfBudget, Walk
 from dpaudit.verdict import Finding, Status
 
 STREAMS = "every pair of neighbouring streams in [0, 1]^T, every transcript"
 FEW_STATES = 5_000
+FEW_ARMS = 8  # an elimination has 2^arms outcomes
 WALK_SHARE = 0.45  # of the budget; the rest is for asking every step again
 OVERCHARGED_SECONDS = 2.0
 
@@ -68,6 +72,8 @@ def bound(
     start = time.monotonic()
     deadline, enough = start + budget, start + WALK_SHARE * budget
     walk = Walk(algorithm, horizon)
+    if in_phases(algorithm) and algorithm.arms > FEW_ARMS:
+        return _phase_by_phase(algorithm, horizon, walk.worst, deadline)
     try:
         walk.run(FEW_STATES, enough)
         walk.visit_again(deadline)
@@ -80,6 +86,9 @@ def bound(
             deadline = min(deadline, time.monotonic() + OVERCHARGED_SECONDS)
             enough = min(enough, deadline)
     try:
+        if in_phases(algorithm):
+            walk.visit_again(deadline)
+            return _phase_by_phase(algorithm, horizon, walk.worst, deadline)
         if framed(algorithm):
             walk.visit_again(deadline)
             with suppress(Entangled):
@@ -98,6 +107,16 @@ def bound(
     except OutOfBudget:
         how = f"the budget ended before {len(walk.seen)} public states were asked for again"
         return Bound(walk.worst, horizon, 0, how)
+
+
+def _phase_by_phase(algorithm: Phases, horizon: int, walked: Row, deadline: float) -> Bound:
+    row, covered = largest_charge(algorithm, horizon, deadline)
+    if row.charge < walked.charge:
+        raise Distrust(f"phase by phase, {row}; on a path, {walked}")
+    how = "every phase with every number of survivors"
+    if covered < horizon:
+        how = f"the budget ended after {how} of up to {covered:,} of {horizon:,} rounds"
+    return Bound(row, horizon, covered, how)
 
 
 def _arm_by_arm(algorithm: Episodes, horizon: int, walked: Row, deadline: float) -> Bound:

@@ -264,6 +264,7 @@ METHODS = """
         ceil neg pos abs invert add sub mul matmul truediv floordiv mod divmod pow lshift rshift and
         or xor radd rsub rmul rmatmul rtruediv rfloordiv rmod rdivmod rpow rand ror rxor iadd isub
         imul itruediv ifloordiv imod ipow iand ior ixor getattr getattribute setattr delattr enter
-        exit get set delete set_name init_subclass class_getitem copy deepcopy"""
+        exit get set delete set_name init_subclass class_getitem copy deepcopy
+    reduce getstate setstate length_hint"""
 DEFINED = frozenset(f"__{name}__" for name in METHODS.split())
 """The dunder methods that judged code may define: others are called behind its back."""

@@ -11,31 +11,16 @@ goes when (largest mean) - (mean of j) > 2 h_e + 2 c_e. The last survivor is pla
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
-from dpaudit.core.algorithm import Algorithm, Keep, Play, Release, Rows, State, Step
 from dpaudit.core.arithmetic import Arithmetic, exact
 from dpaudit.core.noise import Laplace
+from dpaudit.core.phases import Phases
 from dpaudit.errors import InvalidArgument, require_positive
 
 
-class Epoch(NamedTuple):
-    """Survivors of an epoch, and how many of them have been played and released."""
-
-    number: int
-    survivors: tuple[int, ...]
-    played: int = 0
-
-
-class Released(NamedTuple):
-    """A survivor has been played; its rows are to be released."""
-
-    epoch: Epoch
-    rows: Rows
-
-
 @dataclass(frozen=True, kw_only=True)
-class DPSE(Algorithm):
+class DPSE(Phases):
     """Batched successive elimination; the horizon enters through beta."""
 
     epsilon: float = 1.0
@@ -54,7 +39,7 @@ class DPSE(Algorithm):
         """beta, or 1 / T where none was given."""
         return Fraction(1, self.horizon) if self.beta is None else exact(self.beta)
 
-    def rounds(self, epoch: int, survivors: int) -> int:
+    def phase_length(self, epoch: int, survivors: int) -> int:
         """Return R_e."""
         gap = 2.0**-epoch
         weight = float(survivors * epoch**2 / self.failure)
@@ -62,32 +47,16 @@ class DPSE(Algorithm):
         private = 8 * math.log(4 * weight) / (self.epsilon * gap)
         return math.ceil(max(wide, private) + 1)
 
-    def start(self) -> State:
-        """Return the first epoch with every arm."""
-        return Epoch(1, tuple(range(self.arms)))
+    def noise(self, epoch: int, survivors: int) -> Laplace:
+        """Return Laplace(1 / (epsilon R_e))."""
+        return Laplace(1 / (exact(self.epsilon) * self.phase_length(epoch, survivors)))
 
-    def step(self, state: State) -> Step:
-        """Play and release every survivor, then keep those near the best."""
-        match state:
-            case Released(epoch, rows):
-                noise = Laplace(1 / (exact(self.epsilon) * len(rows)))
-                after = epoch._replace(played=epoch.played + 1)
-                return Step(Release(rows.arm, rows, noise, divisor=len(rows)), lambda _: after)
-            case Epoch(number, (only,)):
-                return Step(Play(only, self.horizon), lambda _: state)
-            case Epoch(number, survivors, played) if played < len(survivors):
-                rounds = self.rounds(number, len(survivors))
-                return Step(Play(survivors[played], rounds), lambda rows: Released(state, rows))
-            case Epoch(number, survivors):
-                registers = tuple((arm,) for arm in survivors)
-                return Step(
-                    Keep(survivors, registers, lambda m: self.width(number, len(survivors), m)),
-                    lambda kept: Epoch(number + 1, kept),
-                )
-        raise TypeError(f"not a state of {self.name}: {state!r}")
+    def alone(self, epoch: int) -> int:
+        """Return the horizon: nothing is decided any more."""
+        return self.horizon
 
     def width(self, epoch: int, survivors: int, m: Arithmetic) -> Any:
         """Return 2 h_e + 2 c_e."""
-        rounds, weight = self.rounds(epoch, survivors), survivors * epoch**2 / self.failure
+        rounds, weight = self.phase_length(epoch, survivors), survivors * epoch**2 / self.failure
         hoeffding = m.sqrt(m.log(m.number(8 * weight)) / (2 * rounds))
         return 2 * hoeffding + 2 * m.log(m.number(4 * weight)) / (m.number(self.epsilon) * rounds)
