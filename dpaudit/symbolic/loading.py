@@ -198,7 +198,9 @@ class Loader:
     def _real(self, name: str) -> ModuleType:
         """Return a module of Python with the names that judged code may use."""
         real = importlib.import_module(name)
-        found = {it: Poison(f"{name}.{it}") for it in vars(real) if not it.startswith("_")}
+        found: dict[str, Any] = {
+            it: Poison(f"{name}.{it}") for it in vars(real) if not it.startswith("_")
+        }
         found |= {it: getattr(real, it) for it in REAL[name].split() if hasattr(real, it)}
         for decorator in MARKING:
             if decorator in found:

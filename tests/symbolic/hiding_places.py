@@ -654,6 +654,24 @@ def two(): 'two'
         "functools.wraps(two)(collections.abc.Mapping.get)",
         "return int(collections.abc.Mapping.get.__doc__=='one')",
     ),
+    "a function that says it stands in": (
+        """
+import functools, numpy as np
+def made():
+    box = [0]
+    @functools.wraps(np.zeros)
+    def f(v=None):
+        if v is not None:
+            box[0] = v
+        return box[0]
+    return f
+F = made()
+""",
+        "",
+        "F(1)",
+        "F(0)",
+        "return F()",
+    ),
     "overloads": (
         """
 import typing
