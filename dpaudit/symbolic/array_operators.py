@@ -25,6 +25,8 @@ def elementwise(operation: Callable[..., Any], a: Any, b: Any) -> Any:
     if isinstance(b, list | tuple):
         b = array(b)
     for side in (a, b):
+        if side is None:
+            raise current().escape("an operation of an array and None")
         if not isinstance(side, Array | Tracked) and not is_number(side):
             return NotImplemented
     reals = [side.real if isinstance(side, Array) else side for side in (a, b)]
@@ -94,8 +96,8 @@ def _binary(operation: Callable[..., Any]) -> tuple[Any, Any, Any]:
         found = elementwise(operation, self, other)
         if found is NotImplemented:
             return found
-        if self.kind == "i" and isinstance(found, Array) and found.kind == "f":
-            raise TypeError("Cannot cast ufunc output from dtype('float64') to dtype('int64')")
+        if isinstance(found, Array) and "bif".index(found.kind) > "bif".index(self.kind):
+            raise TypeError(f"Cannot cast ufunc output to dtype('{self.dtype}')")
         self[...] = found
         return self
 
@@ -128,6 +130,8 @@ def cumsum(self: Array, axis: Any = None) -> Array:
     if self.real is not None:
         found: Array = wrap(np.cumsum(self.real, axis=axis))
         return found
+    if self.ndim != 1:
+        raise current().escape("cumsum of rows that hold rewards or noise")
     total, sums = 0.0, []
     for value in self.store.ravel():
         total = total + value
@@ -137,6 +141,11 @@ def cumsum(self: Array, axis: Any = None) -> Array:
 
 def dot(self: Array, other: Any) -> Any:
     """Return the inner product of two rows."""
+    other = array(other) if isinstance(other, list | tuple) else other
+    if isinstance(other, Array) and self.real is not None and other.real is not None:
+        return wrap(np.dot(self.real, other.real))
+    if isinstance(other, Array) and (self.ndim, other.ndim) != (1, 1):
+        raise current().escape("a product of matrices that hold rewards or noise")
     return reduced(elementwise(operator.mul, self, other), "sum", None)
 
 

@@ -38,6 +38,11 @@ def holds_symbol(storage: Any) -> bool:
     return any(isinstance(value, Tracked) for value in storage.flat)
 
 
+def _require_rows(order: str) -> None:
+    if order != "C":
+        raise current().escape(f"an array in order {order!r}")
+
+
 class Array:
     """What the judged code has in place of an ndarray."""
 
@@ -82,16 +87,11 @@ class Array:
         """The transposed view."""
         return Array(self.store.T, self.kind)
 
-    @property
-    def flat(self) -> Any:
-        """The elements in order."""
-        return iter(self.store.ravel().tolist())
-
     def __len__(self) -> int:
         return len(self.store)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter([self[index] for index in range(len(self.store))])
+        return (self[index] for index in range(len(self.store)))  # as they are when it gets there
 
     def __bool__(self) -> bool:
         if self.size != 1:
@@ -163,6 +163,7 @@ class Array:
 
     def copy(self, order: str = "C") -> Array:
         """Return an array of its own."""
+        _require_rows(order)
         return Array(self.store.copy(), self.kind)
 
     def tolist(self) -> Any:
@@ -176,20 +177,25 @@ class Array:
         self[...] = value
 
     def astype(self, dtype: Any, copy: bool = True) -> Array:
-        """Return a copy of another dtype."""
+        """Return a copy of another dtype; itself if it has it and no copy is asked for."""
         kind = kind_of(dtype)
+        if not copy and kind == self.kind:
+            return self
         return Array(cast(self.store, self.kind, kind).copy(), kind)
 
     def reshape(self, *shape: Any, order: str = "C") -> Array:
         """Return a view of another shape."""
+        _require_rows(order)
         return Array(self.store.reshape(*shape), self.kind)
 
     def flatten(self, order: str = "C") -> Array:
         """Return the elements in order."""
+        _require_rows(order)
         return Array(self.store.flatten(), self.kind)
 
     def ravel(self, order: str = "C") -> Array:
         """Return the elements in order, a view if possible."""
+        _require_rows(order)
         return Array(self.store.ravel(), self.kind)
 
     # -- the rest: operators and reductions are those of `array_operators` ---------------------
@@ -200,6 +206,10 @@ class Array:
 
     def argsort(self, axis: int = -1, kind: Any = None) -> Array:
         """Return the positions in increasing order."""
+        if self.ndim != 1 or kind not in (None, "stable", "mergesort"):
+            raise current().escape("argsort of rows, or in an order that is not stable")
+        if any(not isinstance(value, Tracked) and value != value for value in self.store.flat):
+            raise current().escape("argsort of nan")
         return array(sorted(range(len(self)), key=self.store.__getitem__))
 
     def clip(self, low: Any = None, high: Any = None) -> Any:
@@ -272,10 +282,8 @@ def stored(real: Any) -> Any:
 def wrap(value: Any) -> Any:
     """Return what real numpy has answered as the judged code sees it."""
     if isinstance(value, np.ndarray):
-        if value.dtype.kind not in "fiub":
-            raise current().escape(f"an array of dtype {value.dtype}")
-        kind = "i" if value.dtype.kind == "u" else value.dtype.kind
-        return Array(stored(value.astype(KINDS[kind])), kind)
+        kind = kind_of(value.dtype)
+        return Array(stored(value), kind)
     if isinstance(value, tuple | list):
         return type(value)(wrap(part) for part in value)
     return value
@@ -318,6 +326,8 @@ def _fill(store: Any, value: Any, index: tuple[int, ...]) -> None:
         found = value.store.item() if isinstance(value, Array) else value
         if not isinstance(found, Tracked) and not is_number(found):
             raise current().escape(f"an array of {type(found).__name__}")
+        if isinstance(found, np.generic):
+            kind_of(found.dtype)
         store[index] = found
         return
     for number, part in enumerate(value):

@@ -29,11 +29,27 @@ FIXED = "a constant seed"
 class Source:
     """A generator: unseeded (its draws are noise) or seeded with a constant (they are not)."""
 
-    __slots__ = ("fixed", "real")
+    __slots__ = ("fixed", "real", "kind", "origin", "drawn")
 
-    def __init__(self, fixed: bool, real: Any = None) -> None:
-        object.__setattr__(self, "fixed", fixed)
-        object.__setattr__(self, "real", real)
+    def __init__(self, fixed: bool, real: Any = None, kind: str = "Generator") -> None:
+        values = {"fixed": fixed, "real": real, "kind": kind, "origin": object(), "drawn": 0}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def position(self) -> tuple[Any, int]:
+        """Return which seeded generator this is, and how often it has drawn."""
+        return self.origin, self.drawn
+
+    def again(self) -> Source:
+        """Return the same seeded generator at the same position."""
+        found = type(self)(self.fixed, self.real, self.kind)
+        object.__setattr__(found, "origin", self.origin)
+        object.__setattr__(found, "drawn", self.drawn)
+        return found
+
+    def advance(self) -> None:
+        """Count a draw."""
+        object.__setattr__(self, "drawn", self.drawn + 1)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise current().escape(f"an attribute {name} put on a random generator")
@@ -41,6 +57,7 @@ class Source:
     def law(self, kind: str, scale: Fraction | None = None, width: Fraction | None = None) -> Law:
         """Return the law of a draw of this generator."""
         place = current().place()
+        self.advance()
         if self.fixed:
             return Law(FIXED, None, place, continuous=False)
         return Law(kind, scale, place, width=width)
@@ -75,6 +92,9 @@ class Source:
 
     def spread_by(self, kind: str, real: Any, *parameters: Any) -> Any:
         """Return a draw whose parameters are published; where one is 0, it may be a constant."""
+        for part in parameters:
+            if not isinstance(part, Tracked) and not part >= 0:
+                raise current().escape(f"a {kind} draw with the parameter {part}")
         published_ones = [published(part) for part in parameters]
         law = self.law(kind)
         if any(isinstance(part, Tracked) or not part for part in published_ones):
@@ -108,6 +128,7 @@ class Source:
     def outcome(self, count: int, real: Callable[[], int], fair: bool = True) -> int:
         """Return which of finitely many outcomes happens: a public branch, fair or not."""
         run = current()
+        self.advance()
         if not run.drawing:
             run.draw(Law("choice"))
         if count > MOST_OUTCOMES:
@@ -203,6 +224,8 @@ class Source:
         if size is not None or isinstance(n, Tracked | Array) or n != 1 or isinstance(p, Array):
             raise current().escape("a binomial draw other than one coin")
         if not isinstance(p, Tracked):
+            if not 0 <= p <= 1:
+                raise current().escape(f"a binomial draw with probability {p}")
             if not 0 < p < 1:
                 return int(p >= 1)
             return self.outcome(2, lambda: int(self.real.binomial(1, p)), p == 0.5)
@@ -233,11 +256,19 @@ class Source:
         """Return one element: a public branch."""
         if size is not None and size != 1:
             raise current().escape("random.choice of several elements")
+        if isinstance(lifted(a), Array) and lifted(a).ndim != 1:
+            raise current().escape("a random choice among rows")
         options = list(range(int(a))) if is_number(a) else list(a)
         if p is not None:
-            if any(isinstance(part, Tracked) for part in getattr(lifted(p), "flat", ())):
+            if any(isinstance(part, Tracked) for part in lifted(p).store.flat):
                 raise current().escape("a random choice whose weights depend on rewards or noise")
-            weights = concrete(lifted(p))
+            weights = np.asarray(concrete(lifted(p)), dtype=float)
+            if (
+                weights.shape != (len(options),)
+                or (weights < 0).any()
+                or abs(sum(weights) - 1) > 1e-9
+            ):
+                raise current().escape("a random choice whose weights are no probabilities")
             places = [k for k, weight in enumerate(weights) if weight > 0]
         else:
             weights, places = None, list(range(len(options)))
@@ -277,7 +308,11 @@ class Source:
         """Return generators of their own, as independent as this one is."""
         count = operator.index(n_children)
         reals = self.real.spawn(count) if current().guarded else [None] * count
-        return [type(self)(self.fixed, real) for real in reals]
+        self.advance()
+        children = [type(self)(self.fixed, real, self.kind) for real in reals]
+        for number, child in enumerate(children):
+            object.__setattr__(child, "origin", (*self.position(), number))
+        return children
 
     def seed(self, *_: Any) -> None:
         """Refuse: the draws that follow are known."""

@@ -13,11 +13,11 @@ from typing import Any
 from dpaudit.symbolic.allowed import ASKED
 from dpaudit.symbolic.run import Escape, Place, current
 from dpaudit.symbolic.stand_ins import HIDDEN, is_plain
-from dpaudit.symbolic.writing import READERS, WRITERS
+from dpaudit.symbolic.writing import METHODS
 
 NAME, SAME, SHOWN, OWNER = "__described__", "__same__", "__shown__", "__owner__"
 OWNED, ELEMENT, METHOD, TABLE = "__owned__", "__element__", "__method__", "__table__"
-FORMAT, BASE = "__formatting__", "__base__"
+FORMAT, BASE, CAUGHT, CONTEXT = "__formatting__", "__base__", "__caught__", "__context__"
 SINGLE = (type(None), bool, type(...), type(NotImplemented))
 
 
@@ -49,7 +49,7 @@ class Guarded(ast.NodeTransformer):
             node.value = self._call(node.value, OWNED, node.value)
         elif node.attr in HIDDEN:
             node.value = self._call(node.value, OWNER, node.value, name)
-        elif node.attr in (*WRITERS, *READERS):
+        elif node.attr in METHODS:
             return self._call(node, METHOD, node.value, name)
         elif node.attr in ("format", "format_map"):
             return self._call(node, FORMAT, node.value, name)
@@ -90,6 +90,20 @@ class Guarded(ast.NodeTransformer):
         if isinstance(node.ops[0], ast.Is):
             return asked
         return ast.copy_location(ast.UnaryOp(ast.Not(), asked), node)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:  # noqa: N802
+        """Catch an exception."""
+        self.generic_visit(node)
+        asked = ast.Expr(self._call(node, CAUGHT))
+        node.body.insert(0, ast.fix_missing_locations(ast.copy_location(asked, node)))
+        return node
+
+    def visit_With(self, node: ast.With) -> ast.AST:  # noqa: N802
+        """Enter a context, which may swallow exceptions."""
+        self.generic_visit(node)
+        for item in node.items:
+            item.context_expr = self._call(item.context_expr, CONTEXT, item.context_expr)
+        return node
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:  # noqa: N802
         """Make text of a value."""

@@ -26,9 +26,10 @@ import numpy as np
 from dpaudit.errors import InvalidArgument
 from dpaudit.symbolic import identity
 from dpaudit.symbolic.allowed import ATTRIBUTES, DEFINED, DRAWS, PYTHON_DRAWS, REAL, UNTOLD
+from dpaudit.symbolic.catching import Catching
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.identity import Guarded, same
-from dpaudit.symbolic.numpy_stand_in import numpy_module
+from dpaudit.symbolic.numpy_stand_in import Quiet, numpy_module
 from dpaudit.symbolic.other_modules import FrozenLaw, memo_free, warnings_module
 from dpaudit.symbolic.poison import Poison, PoisonModule, StandIn
 from dpaudit.symbolic.python_chance import PythonSource
@@ -64,9 +65,14 @@ class Loader:
     own: list[ModuleType] = field(default_factory=list)
     catching: bool = False
     """Whether some file of it catches exceptions."""
+    rebinding: bool = False
+    """Whether some function of it binds global names."""
+    sealed: bool = False
+    """Whether all its files are loaded: what is loaded later is looked at by nobody."""
 
     def __post_init__(self) -> None:
         self.writing = writing = Writing()
+        catching = Catching(writing.modules, (Quiet,))
         self.builtins = substituted(self.imported, writing) | {
             identity.NAME: described,
             identity.SAME: same,
@@ -78,9 +84,11 @@ class Loader:
             identity.TABLE: writing.table,
             identity.FORMAT: formatting,
             identity.BASE: real_base,
+            identity.CAUGHT: catching.caught,
+            identity.CONTEXT: catching.context,
         }
         writing.builtins = self.builtins
-        self.global_source = Source(False, self.legacy)
+        self.global_source = Source(False, self.legacy, "RandomState")
         self._stand_in()
 
     def _stand_in(self) -> None:
@@ -112,7 +120,7 @@ class Loader:
         vars(functions).update({name: getattr(functools, name) for name in kept})
         ordering = self.writing.marking(functools.total_ordering)
         vars(functions).update({"wraps": self.writing.wraps, "total_ordering": ordering})
-        vars(functions).update({"lru_cache": memo_free, "cache": memo_free})
+        vars(functions).update({"lru_cache": self.cached, "cache": self.cached})
         self.modules |= {
             "numpy": numpy,
             "numpy.random": chance,
@@ -133,9 +141,15 @@ class Loader:
         vars(scipy)["optimize"] = PoisonModule("scipy.optimize")
         self.modules |= {"scipy": scipy, "scipy.stats": stats}
 
+    def cached(self, function: Any = None, *given: Any, **named: Any) -> Any:
+        """Stand in for `functools.cache`."""
+        if self.rebinding:
+            raise current().escape("a cached function in code that binds global names")
+        return memo_free(function, *given, **named)
+
     def source(self, kind: str, seed: Any) -> Any:
         """Stand in for `default_rng`, `RandomState` and `random.Random`."""
-        if isinstance(seed, Source):
+        if isinstance(seed, Source) and kind == "default_rng" and seed.kind == "Generator":
             return seed
         if isinstance(seed, Tracked):
             raise current().escape(
@@ -149,7 +163,11 @@ class Loader:
                 "Random": python_random.Random,
             }
             real = self.generator(kind) if seed is None else made[kind](seed)
-        return (PythonSource if kind == "Random" else Source)(seed is not None, real)
+        if seed is not None and not isinstance(seed, int | np.integer):
+            raise current().escape(f"{kind} of a {type(seed).__name__}")
+        if kind == "Random":
+            return PythonSource(seed is not None, real)
+        return Source(seed is not None, real, "Generator" if kind == "default_rng" else kind)
 
     # -- importing ------------------------------------------------------------------------------
 
@@ -236,6 +254,10 @@ class Loader:
         path = str(file.absolute())
         if path in self.modules:
             return self.modules[path]
+        if self.sealed:
+            raise current().escape(
+                f"an import of {file.name} while the policy runs", "import it at the top"
+            )
         if name in sys.stdlib_module_names or name in REAL or name in self.modules:
             raise Escape(f"the file {file.name}, named like a module of Python", "rename it")
         module = ModuleType(name)
@@ -244,12 +266,15 @@ class Loader:
         self.files.add(path)
         text = file.read_bytes()
         tree = ast.parse(text, path)
-        _require_plain(tree, path)
+        try:
+            _require_plain(tree, path)
+        except Escape as stop:
+            if running() and current().escaped is None:
+                current().escaped = stop
+            raise
+        self.rebinding |= any(isinstance(node, ast.Global) for node in ast.walk(tree))
         self.catching = self.catching or any(
-            isinstance(node, ast.Try | ast.TryStar)
-            or getattr(node, "name", "") == "__exit__"
-            or "suppress" in (getattr(node, "id", ""), getattr(node, "attr", ""))
-            for node in ast.walk(tree)
+            isinstance(node, ast.Try | ast.TryStar) for node in ast.walk(tree)
         )
         vars(module).update({"__file__": path, "__builtins__": self.builtins, "__name__": name})
         if running():
@@ -257,7 +282,12 @@ class Loader:
         known = sys.modules.get(name)
         sys.modules[name] = module  # dataclasses looks its module up by name
         try:
-            exec(compile(Guarded(path).visit(tree), path, "exec"), vars(module))
+            code = compile(Guarded(path).visit(tree), path, "exec", dont_inherit=True)
+            exec(code, vars(module))
+        except Escape as stop:
+            if running() and current().escaped is None:
+                current().escaped = stop  # the code may have caught it
+            raise
         finally:
             if known is None:
                 sys.modules.pop(name, None)
@@ -277,6 +307,7 @@ class Loader:
             lines = [it.lineno or 0 for it in frames if it.filename in self.files]
             place = Place(str(file), lines[-1] if lines else 0)
             raise Escape(f"{said(error)} while it is imported on symbols", "", place) from None
+        self.sealed = True
         return vars(module)[name]
 
 
@@ -287,30 +318,30 @@ def _upward(name: str) -> list[tuple[str, str]]:
 
 def _require_plain(tree: ast.AST, path: str) -> None:
     """Refuse names that reach around what stands in for Python's own."""
+    own = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
     for node in ast.walk(tree):
-        name = ""
+        where = Place(path, getattr(node, "lineno", 0))
         if isinstance(node, ast.ClassDef) and "type" in [getattr(b, "id", "") for b in node.bases]:
-            raise Escape(
-                "a metaclass", "it can make classes behave otherwise", Place(path, node.lineno)
-            )
-        if isinstance(node, ast.MatchClass) and any(
-            part in HIDDEN or part.startswith("_") for part in node.kwd_attrs
+            raise Escape("a metaclass", "it can make classes behave otherwise", where)
+        if isinstance(node, ast.MatchClass) and (
+            getattr(node.cls, "id", "") not in own
+            or any(part in HIDDEN or part.startswith("_") for part in node.kwd_attrs)
         ):
-            raise Escape("a pattern that asks for attributes", "", Place(path, node.lineno))
-        own = node.name if isinstance(node, ast.FunctionDef) else ""
-        if own.startswith("__") and own.endswith("__") and own not in DEFINED:
-            where = Place(path, getattr(node, "lineno", 0))
-            raise Escape(f"a method {own}", "Python calls it behind the code's back", where)
+            raise Escape("a pattern that asks for a type or for attributes", "", where)
+        for name in _bound(node):
+            if name.startswith("__") and name.endswith("__"):
+                raise Escape(f"the name {name}, bound", "it is for Python to say", where)
+        name = getattr(node, "name", "") if isinstance(node, ast.FunctionDef) else ""
+        if name.startswith("__") and name.endswith("__") and name not in DEFINED:
+            raise Escape(f"a method {name}", "Python calls it behind the code's back", where)
+        name = ""
         if isinstance(node, ast.Attribute):
             name = node.attr
             if name in ("__repr__", "__str__", "__hash__"):
                 name = f"_{name}_"  # they tell where something lies
             if name == "register":
-                raise Escape(
-                    "a class that is registered with another", "", Place(path, node.lineno)
-                )
+                raise Escape("a class that is registered with another", "", where)
             if name.startswith("__") and name.endswith("__") and isinstance(node.ctx, ast.Store):
-                where = Place(path, node.lineno)
                 raise Escape(f"the name {name}, written to", "it is for Python to say", where)
         elif isinstance(node, ast.Name):
             name = node.id
@@ -319,8 +350,20 @@ def _require_plain(tree: ast.AST, path: str) -> None:
             hidden = ".__" in node.value or node.value.strip("_") in UNTOLD
             name = f"__{node.value.strip('_')}__" if hidden else ""
         if name.startswith("__") and name.endswith("__") and name not in ATTRIBUTES:
-            raise Escape(
-                f"the name {name}",
-                "it can reach around what is followed",
-                Place(path, getattr(node, "lineno", 0)),
-            )
+            raise Escape(f"the name {name}", "it can reach around what is followed", where)
+
+
+def _bound(node: ast.AST) -> list[str]:
+    """Return the names that a node binds, other than by assignment and by def."""
+    match node:
+        case ast.alias():
+            return [node.asname or ""]
+        case ast.ClassDef() | ast.ExceptHandler() | ast.MatchAs() | ast.MatchStar():
+            return [node.name or ""]
+        case ast.MatchMapping():
+            return [node.rest or ""]
+        case ast.arg():
+            return [node.arg]
+        case ast.Global() | ast.Nonlocal():
+            return node.names
+    return []

@@ -12,9 +12,18 @@ from dpaudit.symbolic import elementwise as by_element
 from dpaudit.symbolic.allowed import CONSTANTS, PUBLIC, SIZES, TYPES
 from dpaudit.symbolic.arrays import KINDS, Array, array, cast, concrete, kind_of, wrap
 from dpaudit.symbolic.elementwise import lifted
-from dpaudit.symbolic.poison import StandIn
+from dpaudit.symbolic.poison import Poison, StandIn
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.values import Tracked
+
+KEYWORDS = {"axis", "dtype", "endpoint", "decimals", "a", "q", "weights", "minlength", "side", "k"}
+ARGUMENTS = {
+    **dict.fromkeys(["logical_not", "nan_to_num", "count_nonzero", "argwhere", "identity"], 1),
+    **dict.fromkeys(["arange", "linspace", "logspace", "searchsorted", "interp"], 3),
+    **dict.fromkeys(["isclose", "allclose"], 4),
+    **dict.fromkeys(["einsum", "meshgrid", "broadcast_shapes", "result_type"], 9),
+}
+"""How many positional arguments a function may get; the next one would be `out`."""
 
 
 def _plain(value: Any) -> Any:
@@ -26,6 +35,8 @@ def _public(name: str) -> Callable[..., Any]:
 
     def apply(*given: Any, **named: Any) -> Any:
         named = {key: _type(value) for key, value in named.items()}
+        if len(given) > ARGUMENTS.get(name, 2) or not named.keys() <= KEYWORDS:
+            raise current().escape(f"np.{name} with more arguments than are followed")
         if any(_symbol(value) for value in (*given, *named.values())):
             raise current().escape(f"np.{name} of rewards or noise")
         return wrap(real(*map(_real, given), **{key: _real(v) for key, v in named.items()}))
@@ -54,6 +65,8 @@ def _type(value: Any) -> Any:
 def _filled(value: Any) -> Callable[..., Any]:
     def apply(shape: Any, dtype: Any = float, order: str = "C") -> Array:
         kind = kind_of(dtype)
+        if order != "C":
+            raise current().escape(f"an array in order {order!r}")
         store = np.empty(
             _real(shape) if not isinstance(shape, Array) else concrete(shape), dtype=object
         )
@@ -89,6 +102,13 @@ def full_like(other: Any, fill_value: Any, dtype: Any = None) -> Array:
     return found
 
 
+def _array(value: Any, dtype: Any = None, copy: bool = True) -> Array:
+    """Stand in for `np.array`."""
+    if not copy:
+        raise current().escape("np.array with copy=False")
+    return array(value, dtype)
+
+
 def asarray(value: Any, dtype: Any = None) -> Array:
     """Return an array; one that is there already is not copied."""
     if isinstance(value, Array) and (dtype is None or kind_of(dtype) == value.kind):
@@ -114,6 +134,8 @@ def _joined(name: str) -> Callable[..., Any]:
 
 def append(values: Any, more: Any, axis: Any = None) -> Array:
     """Return an array with elements added at its end."""
+    if axis is not None:
+        raise current().escape("np.append with an axis")
     found: Array = _joined("concatenate")(
         [
             lifted(values).ravel(),
@@ -143,6 +165,8 @@ def _reordered(name: str) -> Callable[..., Any]:
     def apply(value: Any, *given: Any, **named: Any) -> Any:
         value = lifted(value)
         value = value if isinstance(value, Array) else array(value)
+        if named.pop("order", "C") != "C":
+            raise current().escape(f"np.{name} in another order")
         return Array(real(value.store, *map(_real, given), **named), value.kind)
 
     return apply
@@ -154,7 +178,7 @@ def flatnonzero(value: Any) -> Array:
     return found
 
 
-class _Warnings:
+class Quiet:
     """What is done with numpy's warnings; making errors of them is not followed."""
 
     def __init__(self, **given: Any) -> None:
@@ -168,7 +192,7 @@ class _Warnings:
         return None
 
     def __call__(self, function: Any) -> Any:
-        return function
+        raise current().escape("np.errstate as a decorator")
 
 
 def numpy_module(random: ModuleType) -> StandIn:
@@ -208,7 +232,7 @@ def numpy_module(random: ModuleType) -> StandIn:
         "amax": names["max"],
         "amin": names["min"],
         "inner": names["dot"],
-        "array": lambda value, dtype=None, copy=True: array(value, dtype),
+        "array": _array,
         "asarray": asarray,
         "copy": lambda value: array(value),
         "zeros": _filled(0),
@@ -221,8 +245,8 @@ def numpy_module(random: ModuleType) -> StandIn:
         "flatnonzero": flatnonzero,
         "clip": by_element.clip,
         "where": by_element.where,
-        "errstate": _Warnings,
-        "seterr": lambda **given: _Warnings(**given) and None,
+        "errstate": Quiet,
+        "seterr": lambda **given: Quiet(**given) and Poison("what np.seterr returns"),
         "set_printoptions": lambda **_: None,
         "ndarray": Array,
         "random": random,

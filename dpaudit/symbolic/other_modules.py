@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from dpaudit.symbolic.chance import Source
@@ -10,6 +10,7 @@ from dpaudit.symbolic.poison import StandIn
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.values import Linear, Opaque, Tracked
 
+OURS = "dpaudit.symbolic"
 CACHED = (int, float, str, bool, type(None), Linear, Opaque)  # a symbol is refused by its name
 
 
@@ -17,10 +18,15 @@ def memo_free(function: Any = None, *_: Any, **__: Any) -> Any:
     """Stand in for `functools.cache`: no cache, and a check that none could be noticed."""
     if not callable(function):
         return memo_free
+    kinds: dict[Any, type] = {}
 
     def call(*given: Any, **named: Any) -> Any:
         run = current()
         before = run.next_symbol, len(run.trace)
+        _require_pure(function, set())
+        for place, value in (*enumerate(given), *named.items()):
+            if kinds.setdefault(place, type(value)) is not type(value):
+                raise run.escape("a cached function of 1 and of 1.0, which it takes for one")
         found = function(*given, **named)
         if not all(type(it) in CACHED for it in (*given, *named.values(), found)):
             raise run.escape("a cached function of something that can change", "do not cache it")
@@ -32,6 +38,27 @@ def memo_free(function: Any = None, *_: Any, **__: Any) -> Any:
 
     call.__wrapped__ = function  # type: ignore[attr-defined]
     return call
+
+
+def _require_pure(function: Any, seen: set[int]) -> None:
+    """Refuse a function that reads more than its arguments, modules and functions like it."""
+    function = getattr(function, "__wrapped__", function)
+    if id(function) in seen or str(getattr(function, "__module__", "")).startswith(OURS):
+        return
+    seen.add(id(function))
+    if type(function) is not FunctionType or function.__closure__ or function.__kwdefaults__:
+        raise current().escape("a cached function that may remember", "do not cache it")
+    if any(type(value) not in CACHED for value in function.__defaults__ or ()):
+        raise current().escape("a cached function with a default that can change")
+    codes = [function.__code__]
+    for code in codes:
+        codes += [part for part in code.co_consts if isinstance(part, CodeType)]
+        for name in code.co_names:
+            value = function.__globals__.get(name, codes)
+            if isinstance(value, FunctionType):
+                _require_pure(value, seen)
+            elif value is not codes and not isinstance(value, StandIn):
+                raise current().escape(f"a cached function that reads {name}", "do not cache it")
 
 
 def warnings_module() -> ModuleType:

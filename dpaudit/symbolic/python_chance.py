@@ -16,6 +16,9 @@ class PythonSource(Source):
 
     __slots__ = ()
 
+    def __init__(self, fixed: bool, real: Any = None, kind: str = "Random") -> None:
+        super().__init__(fixed, real, kind)
+
     def random(self, *_: Any) -> Any:
         """Return a uniform draw on [0, 1]."""
         return self.value("uniform", self.real.random() if current().guarded else None)

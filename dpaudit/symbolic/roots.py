@@ -79,8 +79,11 @@ class Roots:
         self.empty = [table for table in outside if not table]
         self.outside = [Table(table) for table in outside if table]
         self.known = {id(module) for module in (*self.modules, *around)}
+        self.fixed: set[int] = set()
+        """What lies at module level and could change: a state has the very same, not a copy."""
         Survey(self)  # so that `known` is complete when the marks are made
         self.before = Survey(self)
+        self.fixed = self.before.lying()
 
     def judged(self, kind: type) -> bool:
         """Tell whether a class belongs to the judged code."""
@@ -110,6 +113,8 @@ class Roots:
         """Return the name of what has changed since; nothing if nothing has."""
         if any(self.empty) or not all(table.same() for table in self.outside):
             return "something in an imported module"
+        if any(source.position() != before for source, before in self.before.seeded):
+            return "a seeded generator at module level"
         if self.before.same():
             return ""
         marks = Survey(self).marks
@@ -132,6 +137,8 @@ class Survey:
         self.defaults: list[tuple[FunctionType, Any, Any]] = []
         self.closures: list[tuple[FunctionType, list[Any]]] = []
         self.data: list[tuple[Any, Any]] = []
+        self.seeded: list[tuple[Source, Any]] = []
+        self.lies: list[Any] = []
         self.texts: list[tuple[Any, tuple[Any, ...]]] = []
         for module in roots.modules:
             if not isinstance(module.__doc__, str | None):
@@ -155,8 +162,15 @@ class Survey:
             if read(part):
                 self._add(f"{name}.{part}", value)
 
+    def lying(self) -> set[int]:
+        """Return who lies at module level: containers, objects, arrays and their memory, cells."""
+        arrays = [value.store for value in self.lies if type(value) is Array]
+        owners = [store if store.base is None else store.base for store in arrays]
+        self.kept += owners
+        return {id(value) for value in (*self.lies, *owners)}
+
     def _key(self, value: Any) -> tuple[Any, Any]:
-        copier = Copier(self.roots, keyed=True)
+        copier = Copier(self.roots, keyed=True, whole=True)
         copier(value)
         return tuple(copier.key or ()), copier
 
@@ -194,6 +208,9 @@ class Survey:
                     raise Escape(f"the module {name}, made by the code")
                 self.roots.known.add(id(value))
                 self.tables.append(Table(vars(value)))
+        elif isinstance(value, Source) and value.fixed:
+            self.seeded.append((value, value.position()))
+            self.lies.append(value)
         elif isinstance(value, DynamicClassAttribute | cached_property):
             self._table(name, vars(value), lambda part: part != "lock")
         elif type(value) is property:
@@ -225,6 +242,7 @@ class Survey:
             if copier.met:
                 raise Escape(f"{name} at module level holds rewards or noise")
             self.kept.append(copier.kept)
+            self.lies += [part for part in copier.kept if type(part) is not tuple]
             self.data.append((value, key))
             self.marks[name] = (id(value), key)
 
@@ -234,6 +252,7 @@ class Survey:
         self.defaults.append((function, defaults, named))
         if cells:
             self.closures.append((function, cells))
+            self.lies += function.__closure__ or ()
         for number, part in enumerate((*(defaults or ()), *cells)):
             self._add(f"{name}.carried {number}", part)
         for table in (vars(function), named or {}):

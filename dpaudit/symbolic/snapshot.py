@@ -53,7 +53,8 @@ class Copier:
     """One copy of a body; `replace` maps tracked values, `key` collects what it is made of.
 
     The place of a tracked value is left open in the key: `met` has the values in their order.
-    `instead` has what is put at some places of the key.
+    `instead` has what is put at some places of the key; `whole` copies what lies at module level
+    too.
     """
 
     def __init__(
@@ -62,13 +63,17 @@ class Copier:
         replace: dict[int, Tracked] | None = None,
         keyed: bool = False,
         instead: dict[int, Linear] | None = None,
+        whole: bool = False,
     ) -> None:
         self.roots, self.replace, self.instead = roots, replace, instead
+        self.fixed: set[int] = set() if whole else roots.fixed
         self.memo: dict[int, Any] = {}
         self.kept: list[Any] = []  # ids are only names while their objects live
         self.buffers: set[int] = set()
         self.key: list[Any] | None = [] if keyed else None
         self.met: list[Tracked] = []
+        self.functions: dict[int, int] = {}  # of symbols, by their place among `met`
+        self.tables: set[int] = set()  # the attributes of objects that were copied
         self.inside_array = False
 
     def __call__(self, value: Any) -> Any:
@@ -76,6 +81,8 @@ class Copier:
         kind = type(value)
         if kind is Linear or kind is Opaque:
             if self.key is not None:
+                if kind is Opaque:  # lists find it by its identity
+                    self.key.append(("which", self.functions.setdefault(id(value), len(self.met))))
                 self.key.append(OPEN)
                 self.met.append(value)
                 if self.instead is not None:
@@ -89,7 +96,7 @@ class Copier:
                 if self.instead is not None:
                     return self.instead.get(len(self.key) - 1, value)
             return value
-        if kind not in COPIED and self._shared(value, kind):
+        if id(value) in self.fixed or (kind not in COPIED and self._shared(value, kind)):
             if self.key is not None:
                 self.key.append(("shared", id(value)))
             return value
@@ -102,6 +109,8 @@ class Copier:
 
     def _shared(self, value: Any, kind: type) -> bool:
         """Tell whether a value cannot change, so that a copy may have the very same."""
+        if isinstance(value, Source) and value.fixed:
+            return False
         if self.roots.is_own(kind):
             return False
         if isinstance(value, SHARED) or (kind is FunctionType and id(value) in self.roots.known):
@@ -145,6 +154,8 @@ class Copier:
         if kind in (dict, OrderedDict, Counter, defaultdict):
             if getattr(value, "__dict__", None):
                 raise Escape(f"attributes put on a {kind.__name__}")
+            if id(value) in self.tables:
+                raise Escape("the attributes of an object, kept beside it")
             new = defaultdict(self(value.default_factory)) if kind is defaultdict else kind()
             self._begin(value, new, kind.__name__, len(value))
             for name, part in value.items():
@@ -170,6 +181,8 @@ class Copier:
     def _object(self, value: Any, kind: type) -> Any:
         if kind is Array:
             return self._array(value)
+        if isinstance(value, Source):
+            return self._begin(value, value.again(), "seeded", *value.position())
         if kind is MethodType:
             self._begin(value, value, "method")
             new = MethodType(self(value.__func__), self(value.__self__))
@@ -196,22 +209,28 @@ class Copier:
                 self._mark(name)
                 slot.__set__(new, self(part))
         attributes = attributes_of(value)
+        if id(attributes) in self.memo:
+            raise Escape("the attributes of an object, kept beside it")
+        self.tables.add(id(attributes))
+        self.kept.append(attributes)
         self._mark(len(attributes))
         for name, part in attributes.items():
+            if type(name) is not str:
+                raise Escape(f"an attribute whose name is a {type(name).__name__}")
             self._mark(name)
             attributes_of(new)[name] = self(part)
         return new
 
     def _mark(self, name: Any) -> None:
         if self.key is not None:
-            self.key.append((type(name), name))
+            self.key.append(("name", name))
 
     def _array(self, value: Array) -> Array:
         owner = value.store if value.store.base is None else value.store.base
-        if id(owner) in self.buffers:
-            raise Escape(
-                "two arrays kept between rounds that share their memory", "copy one of them"
-            )
+        if not value.store.flags.c_contiguous:
+            raise Escape("an array that is not laid out row by row, kept between rounds", "copy it")
+        if id(owner) in self.buffers or id(owner) in self.fixed:
+            raise Escape("arrays kept between rounds that share their memory", "copy one of them")
         self.buffers.add(id(owner))
         new = Array(np.empty(value.shape, dtype=object), value.kind)
         self._begin(value, new, "array", value.kind, value.shape)
@@ -229,14 +248,14 @@ class Copier:
         )
         self._begin(value, new, "function", id(value.__code__), len(cells))
         for cell, old in zip(cells, value.__closure__ or (), strict=True):
-            if id(old) in self.memo:
+            if id(old) in self.memo or id(old) in self.fixed:
                 raise Escape("two functions kept between rounds that share a variable")
             self.memo[id(old)] = cell
             self.kept.append(old)
             try:
                 content = old.cell_contents
             except ValueError:
-                self._mark("empty")
+                self._mark(OPEN)  # nothing else is marked by it
                 continue
             cell.cell_contents = self(content)
         if value.__defaults__:

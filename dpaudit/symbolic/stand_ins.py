@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import builtins
 import math
-import numbers
 import random
 from collections.abc import Callable
-from types import ModuleType
-from typing import Any
+from types import ModuleType, UnionType
+from typing import Any, Union, get_args, get_origin
 
 import numpy as np
 
@@ -23,17 +22,7 @@ from dpaudit.symbolic.questions import largest
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.texts import formatting, printing, shown, stands_in, texting
 from dpaudit.symbolic.values import Linear, Opaque, Tracked, function, may_raise
-from dpaudit.symbolic.writing import READERS, WRITERS, Writing
-
-REAL_TYPES = (
-    float,
-    np.floating,
-    np.number,
-    np.generic,
-    numbers.Number,
-    numbers.Real,
-    numbers.Complex,
-)
+from dpaudit.symbolic.writing import METHODS, Writing
 
 
 class _Kind(type):
@@ -75,7 +64,7 @@ class Float(metaclass=_Kind):
         """Return a float, or the symbol itself."""
         if isinstance(value, Array) and value.size == 1:
             value = value.item()
-        return value if isinstance(value, Tracked) else float(value)
+        return value.renewed() if isinstance(value, Tracked) else float(value)
 
 
 class Int(metaclass=_Kind):
@@ -101,18 +90,44 @@ class Str(metaclass=_Kind):
 
 
 def is_instance(value: Any, kinds: Any) -> bool:
-    """Tell the type of a value; a symbol is a float."""
-    if not isinstance(value, Tracked):
-        if kinds is kind_of:
-            return isinstance(value, type)
-        if isinstance(kinds, tuple):
-            return any(is_instance(value, kind) for kind in kinds)
-        return isinstance(value, kinds)
+    """Tell the type of a value, as Python would of what it stands in for."""
+    kinds = _real_kinds(kinds)
+    value = type if value is kind_of else value
+    if isinstance(value, Tracked):
+        # it may be Python's number or numpy's, and where max() chose among types a whole number
+        answers = {isinstance(it, kinds) for it in (0.5, np.float64(0.5), 1, np.int64(1), True)}
+        if len(answers) > 1:
+            raise current().escape("the type of a reward or of noise")
+        return answers.pop()
+    if isinstance(value, Array):
+        return isinstance(np.zeros(1), kinds)
+    if isinstance(value, Source):
+        if kinds is not Source or value.kind != "Generator":
+            raise current().escape("the type of a random generator")
+        return True
+    if stands_in(value) and not isinstance(value, type):
+        raise current().escape("the type of what stands in for something else")
+    return isinstance(value, kinds)
+
+
+def _real_kinds(kinds: Any) -> Any:
+    """Return types as Python has them, in place of what stands in for them."""
     if isinstance(kinds, tuple):
-        return any(is_instance(value, kind) for kind in kinds)
-    return kinds is Float or kinds is object or kinds in REAL_TYPES
+        return tuple(map(_real_kinds, kinds))
+    if isinstance(kinds, UnionType) or get_origin(kinds) is Union:
+        return tuple(map(_real_kinds, get_args(kinds)))
+    if kinds is kind_of:
+        return type
+    if kinds is Array:
+        return np.ndarray
+    return getattr(kinds, "real_type", kinds)
 
 
+CHANCE = {
+    "Generator": np.random.Generator,
+    "RandomState": np.random.RandomState,
+    "Random": random.Random,
+}
 OURS: tuple[tuple[type, tuple[type, ...]], ...] = (
     (Linear, (float, np.float64)),
     (Opaque, (float, np.float64)),
@@ -156,7 +171,9 @@ def described(value: Any, name: str) -> Any:
 def kind_of(*given: Any) -> Any:
     """Return the type of a value (a symbol is a float), or make a class."""
     if len(given) == 1 and isinstance(given[0], Tracked):
-        return Float
+        raise current().escape("the type of a reward or of noise")
+    if len(given) == 1 and (given[0] is kind_of or isinstance(given[0], _Kind)):
+        return kind_of
     if len(given) == 1 and isinstance(given[0], ModuleType):
         return ModuleType
     if len(given) == 1 and stands_in(given[0]) and not isinstance(given[0], (Array, _Kind)):
@@ -164,7 +181,8 @@ def kind_of(*given: Any) -> Any:
     if len(given) == 3 and any(str(name).startswith("__") for name in given[2]):
         raise current().escape("a class made by type(), with names of Python's own")
     found = type(*given)
-    return {float: Float, int: Int, str: Str}.get(found, found) if len(given) == 1 else found
+    known: dict[Any, Any] = {float: Float, int: Int, str: Str, type: kind_of}
+    return known.get(found, found) if len(given) == 1 else found
 
 
 def real_base(kind: Any) -> Any:
@@ -208,13 +226,19 @@ def _named(real: Callable[..., Any], writing: Writing) -> Callable[..., Any]:
             raise current().escape(f"the name {name}", "it can reach around what is followed")
         if name in HIDDEN:
             owner(thing, name)
+        if name == "register":
+            raise current().escape("a class that is registered with another")
+        if isinstance(thing, Source) and name not in dir(CHANCE[thing.kind]):
+            raise current().escape(f"whether a generator has {name}")
+        if stands_in(thing) and real in (hasattr, getattr) and not hasattr(thing, str(name)):
+            raise current().escape(f"whether a stand-in has {name}")
         if real in (setattr, delattr):
             if str(name).startswith("__"):
                 raise current().escape(f"the name {name}, written to", "it is for Python to say")
             writing.owned(thing)
         if real is not getattr:
             return real(thing, name, *more)
-        if name in (*WRITERS, *READERS):
+        if name in METHODS:
             return writing.method(thing, name)
         if name == "__dict__":
             return writing.table(thing)
@@ -272,7 +296,11 @@ def math_functions() -> dict[str, Any]:
 
 
 def _math(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-    def apply(*given: Any) -> Any:
+    def apply(*given: Any, **named: Any) -> Any:
+        if named:
+            if any(isinstance(value, Tracked | Array) for value in (*given, *named.values())):
+                raise current().escape(f"math.{name} with {', '.join(named)}")
+            return real(*given, **named)
         given = tuple(v.item() if isinstance(v, Array) and v.size == 1 else v for v in given)
         if name in ("fsum", "prod", "dist", "sumprod"):
             given = tuple(list(part) for part in given)

@@ -84,8 +84,11 @@ class Target:
 def subject_of(target: Target) -> Subject:
     """Return the code that a target names, loaded to meet symbols."""
     loader = loader_of(target.path)
-    with active(Run(drawing=False)):
+    run = Run(drawing=False)
+    with active(run):
         source = loader.target(target.path, target.name, target.text)
+        if run.escaped is not None:
+            raise run.escaped
         roots = Roots(loader.own, loader.modules.values())
     build = target.builder(source, Source(False))
     files = frozenset(loader.files)

@@ -51,6 +51,11 @@ def _no(what: str) -> Callable[..., Any]:
     return refuse
 
 
+def _require_real(other: Any) -> None:
+    if isinstance(other, complex | np.complexfloating):
+        raise current().escape("a comparison of rewards or noise with a complex number")
+
+
 class Tracked:
     """What `Linear` and `Opaque` share: the operators, and everything that is refused."""
 
@@ -88,17 +93,25 @@ class Tracked:
         return multiply(self, -1)
 
     def __pos__(self) -> Any:
-        return self
+        return self.renewed()
+
+    def renewed(self) -> Any:
+        """Return the same number as an object of its own: nan is found by identity alone."""
+        raise NotImplementedError
 
     def __abs__(self) -> Any:
         return function(abs, self, lipschitz=1)
 
     def __pow__(self, other: Any) -> Any:
-        if is_number(other) and other == 1:
-            return self
         if not is_scalar(other):
             return NotImplemented
-        if not (isinstance(other, int) and 0 < other < 5):
+        if not isinstance(other, int | np.integer):
+            raise current().escape(
+                "a broken power of a value that depends on rewards or noise", "it may be complex"
+            )
+        if other == 1:
+            return self.renewed()
+        if not 0 < other < 5:
             may_raise("a power of a value that depends on rewards or noise", self, other)
         return function(operator.pow, self, other)
 
@@ -137,11 +150,13 @@ class Tracked:
     def __eq__(self, other: Any) -> Any:
         if other is None or isinstance(other, str):
             return False
+        _require_real(other)
         return questions.compare(self, other, frozenset((0,)))
 
     def __ne__(self, other: Any) -> Any:
         if other is None or isinstance(other, str):
             return True
+        _require_real(other)
         return questions.compare(self, other, APART)
 
     def __bool__(self) -> bool:
@@ -153,13 +168,6 @@ class Tracked:
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self
-
-    def item(self) -> Any:
-        """Return the value itself, as numpy's scalars do."""
-        return self
-
-    copy = item
-    conjugate = item
 
     __hash__ = _no("the hash")
     __repr__ = _no("the text")
@@ -199,6 +207,10 @@ class Linear(Tracked):
         self.rest, self.rows, self.draws, self.shadow = rest, rows, draws, shadow
         self.publics = publics
 
+    def renewed(self) -> Linear:
+        """Return the same number as an object of its own."""
+        return Linear(self.rest, self.rows, self.draws, self.shadow, self.publics)
+
     def forms(self) -> list[tuple[Weights, Weights]]:
         """Return the one form; none for a public number."""
         return [(self.rows, self.draws)] if self.rows or self.draws else []
@@ -217,6 +229,10 @@ class Opaque(Tracked):
     ) -> None:
         self.basis, self.shadow, self.made = tuple(basis), shadow, made
         self.token = next(TOKENS)
+
+    def renewed(self) -> Opaque:
+        """Return the same number as an object of its own."""
+        return Opaque(self.basis, self.shadow, self.made)
 
     def forms(self) -> list[tuple[Weights, Weights]]:
         """Return the forms."""

@@ -11,7 +11,7 @@ import enum
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from functools import update_wrapper
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
 from dpaudit.symbolic.arrays import Array
@@ -20,6 +20,19 @@ from dpaudit.symbolic.run import current
 CONTAINERS = frozenset((list, dict, OrderedDict, Counter, defaultdict, deque, Array))
 WRITERS = ("__init__", "__setattr__", "__setitem__")
 READERS = ("__getattribute__", "__getattr__")
+OPERATORS = (
+    "__len__",
+    "__call__",
+    "__getitem__",
+    "__iter__",
+    "__next__",
+    "__eq__",
+    "__enter__",
+    "__exit__",
+    "__add__",
+    "__contains__",
+)
+METHODS = (*WRITERS, *READERS, *OPERATORS)
 
 
 class Writing:
@@ -37,7 +50,7 @@ class Writing:
             return value.__module__ in self.modules
         if isinstance(value, FunctionType):
             return value.__globals__.get("__builtins__") is self.builtins
-        return isinstance(value, ModuleType)  # those that stand in for others refuse by themselves
+        return False
 
     def owned(self, value: Any) -> Any:
         """Return what an attribute is written to."""
@@ -64,6 +77,12 @@ class Writing:
     def method(self, value: Any, name: str) -> Callable[..., Any]:
         """Return a method that writes or reads attributes, which looks at what it is given."""
         real = getattr(value, name)
+        if name in OPERATORS:
+            if type(value) is super or type(value).__module__ in self.modules:
+                return real  # type: ignore[no-any-return]
+            if isinstance(value, type) and value.__module__ in self.modules:
+                return real  # type: ignore[no-any-return]
+            raise current().escape(f"the method {name} of a {type(value).__name__}")
 
         def apply(*given: Any, **named: Any) -> Any:
             if name in READERS:

@@ -17,7 +17,7 @@ import numpy as np
 from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.noise import Gaussian, NoNoise
-from dpaudit.core.scores import BetaDraw
+from dpaudit.core.scores import BetaDraw, Score
 
 DEEPEST = 3  # integrals inside one another
 LOW = (1e-13, 1e-9, 1e-6, 1e-4, 3e-3, 0.02, 0.06, 0.12, 0.2, 0.3, 0.4)
@@ -82,11 +82,15 @@ class Integral:
         self.noises, self.rounds = [noise for *_, noise in path.releases], rounds
         self.centres = [math.fsum(stream[t] for t in at) / over for at, over, _ in path.releases]
         self.decisions = [(*d, {i for group in d[2] for i in group}) for d in path.decisions]
-        rules = [d[0].rule(FLOAT) for d in path.decisions if isinstance(d[0], Choose)]
+        choices = [d[0] for d in path.decisions if isinstance(d[0], Choose)]
+        rules = [choice.rule(FLOAT) for choice in choices]
         if any(isinstance(it, BetaDraw | Gaussian) for it in (*rules, *self.noises)):
             raise Declined("Gaussian noise or a rule that draws")
         self.kinks = [0.0, 1.0]
-        for rule in rules:
+        for rule, choice in zip(rules, choices, strict=True):
+            x = np.linspace(-9, 9, 199)[:, None] * np.ones(len(choice.arms))
+            if isinstance(rule, Score) and (np.diff(rule.value(x), axis=0) < 0).any():
+                raise Declined("a score that falls")  # `group` takes the largest for the best
             shift, scale = (np.ravel(getattr(rule, n, v)) for n, v in (("shift", 0), ("scale", 1)))
             self.kinks += [*(-shift / scale), *((1 - shift) / scale)]
         everything = frozenset().union(*(read for *_, read in self.decisions))
