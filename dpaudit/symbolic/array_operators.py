@@ -144,7 +144,7 @@ def dot(self: Array, other: Any) -> Any:
     other = array(other) if isinstance(other, list | tuple) else other
     if isinstance(other, Array) and self.real is not None and other.real is not None:
         return wrap(np.dot(self.real, other.real))
-    if isinstance(other, Array) and (self.ndim, other.ndim) != (1, 1):
+    if not isinstance(other, Array) or (self.ndim, other.ndim) != (1, 1):
         raise current().escape("a product of matrices that hold rewards or noise")
     return reduced(elementwise(operator.mul, self, other), "sum", None)
 

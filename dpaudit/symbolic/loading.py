@@ -25,7 +25,7 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.symbolic import identity
-from dpaudit.symbolic.allowed import ATTRIBUTES, DEFINED, DRAWS, PYTHON_DRAWS, REAL, UNTOLD
+from dpaudit.symbolic.allowed import DRAWS, PYTHON_DRAWS, REAL
 from dpaudit.symbolic.catching import Catching
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.identity import Guarded, same
@@ -33,9 +33,9 @@ from dpaudit.symbolic.numpy_stand_in import Quiet, numpy_module
 from dpaudit.symbolic.other_modules import FrozenLaw, memo_free, warnings_module
 from dpaudit.symbolic.poison import Poison, PoisonModule, StandIn
 from dpaudit.symbolic.python_chance import PythonSource
+from dpaudit.symbolic.refused import require_plain
 from dpaudit.symbolic.run import Escape, Place, current, running
 from dpaudit.symbolic.stand_ins import (
-    HIDDEN,
     described,
     math_functions,
     owner,
@@ -267,7 +267,7 @@ class Loader:
         text = file.read_bytes()
         tree = ast.parse(text, path)
         try:
-            _require_plain(tree, path)
+            require_plain(tree, path)
         except Escape as stop:
             if running() and current().escaped is None:
                 current().escaped = stop
@@ -314,56 +314,3 @@ class Loader:
 def _upward(name: str) -> list[tuple[str, str]]:
     parts = name.split(".")
     return [(parts[k], ".".join(parts[: k + 1])) for k in range(1, len(parts))]
-
-
-def _require_plain(tree: ast.AST, path: str) -> None:
-    """Refuse names that reach around what stands in for Python's own."""
-    own = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
-    for node in ast.walk(tree):
-        where = Place(path, getattr(node, "lineno", 0))
-        if isinstance(node, ast.ClassDef) and "type" in [getattr(b, "id", "") for b in node.bases]:
-            raise Escape("a metaclass", "it can make classes behave otherwise", where)
-        if isinstance(node, ast.MatchClass) and (
-            getattr(node.cls, "id", "") not in own
-            or any(part in HIDDEN or part.startswith("_") for part in node.kwd_attrs)
-        ):
-            raise Escape("a pattern that asks for a type or for attributes", "", where)
-        for name in _bound(node):
-            if name.startswith("__") and name.endswith("__"):
-                raise Escape(f"the name {name}, bound", "it is for Python to say", where)
-        name = getattr(node, "name", "") if isinstance(node, ast.FunctionDef) else ""
-        if name.startswith("__") and name.endswith("__") and name not in DEFINED:
-            raise Escape(f"a method {name}", "Python calls it behind the code's back", where)
-        name = ""
-        if isinstance(node, ast.Attribute):
-            name = node.attr
-            if name in ("__repr__", "__str__", "__hash__"):
-                name = f"_{name}_"  # they tell where something lies
-            if name == "register":
-                raise Escape("a class that is registered with another", "", where)
-            if name.startswith("__") and name.endswith("__") and isinstance(node.ctx, ast.Store):
-                raise Escape(f"the name {name}, written to", "it is for Python to say", where)
-        elif isinstance(node, ast.Name):
-            name = node.id
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            # a format may ask for attributes: "{0.__class__}"
-            hidden = ".__" in node.value or node.value.strip("_") in UNTOLD
-            name = f"__{node.value.strip('_')}__" if hidden else ""
-        if name.startswith("__") and name.endswith("__") and name not in ATTRIBUTES:
-            raise Escape(f"the name {name}", "it can reach around what is followed", where)
-
-
-def _bound(node: ast.AST) -> list[str]:
-    """Return the names that a node binds, other than by assignment and by def."""
-    match node:
-        case ast.alias():
-            return [node.asname or ""]
-        case ast.ClassDef() | ast.ExceptHandler() | ast.MatchAs() | ast.MatchStar():
-            return [node.name or ""]
-        case ast.MatchMapping():
-            return [node.rest or ""]
-        case ast.arg():
-            return [node.arg]
-        case ast.Global() | ast.Nonlocal():
-            return node.names
-    return []

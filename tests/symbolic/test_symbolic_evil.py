@@ -8,6 +8,7 @@ import pytest
 from evil import STYLES, policy
 from hiding_places import hiding_places
 from impostors import impostors
+from misreadings import misreadings
 
 from dpaudit.symbolic.prove import prove
 from dpaudit.symbolic.subject import Target
@@ -105,5 +106,15 @@ def leaking():
 def test_a_hiding_place_leaks_and_is_not_proved(tmp_path, leaking, name):
     assert leaking[name] in (1, 10)
     found = judged(tmp_path, HIDDEN[name], horizon=6)
+    assert found.finding.status is Status.SILENT
+    assert found.finding.reason
+
+
+MISREAD = misreadings()
+
+
+@pytest.mark.parametrize("name", MISREAD)
+def test_what_was_misread_once_is_not_proved(tmp_path, name):
+    found = judged(tmp_path, MISREAD[name], horizon=6)
     assert found.finding.status is Status.SILENT
     assert found.finding.reason
