@@ -141,6 +141,7 @@ def test_a_largest_loss_that_is_too_large_is_noticed(monkeypatch):
         return replace(found, loss=loss, witness=None)
 
     monkeypatch.setattr(checks, "worst_loss", wrong)
+    monkeypatch.setattr(checks, "SECONDS", 600.0)
     monkeypatch.setattr(checks, "SEARCHES", [(("ball", "binary"),)] * 2)
     tally = Tally()
     examine(CASE, tally)
