@@ -95,7 +95,7 @@ REFUTED = {"WrongCount": 4, "SharedAcrossArms": 3}
 
 @pytest.mark.parametrize("name", REFUTED)
 def test_wrong_code_is_refuted_with_likelihoods(name):
-    found = judged(Target(f"{FAULTS}/wrong.py:{name}", 2, 1000, 1.0), getattr(wrong, name), 5.0)
+    found = judged(Target(f"{FAULTS}/wrong.py:{name}", 2, 1000, 1.0), getattr(wrong, name), 30.0)
     assert found.status is Status.REFUTED and found.certified
     assert found.witness is not None and found.witness.loss.lower > 1
     assert found.horizon <= REFUTED[name] and "of 400 runs of the code" in found.reason

@@ -30,7 +30,8 @@ np.flatnonzero(m>0.4) | np.argsort(a) | np.std(a) | np.var(m) | m.var(axis=0) | 
 np.sqrt(a) | np.add(a,b) | np.multiply(m,2) | np.subtract(s,a) | np.negative(a) | a.size | m.shape
 i+1 | i*0.5 | np.outer(i,i) | np.sort(i) | np.diff(i) | np.prod(i) | np.round(i*0.3) | np.unique(i)
 i//2 | i%2 | np.arange(3)*s | np.linspace(0,1,3)+a | np.ones((2,3))*a | np.eye(3)[1]+a | len(m)
-i@i | np.median(i) | np.average(i) | np.bincount(i) | np.isin(i,[1]) | np.array_equal(i,i) | m[-1,::-1]
+i@i | np.median(i) | np.average(i) | np.bincount(i) | np.isin(i,[1]) | np.array_equal(i,i)
+m[-1,::-1]
 """
 WRITES = """
 a[0]=s | a[1:]=b[1:] | m[0]=a | m[:,1]=s | m[...]=s | a+=b | a*=2 | m-=a | i+=1 | a[i>1]=s | a[i]=b
