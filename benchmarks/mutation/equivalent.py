@@ -52,6 +52,25 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "the release is the known one by identity; a probe less asks it once less"
     ),
     ("dpaudit/structure/prove.py", "bound", "walk.worst.charge >= claimed"): SOONER,
+    ("dpaudit/structure/prove.py", "bound", "with suppress(Entangled):"): (
+        "in the frame nothing but lengths and releases is charged, and the chain asks them twice"
+    ),
+    ("dpaudit/core/noise.py", "Gaussian", "ClassVar[bool] = False"): (
+        "no engine answers for Gaussian noise, so nobody asks"
+    ),
+    ("dpaudit/exact/likelihood.py", "_technology", "closed = (certified.affine(chain))"): (
+        "rules that draw are answered before it is asked; panels are laid out for nothing"
+    ),
+    ("dpaudit/exact/witness.py", "witness_of", "strict=False"): (
+        "streams of different lengths have no likelihoods"
+    ),
+    ("dpaudit/exact/balls/certified.py", "", "2 << 15"): SOONER,
+    ("dpaudit/exact/balls/piecewise.py", "Piecewise.times", "(c / bend)"): (
+        "the ball of `bend` is that of its inverse"
+    ),
+    ("dpaudit/exact/balls/elimination.py", "Eliminations.__init__", "if (any((run[:-1]"): (
+        "runs of different lengths differ before their last elimination"
+    ),
     ("dpaudit/structure/walk.py", "Walk", "Row(float(0)"): ZERO,
     ("dpaudit/structure/walk.py", "Walk", "Row(Fraction(0), 1, 0)"): WORDS,
     ("dpaudit/structure/walk.py", "Walk", "Row(Fraction(0), 0, 1)"): WORDS,

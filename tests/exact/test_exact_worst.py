@@ -226,3 +226,11 @@ def test_paths_that_no_noise_takes_have_no_likelihood(engine):
     found = law(FirstArm(arms=2, epsilon=1.0), [0.5, 0.0, 1.0, 0.0, 1.0], engine)
     assert found.lower <= 1 <= found.upper
     assert found.upper - found.lower < 1e-6
+
+
+@pytest.mark.parametrize(("streams", "words"), [("real", "in [0,1]^T"), ("binary", "binary")])
+def test_a_search_says_which_streams_it_covers(streams: str, words: str) -> None:
+    found = worst_loss(load("adap_ucb", arms=2), 3, streams=streams)
+    assert found.streams == streams and f"every pair of {words}" in found.covers.replace(
+        "streams in", "in"
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -10,13 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpaudit.core.algorithm import Release
 from dpaudit.core.algorithms import find, load, names, parameters
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.arithmetic import exact
+from dpaudit.core.noise import Laplace
 from dpaudit.errors import InvalidArgument
 from dpaudit.structure import prove
+from dpaudit.structure.certificate import of_walk
+from dpaudit.structure.chain import Entangled, longest_chains
 from dpaudit.structure.ledger import Rows, add, total
 from dpaudit.structure.prove import rounded_up
+from dpaudit.structure.walk import Walk
 from dpaudit.verdict import Status
 
 PRIVATE = [name for name in names() if find(name).private]
@@ -114,3 +120,29 @@ def test_runs_and_sweep_equal_row_by_row_sums(releases):
 def _spread(runs: Any) -> list[Any]:
     starts = [0, *(stop for stop, _ in runs)]
     return list(zip(starts, runs, strict=False))
+
+
+def test_an_episode_that_releases_another_arm_is_walked_not_split_by_arm():
+    class Entangling(AdapUCB):
+        def release(self, rows: Rows) -> Release:
+            return Release(rows.arm, Rows(0, 0, 1), Laplace(20), 1)
+
+    with pytest.raises(Entangled):
+        longest_chains(Entangling(arms=2), 10**6, math.inf)
+    finding = prove(Entangling(arms=2), 10**6, 2.0)
+    assert finding.status is Status.PROVED and finding.epsilon_upper == 1.95  # 39 releases of a row
+    assert "walked" in finding.reason
+
+
+def test_fractions_stand_for_themselves():
+    assert exact(Fraction(3, 2)) == Fraction(3, 2)
+    with pytest.raises(InvalidArgument):
+        exact(Decimal("1.5"))
+
+
+def test_a_walk_that_covers_less_has_a_certificate_of_what_it_covers():
+    walk = Walk(load("adap_ucb", arms=2), 60)
+    walk.run(10**6, math.inf)
+    whole, part = of_walk(walk, 60), of_walk(walk, 20)
+    assert {state[1] for state in part["states"]} <= set(range(20))
+    assert len(part["states"]) < len(whole["states"])
