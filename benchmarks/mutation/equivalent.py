@@ -71,6 +71,10 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("dpaudit/exact/balls/elimination.py", "Eliminations.__init__", "if (any((run[:-1]"): (
         "runs of different lengths differ before their last elimination"
     ),
+    ("dpaudit/code.py", "_Case.exact", "late = (lead is not None)"): SOONER,
+    ("dpaudit/symbolic/coins.py", "coin_of", "(min(max(end, 0), 2)"): (
+        "beyond 1 the charge is infinite, and a coin that always falls is charged too"
+    ),
     ("dpaudit/structure/walk.py", "Walk", "Row(float(0)"): ZERO,
     ("dpaudit/structure/walk.py", "Walk", "Row(Fraction(0), 1, 0)"): WORDS,
     ("dpaudit/structure/walk.py", "Walk", "Row(Fraction(0), 0, 1)"): WORDS,
