@@ -75,6 +75,11 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("dpaudit/symbolic/coins.py", "coin_of", "(min(max(end, 0), 2)"): (
         "beyond 1 the charge is infinite, and a coin that always falls is charged too"
     ),
+    ("dpaudit/symbolic/allowed.py", "", "UNTOLD = ('builtins', 'subclasses')"): (
+        "names that are made while the code runs are refused where they are asked for"
+    ),
+    ("dpaudit/symbolic/poison.py", "StandIn.__getattr__", "pass"): "it ends in silence instead",
+    ("dpaudit/symbolic/texts.py", "_require", "if False:"): "more ends in silence",
     ("dpaudit/structure/walk.py", "Walk", "Row(float(0)"): ZERO,
     ("dpaudit/structure/walk.py", "Walk", "Row(Fraction(0), 1, 0)"): WORDS,
     ("dpaudit/structure/walk.py", "Walk", "Row(Fraction(0), 0, 1)"): WORDS,

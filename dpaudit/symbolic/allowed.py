@@ -77,7 +77,6 @@ PUBLIC = [
     "ptp",
     "digitize",
     "matmul",
-    "einsum",
     "polyval",
     "result_type",
     "can_cast",
@@ -112,7 +111,7 @@ REAL = MappingProxyType(
         "enum": "Enum IntEnum StrEnum Flag IntFlag auto unique",
         "abc": "ABC ABCMeta abstractmethod",
         "operator": """
-            add sub mul truediv floordiv mod pow neg pos abs lt le eq ne ge gt and_ or_ xor not_
+            add sub mul truediv floordiv pow neg pos abs lt le eq ne ge gt and_ or_ xor not_
             truth index contains concat countOf indexOf getitem itemgetter""",
         "itertools": """
             accumulate batched chain combinations combinations_with_replacement compress count
@@ -260,8 +259,8 @@ METHODS = """
         repr str format bytes bool int float complex index hash eq ne lt le gt ge round trunc floor
         ceil neg pos abs invert add sub mul matmul truediv floordiv mod divmod pow lshift rshift and
         or xor radd rsub rmul rmatmul rtruediv rfloordiv rmod rdivmod rpow rand ror rxor iadd isub
-        imul itruediv ifloordiv imod ipow iand ior ixor getattr getattribute setattr delattr enter
+        imul itruediv ifloordiv imod ipow iand ior ixor setattr delattr enter
         exit get set delete set_name init_subclass class_getitem copy deepcopy
-    reduce getstate setstate length_hint"""
+    reduce getstate setstate"""
 DEFINED = frozenset(f"__{name}__" for name in METHODS.split())
 """The dunder methods that judged code may define: others are called behind its back."""

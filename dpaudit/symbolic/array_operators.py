@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.arrays import Array, array, cast_one, concrete, element_kind, kind_of, wrap
 from dpaudit.symbolic.questions import largest
 from dpaudit.symbolic.run import current
@@ -24,11 +25,10 @@ def elementwise(operation: Callable[..., Any], a: Any, b: Any) -> Any:
         a = array(a)
     if isinstance(b, list | tuple):
         b = array(b)
+    a, b = (bool(side) if isinstance(side, Answer) else side for side in (a, b))
     for side in (a, b):
-        if side is None:
-            raise current().escape("an operation of an array and None")
         if not isinstance(side, Array | Tracked) and not is_number(side):
-            return NotImplemented
+            raise current().escape(f"an operation of an array and a {type(side).__name__}")
     reals = [side.real if isinstance(side, Array) else side for side in (a, b)]
     if all(side is not None and not isinstance(side, Tracked) for side in reals):
         return wrap(operation(*reals))

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.values import Tracked
 from dpaudit.symbolic.weights import is_number
@@ -144,7 +145,7 @@ class Array:
         elif isinstance(value, list | tuple):
             new = array(value)
             self.store[place] = cast(new.store, new.kind, self.kind)
-        elif isinstance(value, Tracked) or is_number(value) or isinstance(value, bool):
+        elif isinstance(value, Tracked | Answer) or is_number(value) or isinstance(value, bool):
             found = cast_one(value, self.kind)
             if isinstance(self.store[place], np.ndarray):
                 spread = np.empty(self.store[place].shape, dtype=object)
@@ -168,6 +169,8 @@ class Array:
 
     def tolist(self) -> Any:
         """Return the elements as lists of plain numbers."""
+        if self.ndim == 0:
+            return self.item()
         if self.ndim > 1:
             return [row.tolist() for row in self]
         return [v.item() if isinstance(v, np.generic) else v for v in self.store.flat]
@@ -293,8 +296,8 @@ def array(value: Any, dtype: Any = None) -> Array:
     """Return an array of (nested) lists, arrays and numbers."""
     if isinstance(value, Array):
         return value.astype(dtype) if dtype is not None else value.copy()
-    if isinstance(value, range | dict | set | frozenset) or hasattr(value, "__next__"):
-        value = list(value) if not isinstance(value, dict | set | frozenset) else _refused(value)
+    if not isinstance(value, list | tuple | range | Tracked | Answer) and not is_number(value):
+        _refused(value)
     shape = _shape(value)
     store = np.empty(shape, dtype=object)
     _fill(store, value, ())
@@ -324,6 +327,7 @@ def _shape(value: Any) -> tuple[int, ...]:
 def _fill(store: Any, value: Any, index: tuple[int, ...]) -> None:
     if len(index) == store.ndim:
         found = value.store.item() if isinstance(value, Array) else value
+        found = bool(found) if isinstance(found, Answer) else found
         if not isinstance(found, Tracked) and not is_number(found):
             raise current().escape(f"an array of {type(found).__name__}")
         if isinstance(found, np.generic):
@@ -336,6 +340,6 @@ def _fill(store: Any, value: Any, index: tuple[int, ...]) -> None:
 
 def element_kind(value: Any) -> str:
     """Return the kind of array that an element alone would make."""
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, bool | np.bool_ | Answer):
         return "b"
     return "i" if isinstance(value, int | np.integer) else "f"

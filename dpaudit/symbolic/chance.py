@@ -245,10 +245,13 @@ class Source:
     def _whole(self, name: str, low: Any, high: Any, size: Any, more: Any, end: int) -> Any:
         if size is not None or isinstance(low, Array) or isinstance(high, Array):
             raise current().escape("an array of random integers")
+        if more.keys() - {"endpoint"}:
+            raise current().escape(f"random integers with {', '.join(more)}")
         start, stop = (0, int(low)) if high is None else (int(low), int(high))
         stop += end
         real = lambda: int(getattr(self.real, name)(low, high, **more)) - start  # noqa: E731
-        return np.int64(start + self.outcome(stop - start, real))
+        found = start + self.outcome(stop - start, real)
+        return np.int64(found) if name == "integers" else found
 
     def choice(
         self, a: Any, size: Any = None, replace: bool = True, p: Any = None, **_: Any
@@ -279,9 +282,12 @@ class Source:
             found = int(self.real.choice(len(options), replace=replace, p=weights))
             return places.index(found)
 
-        chosen = options[places[self.outcome(len(places), real, p is None)]]
-        chosen = np.int64(chosen) if is_number(a) else chosen
-        return chosen if size is None else array([chosen])
+        place = places[self.outcome(len(places), real, p is None)]
+        if size is not None:
+            return array([options[place]])
+        if is_number(a):
+            return type(np.random.default_rng(0).choice(2))(options[place])
+        return array(options)[place]  # numpy makes an array of them first
 
     def permutation(self, x: Any) -> Any:
         """Return a random order: a public branch."""

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.values import Tracked
 
@@ -22,7 +23,7 @@ def arm_of(value: Any, arms: int) -> int:
     if isinstance(value, Tracked):
         raise current().escape("the arm is a value that depends on rewards or noise")
     try:
-        arm = operator.index(value)
+        arm = int(value) if isinstance(value, Answer) else operator.index(value)
     except TypeError:
         whole = isinstance(value, float) and value.is_integer()
         if not whole:

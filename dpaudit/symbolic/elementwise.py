@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.array_operators import elementwise, mapped
 from dpaudit.symbolic.arrays import Array, array, wrap
 from dpaudit.symbolic.questions import asked
@@ -73,6 +74,8 @@ def is_finite(name: str, value: Any) -> bool:
 
 def lifted(value: Any) -> Any:
     """Return lists as arrays, and everything else as it is."""
+    if isinstance(value, Answer):
+        return bool(value)
     return array(value) if isinstance(value, list | tuple) else value
 
 
@@ -124,7 +127,9 @@ def between(a: Any, b: Any, larger: bool) -> Any:
         return real(a, b)
     for one, other in ((a, b), (b, a)):
         if is_number(one) and math.isinf(one) and finite(other):
-            return one if (one > 0) == larger else other
+            if (one > 0) == larger:
+                raise current().escape("the larger of rewards or noise and infinity")
+            return other
     public = [value for value in (a, b) if is_number(value)]
     if not public or not math.isfinite(public[0]):
         return function(real, a, b)
@@ -208,8 +213,10 @@ def where(condition: Any, *rest: Any) -> Any:
     shape = np.broadcast_shapes(chosen.shape, *shapes)
     parts = [np.broadcast_to(_store(part), shape) for part in (yes, no)]
     chosen = np.broadcast_to(chosen, shape)
+    if not shape:
+        raise current().escape("np.where of a single condition, which is an array")
     found = [parts[0][i] if chosen[i] else parts[1][i] for i in np.ndindex(shape)]
-    return array(found).reshape(shape) if shape else found[0]
+    return array(found, float).reshape(shape)
 
 
 def _symbolic(value: Any) -> bool:

@@ -11,6 +11,7 @@ import ast
 from typing import Any
 
 from dpaudit.symbolic.allowed import ASKED
+from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.run import Escape, Place, current
 from dpaudit.symbolic.stand_ins import HIDDEN, is_plain
 from dpaudit.symbolic.writing import METHODS
@@ -23,11 +24,11 @@ SINGLE = (type(None), bool, type(...), type(NotImplemented))
 
 def same(one: Any, two: Any) -> bool:
     """Answer `one is two`; of numbers, texts and tuples Python promises nothing."""
-    for value in (one, two):
-        if isinstance(value, SINGLE):
+    for value, other in ((one, two), (two, one)):
+        if isinstance(value, SINGLE) and not (isinstance(value, bool) and type(other) is Answer):
             return one is two
     for value in (one, two):
-        if is_plain(value):
+        if is_plain(value) or isinstance(value, Answer):
             raise current().escape(
                 f"`is` on a {type(value).__name__}", "whether two are one object is not fixed"
             )
@@ -116,6 +117,23 @@ class Guarded(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.op, ast.Mod) and not isinstance(node.right, ast.Constant):
             node.right = self._call(node.right, SHOWN, node.right)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:  # noqa: N802
+        """Make text by `%=`."""
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Mod) and not isinstance(node.value, ast.Constant):
+            node.value = self._call(node.value, SHOWN, node.value)
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802
+        """Have a length: Python swallows a TypeError there."""
+        self.generic_visit(node)
+        if node.name == "__len__":
+            asked: list[ast.stmt] = [ast.Expr(self._call(node, CAUGHT)), ast.Raise()]
+            handler = ast.ExceptHandler(ast.Name("TypeError", ast.Load()), None, asked)
+            guarded = ast.Try(node.body, [handler], [], [])
+            node.body = [ast.fix_missing_locations(ast.copy_location(guarded, node))]
         return node
 
     @staticmethod

@@ -217,7 +217,9 @@ class Loader:
         """Return a module of Python with the names that judged code may use."""
         real = importlib.import_module(name)
         found: dict[str, Any] = {
-            it: Poison(f"{name}.{it}") for it in vars(real) if not it.startswith("_")
+            it: Poison(f"{name}.{it}")
+            for it, value in vars(real).items()
+            if not it.startswith("_") and not isinstance(value, ModuleType)
         }
         found |= {it: getattr(real, it) for it in REAL[name].split() if hasattr(real, it)}
         for decorator in MARKING:

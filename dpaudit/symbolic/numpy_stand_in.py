@@ -10,6 +10,7 @@ import numpy as np
 
 from dpaudit.symbolic import elementwise as by_element
 from dpaudit.symbolic.allowed import CONSTANTS, PUBLIC, SIZES, TYPES
+from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.arrays import KINDS, Array, array, cast, concrete, kind_of, wrap
 from dpaudit.symbolic.elementwise import lifted
 from dpaudit.symbolic.poison import Poison, StandIn
@@ -18,10 +19,12 @@ from dpaudit.symbolic.values import Tracked
 
 KEYWORDS = {"axis", "dtype", "endpoint", "decimals", "a", "q", "weights", "minlength", "side", "k"}
 ARGUMENTS = {
-    **dict.fromkeys(["logical_not", "nan_to_num", "count_nonzero", "argwhere", "identity"], 1),
+    **dict.fromkeys(
+        ["diff", "logical_not", "nan_to_num", "count_nonzero", "argwhere", "identity"], 1
+    ),
     **dict.fromkeys(["arange", "linspace", "logspace", "searchsorted", "interp"], 3),
     **dict.fromkeys(["isclose", "allclose"], 4),
-    **dict.fromkeys(["einsum", "meshgrid", "broadcast_shapes", "result_type"], 9),
+    **dict.fromkeys(["meshgrid", "broadcast_shapes", "result_type"], 9),
 }
 """How many positional arguments a function may get; the next one would be `out`."""
 
@@ -51,6 +54,8 @@ def _symbol(value: Any) -> bool:
 
 
 def _real(value: Any) -> Any:
+    if isinstance(value, Answer):
+        return bool(value)
     if isinstance(value, Array):
         return value.real
     if isinstance(value, list | tuple):
@@ -139,7 +144,7 @@ def append(values: Any, more: Any, axis: Any = None) -> Array:
     found: Array = _joined("concatenate")(
         [
             lifted(values).ravel(),
-            array([more] if not isinstance(more, Array | list) else more).ravel(),
+            array(more).ravel(),
         ]
     )
     return found

@@ -45,8 +45,6 @@ def compare(a: Tracked, b: Any, wanted: Signs) -> Any:
             return asked(lambda: sign_of(shadow(a) - b) in wanted, a)
         return sign_of(-b) in wanted
     difference = add(a, b, -1)
-    if not isinstance(difference, Tracked):
-        return sign_of(difference) in wanted
     if not finite(difference):
         return _guessed(a, b, difference, wanted)
     run = current()
@@ -131,6 +129,8 @@ def _possible(difference: Linear) -> Signs:
     """Return the signs that a finite difference can have, whatever was answered before."""
     if difference.publics:
         return SIGNS
+    if not difference.rows and not difference.draws:
+        return frozenset((sign_of(difference.rest),))
     laws = current().laws
     if any(laws[name].continuous for name in difference.draws):
         return APART  # a tie has probability 0
@@ -144,10 +144,10 @@ def _known(difference: Linear) -> Signs:
     while run.filed < len(run.decided):
         before, left = run.decided[run.filed]
         run.filed += 1
-        if isinstance(before, Linear) and finite(before):
+        if isinstance(before, Linear) and finite(before) and (before.forms() or before.publics):
             key, signs = _normal(before), left if _lead(before) > 0 else _turned(left)
             run.signs[key] = run.signs.get(key, SIGNS) & signs
-    if not run.signs:
+    if not run.signs or len(possible) == 1:
         return possible
     signs = run.signs.get(_normal(difference), SIGNS)
     return possible & (signs if _lead(difference) > 0 else _turned(signs))
@@ -172,7 +172,10 @@ def _ranged(difference: Linear) -> Signs:
 def _name(value: Any) -> Any:
     if isinstance(value, Opaque):
         return value.token
-    return (*_normal(value), _lead(value)) if isinstance(value, Linear) else exact(value)
+    if isinstance(value, Linear):
+        part = value.forms() or value.publics
+        return (*_normal(value), _lead(value)) if part else value.rest
+    return exact(value)
 
 
 def _lead(value: Linear) -> Any:
@@ -261,10 +264,8 @@ def _loser(pair: tuple[int, int], difference: Any) -> int | None:
     """Return which of a pair is known to lose; of equal values the first one wins."""
     if isinstance(difference, Linear) and finite(difference):
         signs = _known(difference)
-    elif difference is None or isinstance(difference, Tracked):
-        return None
     else:
-        signs = frozenset((sign_of(difference),))
+        return None
     if signs <= FIRST:
         return pair[1]
     return pair[0] if signs <= LATER else None

@@ -25,6 +25,12 @@ def require_plain(tree: ast.AST, path: str) -> None:
             or any(part in HIDDEN or part.startswith("_") for part in node.kwd_attrs)
         ):
             raise Escape("a pattern that asks for a type or for attributes", "", where)
+        if isinstance(node, ast.MatchSingleton) and isinstance(node.value, bool):
+            raise Escape("a pattern True or False", "write an if", where)
+        leaving = (ast.Return, ast.Break, ast.Continue)
+        last = node.finalbody if isinstance(node, ast.Try | ast.TryStar) else []
+        if any(isinstance(it, leaving) for part in last for it in ast.walk(part)):
+            raise Escape("a finally that is left early", "it swallows exceptions", where)
         for name in _bound(node):
             if name.startswith("__") and name.endswith("__"):
                 raise Escape(f"the name {name}, bound", "it is for Python to say", where)

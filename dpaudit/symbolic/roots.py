@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import re
 import sys
+from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
@@ -48,8 +49,8 @@ UNREAD = frozenset(
         "__orig_bases__",
     ]
 )  # judged code cannot name them
+GETTER: Any = type(vars(namedtuple("Pair", "first"))["first"])  # what a namedtuple reads by
 QUIET = ("typing", "__future__")
-OURS = Path(__file__).parent  # what stands in for functions carries nothing
 EMPTY = type(...)  # in place of what a variable that has no value yet holds
 
 
@@ -72,6 +73,7 @@ class Roots:
     def __init__(self, modules: Iterable[ModuleType], around: Iterable[ModuleType]) -> None:
         self.modules = list(modules)
         self.named = {module.__name__ for module in self.modules}
+        self.files = {str(vars(module).get("__file__", "")) for module in self.modules}
         self.kinds: dict[type, bool] = {}
         self.members: dict[type, list[tuple[str, Any]]] = {}
         around = list(around)
@@ -200,7 +202,8 @@ class Survey:
             self.marks[name] = id(value), texts_of(value)
         if isinstance(value, FunctionType):
             self.roots.known.add(id(value))
-            if Path(value.__code__.co_filename).parent != OURS:  # a text's path cannot be forged
+            path = value.__code__.co_filename  # it cannot be forged
+            if path in self.roots.files or not Path(path).is_absolute():
                 self._function(name, value)
         elif isinstance(value, ModuleType):
             if id(value) not in self.roots.known:
@@ -292,5 +295,5 @@ def _tables(around: Iterable[ModuleType], own: list[ModuleType]) -> list[Any]:
 def _data(value: Any) -> bool:
     """Tell whether a value at module level could carry something; typing's names cannot."""
     kind = type(value)
-    quiet = kind.__module__ in QUIET and imported(kind)
+    quiet = (kind.__module__ in QUIET and imported(kind)) or kind is GETTER
     return not quiet and kind is not re.Pattern

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.arrays import Array
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.poison import Poison
@@ -88,6 +89,10 @@ class Copier:
                 if self.instead is not None:
                     return self.instead.get(len(self.key) - 1, value)
             return value if self.replace is None else self.replace.get(id(value), value)
+        if kind is Answer:
+            if self.key is not None:
+                self.key.append(("answer", value.truth))
+            return value
         if kind in ATOMS:
             if value != value and not self.inside_array:
                 raise Escape("nan kept between rounds", "lists compare it by identity")

@@ -134,7 +134,7 @@ OURS: tuple[tuple[type, tuple[type, ...]], ...] = (
     (Array, (np.ndarray,)),
     (PythonSource, (np.random.Generator, np.random.RandomState, random.Random)),
 )
-HIDDEN = {"real", "args"} | {
+HIDDEN = {"real", "args", "convert", "real_type"} | {
     name
     for ours, theirs in OURS
     for name in {*dir(ours)} - {known for it in theirs for known in dir(it)}
@@ -145,7 +145,7 @@ HIDDEN = {"real", "args"} | {
 
 def owner(value: Any, name: str) -> Any:
     """Return what is asked for a name that only our own objects have; not if it is one of them."""
-    if isinstance(value, (Tracked, Array, Source, BaseException)):
+    if isinstance(value, (Tracked, Array, Source, BaseException, _Kind)):
         raise current().escape(f"the attribute {name} of a {type(value).__name__}")
     return value
 
@@ -236,6 +236,8 @@ def _named(real: Callable[..., Any], writing: Writing) -> Callable[..., Any]:
             if str(name).startswith("__"):
                 raise current().escape(f"the name {name}, written to", "it is for Python to say")
             writing.owned(thing)
+        if real is hasattr or (real is getattr and more):
+            return _found(thing, name, real, more)
         if real is not getattr:
             return real(thing, name, *more)
         if name in METHODS:
@@ -247,6 +249,18 @@ def _named(real: Callable[..., Any], writing: Writing) -> Callable[..., Any]:
         return described(thing, name) if name in ASKED else real(thing, name, *more)
 
     return apply
+
+
+def _found(thing: Any, name: str, real: Any, more: tuple[Any, ...]) -> Any:
+    """Look for an attribute; an AttributeError from within a property is nobody's answer."""
+    try:
+        found = described(thing, name) if name in ASKED else getattr(thing, name)
+    except AttributeError as error:
+        inner = error.__traceback__.tb_next if error.__traceback__ else None
+        if inner is not None and inner.tb_frame.f_code.co_filename in current().files:
+            raise current().escape(f"an AttributeError within {name}, which is swallowed") from None
+        return False if real is hasattr else more[0]
+    return True if real is hasattr else found
 
 
 def absolute(value: Any) -> Any:
@@ -295,6 +309,12 @@ def math_functions() -> dict[str, Any]:
     return found
 
 
+def _zero(value: Any) -> bool:
+    if isinstance(value, Linear):
+        return value.rest == 0 and not value.forms() and not value.publics
+    return isinstance(value, float) and value == 0
+
+
 def _math(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
     def apply(*given: Any, **named: Any) -> Any:
         if named:
@@ -309,7 +329,7 @@ def _math(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
                     return sum(given[0])
                 raise current().escape(f"math.{name} of rewards or noise")
             return real(*given)
-        if name in ("copysign", "atan2") and any(isinstance(it, float) and it == 0 for it in given):
+        if name in ("copysign", "atan2") and any(map(_zero, given)):
             raise current().escape(f"math.{name} of zero", "in real arithmetic it has no sign")
         if not any(isinstance(value, Tracked) for value in given):
             return real(*given)

@@ -7,6 +7,7 @@ lie elsewhere, so that code which compares such texts would be read as another p
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import enum
 from collections import deque
 from collections.abc import Callable
@@ -61,6 +62,8 @@ def _require(value: Any, depth: int) -> None:
         raise current().escape(f"the text of a {kind.__name__}")
     if depth > DEEPEST:
         raise current().escape("the text of a deeply nested value")
+    fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
+    parts += tuple(getattr(value, field.name, None) for field in fields)
     for part in (*parts, *getattr(value, "__dict__", {}).values()):
         _require(part, depth + 1)
 

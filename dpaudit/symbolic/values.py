@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.symbolic import handmade
+from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.handmade import Made
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.weights import Weights, combined, exact, is_number, scaled
@@ -51,9 +52,21 @@ def _no(what: str) -> Callable[..., Any]:
     return refuse
 
 
+def _answered(found: Any) -> Any:
+    return found if found is NotImplemented else Answer(found)
+
+
 def _require_real(other: Any) -> None:
-    if isinstance(other, complex | np.complexfloating):
-        raise current().escape("a comparison of rewards or noise with a complex number")
+    if isinstance(other, complex | np.complexfloating | list | tuple):
+        kind = type(other).__name__
+        raise current().escape(f"a comparison of rewards or noise with a {kind}")
+
+
+def unlike(other: Any) -> Any:
+    """Return NotImplemented for an array; what else is no number ends in silence."""
+    if type(other).__name__ == "Array":
+        return NotImplemented
+    raise current().escape(f"an operation of rewards or noise and a {type(other).__name__}")
 
 
 class Tracked:
@@ -136,28 +149,28 @@ class Tracked:
         return function(operator.mod, self, other)
 
     def __lt__(self, other: Any) -> Any:
-        return questions.compare(self, other, frozenset((-1,)))
+        return _answered(questions.compare(self, other, frozenset((-1,))))
 
     def __le__(self, other: Any) -> Any:
-        return questions.compare(self, other, frozenset((-1, 0)))
+        return _answered(questions.compare(self, other, frozenset((-1, 0))))
 
     def __gt__(self, other: Any) -> Any:
-        return questions.compare(self, other, frozenset((1,)))
+        return _answered(questions.compare(self, other, frozenset((1,))))
 
     def __ge__(self, other: Any) -> Any:
-        return questions.compare(self, other, frozenset((0, 1)))
+        return _answered(questions.compare(self, other, frozenset((0, 1))))
 
     def __eq__(self, other: Any) -> Any:
         if other is None or isinstance(other, str):
             return False
         _require_real(other)
-        return questions.compare(self, other, frozenset((0,)))
+        return _answered(questions.compare(self, other, frozenset((0,))))
 
     def __ne__(self, other: Any) -> Any:
         if other is None or isinstance(other, str):
             return True
         _require_real(other)
-        return questions.compare(self, other, APART)
+        return _answered(questions.compare(self, other, APART))
 
     def __bool__(self) -> bool:
         found = questions.compare(self, 0, APART)
@@ -269,10 +282,8 @@ def is_scalar(value: Any) -> bool:
 
 
 def linear(rest: Any, rows: Weights, draws: Weights, real: Any, publics: Weights) -> Any:
-    """Return a linear value; a plain number where nothing is left of it."""
-    if rows or draws or publics:
-        return Linear(rest, rows, draws, real, publics)
-    return float(rest)
+    """Return a linear value; where nothing is left of it, a number of unknown type."""
+    return Linear(rest, rows, draws, real, publics)
 
 
 def opaque(
@@ -295,11 +306,12 @@ def _scaled(a: Linear, factor: Any, real: Any) -> Linear:
 
 def add(a: Tracked, b: Any, factor: int) -> Any:
     """Return a + factor b."""
+    b = int(b) if isinstance(b, Answer) else b
     if not is_scalar(b):
-        return NotImplemented
+        return unlike(b)
     real = _shadowed(lambda x, y: x + factor * y, a, b)
     if is_number(b) and isinstance(b, float | np.floating) and math.isinf(b):
-        return factor * float(b) if finite(a) else opaque(a.forms(), real)
+        raise current().escape("rewards or noise beside infinity", "compare with it instead")
     if isinstance(a, Linear):
         if is_number(b):
             return Linear(a.rest + factor * exact(b), a.rows, a.draws, real, a.publics)
@@ -318,13 +330,14 @@ def add(a: Tracked, b: Any, factor: int) -> Any:
 
 def multiply(a: Tracked, b: Any) -> Any:
     """Return a b."""
+    b = int(b) if isinstance(b, Answer) else b
     if not is_scalar(b):
-        return NotImplemented
+        return unlike(b)
     real = _shadowed(operator.mul, a, b)
     if is_number(b):
         factor = exact(b)
         if factor == 0:
-            return 0.0 if finite(a) else opaque(a.forms(), real)
+            return Linear(0, NONE, NONE, real) if finite(a) else opaque(a.forms(), real)
         return _scaled(a, factor, real) if isinstance(a, Linear) else _affine(a, 0, factor, real)
     if noise := handmade.product(current(), a, b):
         return Linear(0, {}, noise, real)
@@ -334,10 +347,11 @@ def multiply(a: Tracked, b: Any) -> Any:
 def divide(a: Tracked, b: Any) -> Any:
     """Return a / b."""
     if not is_scalar(b):
-        return NotImplemented
+        return unlike(b)
     if is_number(b):
         if isinstance(b, float | np.floating) and math.isinf(b):
-            return 0.0 if finite(a) else opaque(a.forms(), _shadowed(operator.truediv, a, b))
+            real = _shadowed(operator.truediv, a, b)
+            return Linear(0, NONE, NONE, real) if finite(a) else opaque(a.forms(), real)
         divisor = exact(b)
         if divisor == 0:
             raise current().escape("division of a reward or of noise by zero")
@@ -348,6 +362,12 @@ def divide(a: Tracked, b: Any) -> Any:
 
 def ratio(a: Any, b: Any) -> Any:
     """Return a / b for a tracked b; dividing by zero may raise, which shows b."""
+    if isinstance(b, Linear) and not (b.rows or b.draws or b.publics):
+        if b.rest == 0:
+            raise current().escape("a division by zero, of Python's type or numpy's")
+        return (
+            divide(a, b.rest) if isinstance(a, Tracked) else Linear(exact(a) / b.rest, NONE, NONE)
+        )
     may_raise("a division by a value that depends on rewards or noise", b)
     return opaque(union(a, b), _shadowed(operator.truediv, a, b))
 

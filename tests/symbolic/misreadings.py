@@ -135,6 +135,286 @@ H=np.random.default_rng(0)
     'integers s09': ('', 'self.g=np.random.default_rng(3); self.h=np.random.default_rng(1)', 'x=self.g.random()', 'x=self.h.random()', 'return int(self.g.integers(0,2)) if self.t == 2 else 0',),
 }
 ASKED = {
+    'boolsum2 b01b again': ('(x[0]>=0)+(x[0]<=1) != 2', 'x=np.array([reward, 1.0])',),
+    'istrue b02 again': ('not ((x[0]>=0) is True)', 'x=np.array([reward, 1.0])',),
+    'isbool b03 again': ('not isinstance(x[0]>=0, bool)', 'x=np.array([reward, 1.0])',),
+    'invert b04 again': ('not ~(x[0]>=0)', 'x=np.array([reward, 1.0])',),
+    'match b05 again': ('flag', """\
+x=np.array([reward, 1.0])
+match x[0]>=0:
+    case True: flag=False
+    case _: flag=True
+""",),
+    'npge b06 again': ('not (np.greater_equal(reward,0) is True)',),
+    'npge b06b again': ('np.greater_equal(reward,0)+np.less_equal(reward,1) == 1',),
+    'npfloat b07 again': ('isinstance(x[0]-x[0], np.floating)', 'x=np.array([reward, 1.0])',),
+    'hasitem b07b again': ("hasattr(x[0]-x[0],'item')", 'x=np.array([reward, 1.0])',),
+    'zerodiv b07c again': ('flag', """\
+x=np.array([reward, 1.0])
+try:
+    1.0/(x[0]-x[0])
+    flag=True
+except ZeroDivisionError:
+    flag=False
+""",),
+    'type b07d again': ('type(x[0]*0) is not float', 'x=np.array([reward, 1.0])',),
+    'boolcmp b07f again': ('(d==0)+(d==0) == 1', """\
+x=np.array([reward, 1.0])
+d=x[0]-x[0]
+""",),
+    'sum b07g again': ('isinstance(np.sum(x)-np.sum(x), np.floating)', 'x=np.array([reward, 1.0])',),
+    'inf b07h again': ('isinstance(x[0]+math.inf, np.floating)', 'x=np.array([reward, 1.0])',),
+    'wherekind b08 again': ('w[0] == 0.7', """\
+x=np.array([reward, 1.0])
+w=np.where([True],[0],[reward]); w[0]=0.7
+""",),
+    'wherekind b08b again': ('np.where([True],[0],[reward]).dtype == float',),
+    'where0 b08d again': ('np.ndim(np.where(True,0.5,reward)) == 0 and isinstance(np.where(True,0.5,reward), np.ndarray)',),
+    'iterarr b09 again': ('np.array(iter([1,2])).ndim == 0',),
+    'gen b09b again': ('np.ndim(np.asarray(k for k in [1,2])) == 0',),
+    'values b09c again': ('np.array({1:2}.values()).ndim == 0',),
+    'size b09d again': ('np.size({1:2,2:3}.values()) == 1',),
+    'ownlen b09e again': ('np.array(C()).ndim == 0', '', """\
+class C:
+    def __len__(self): return 2
+    def __iter__(self): return iter([1,2])
+""",),
+    'keys b09f again': ('np.size({1:2,2:3}.keys()) == 1',),
+    'tolist0 b10 again': ('not isinstance(np.array(1).tolist(), list)',),
+    'randint b11 again': ('isinstance(np.random.randint(2), int)',),
+    'choice b11b again': ('isinstance(self.rng.choice(2), int)',),
+    'choicelist b11c again': ('not isinstance(self.rng.choice([0,1]), int)',),
+    'choicerange b11e again': ('not isinstance(self.rng.choice(range(2)), int)',),
+    'int8 b11g again': ('self.rng.integers(1,2,dtype=np.int8)+np.int8(127) < 0',),
+    'choicebooladd b11j again': ('self.rng.choice([True])+self.rng.choice([True]) == 1',),
+    'choiceone b11k again': ('isinstance(self.rng.choice([0, True]), np.integer)',),
+    'augmod b12 again': ("'built-in' in s or 'ufunc' in s", """\
+s='%s'
+s %= (np.zeros,)
+""",),
+    'opmod b12b again': ("'built-in' in s", "s=operator.mod('%s',(np.zeros,))",),
+    'opmodaddr b12c again': ("operator.mod('%s',(self.o,)) == self.s", '', 'class O: pass', "self.o=O(); self.s=operator.mod('%s',(self.o,))",),
+    'reduce b12d again': ("'ufunc' in s", "s=functools.reduce(operator.mod,['%s',np.sqrt])",),
+    'augaddr b12e again': ('s == self.s', """\
+s='%s'
+s %= (self.o,)
+""", 'class O: pass', """\
+self.o=O(); s='%s'
+s %= (self.o,)
+self.s=s
+""",),
+    'finbreak b14b again': ('v==1', """\
+v=0
+while True:
+    try:
+        float.is_integer(reward)
+        v=1
+    finally:
+        break
+""",),
+    'finret b14d again': ('f(reward)==1', '', """\
+def f(r):
+    v=0
+    try:
+        y=np.array([1],ndmin=2)
+        v=1
+    finally:
+        return v
+""",),
+    'finret b14f again': ('f(reward)==1', '', """\
+def f(r):
+    v=0
+    try:
+        np.ones_like(5)
+        v=1
+    finally:
+        return v
+""",),
+    'sortkey b17 again': ('isinstance(sorted([x[0]>=0, False])[0], bool) and not isinstance(sorted([x[0]>=0, False])[1], bool)', 'x=np.array([reward, 1.0])',),
+    'boolarr b18 again': ('np.array([x[0]>=0]).dtype == bool and isinstance(np.all(x>=0), np.bool_) and not isinstance(x[1]>=0,bool) and (x[0]>=0)+(x[0]>=0)==1', 'x=np.array([reward, 1.0])',),
+    'neglist b19 again': ('np.array([reward>=0, 2]).dtype == int and (np.float64(1)*reward >= 0)+(np.float64(1)*reward>=0) == 1',),
+    'mean b20 again': ('(np.mean([reward,1.0])>=0)+(np.mean([reward,1.0])>=0) == 1',),
+    'natural b21 again': ('(m[0]>=0) + (m[1]>=0) + (m[2]>=0) < 3', 'm=np.array([reward,reward,reward])',),
+    'sum int d01 again': ('isinstance(np.array([1,2]).sum(), np.integer) and isinstance(sum(np.array([reward,1.0]))*0, np.floating)',),
+    'npmaxscalar d02c again': ('isinstance(np.maximum(reward,math.inf), np.floating)',),
+    'subtract d03 again': ('isinstance(np.subtract(reward,reward), np.floating)',),
+    'add d03b again': ('isinstance(np.multiply(reward,0), np.floating)',),
+    'divzero d04 again': ('flag', """\
+d=np.mean([reward])-np.mean([reward])
+try:
+    q=1/d
+    flag=True
+except ZeroDivisionError:
+    flag=False
+""",),
+    'full d07 again': ('np.full(2,reward).dtype==float and isinstance((np.full(2,reward)[0]>=0), np.bool_)',),
+    'values arr d10d again': ('np.asarray({0:1.0}.values()).dtype == object',),
+    'appenddict d10f again': ('np.append([1.0],{0:1,1:2}.values()).size == 2',),
+    'sumvalues d10g again': ('f(reward)==1', '', """\
+def f(r):
+    v=1
+    try:
+        v=2 if np.mean({0:r}.values())>=0 else 2
+    finally:
+        return v
+""",),
+    '0d where d11l again': ('isinstance(np.where(True, reward, 0.0), np.ndarray)',),
+    'eqlist d15 again': ("isinstance(np.zeros(2)==[0,0], np.ndarray) and (np.zeros(2)=='a') is not False",),
+    'eqobj d15b again': ('isinstance(np.zeros(2)==C(), np.ndarray)', '', 'class C: pass',),
+    'neobj d15c again': ('isinstance(np.zeros(2)!=C(), np.ndarray)', '', 'class C: pass',),
+    'rowobj d15e again': ('C()+np.ones(2) is not None and isinstance(np.ones(2)+C(), np.ndarray)', '', """\
+class C:
+    def __radd__(self,o): return 7
+    def __add__(self,o): return 7
+""",),
+    'sortedcmp d16 again': ('sorted([x[0]>=0, x[0]<=1])[0]+sorted([x[0]>=0])[0] == 1', 'x=np.array([reward])',),
+    'dictbool d17 again': ('isinstance(list({x[0]>=0: 1})[0], np.bool_)', 'x=np.array([reward])',),
+    'and d18 again': ('((x[0]>=0) & (x[0]<=1)) + ((x[0]>=0) & True) == 1', 'x=np.array([reward])',),
+    'notplus d18b again': ('((x[0]<0) == False) + (not (x[0]<0)) == 1', 'x=np.array([reward])',),
+    'sub d18c again': ('f(reward)==1', '', """\
+def f(r):
+    v=1
+    try:
+        x=np.array([r])
+        (x[0]>=0)-(x[0]>=0)
+        v=0
+    finally:
+        return v
+""",),
+    'neg d18d again': ('f(reward)==1', '', """\
+def f(r):
+    v=1
+    try:
+        x=np.array([r])
+        [5,6][x[0]>=0]
+        v=0
+    finally:
+        return v
+""",),
+    'count d18e again': ('[True,False].count(x[0]>=0)+0==1 and int(x[0]>=0)==1 and (x[0]>=0).__class__ is not bool', 'x=np.array([reward])',),
+    'div d18f again': ('isinstance((x[0]>=0)//(x[0]>=0), np.int8)', 'x=np.array([reward])',),
+    'pow d18h again': ('isinstance((x[0]>=0)**2, np.integer)', 'x=np.array([reward])',),
+    'einsumview e01 again': ('a[0]==1', """\
+a=np.zeros(2)
+np.einsum('i->i',a)[0]=1
+""",),
+    'diff0 e02 again': ('a[0]==1', """\
+a=np.zeros(2)
+np.diff(a,0)[0]=1
+""",),
+    'eqlist e03 again': ('isinstance(x[0]==[5.0], np.ndarray)', 'x=np.array([reward, 1.0])',),
+    'nelist e03b again': ('isinstance(x[0]!=(5.0,), np.ndarray)', 'x=np.array([reward, 1.0])',),
+    'eqtrue e03c again': ('not (x[0] == [x[0]]) == False', 'x=np.array([reward, 1.0])',),
+    'hasprop e04 again': ("hasattr(self.c,'p')", '', """\
+class C:
+    @property
+    def p(self): return np.add.reduce([1,2])
+""", 'self.c=C()',),
+    'getattr e04d again': ('self.c.p==1', '', """\
+class C:
+    @property
+    def p(self):
+        np.sqrt.nin
+        return 1
+    def __getattr__(self,n): return 2
+""", 'self.c=C()',),
+    'item e04f again': ('self.c.p==1', 'self.c.r=reward', """\
+class C:
+    r=0.5
+    @property
+    def p(self):
+        d=np.array([self.r])
+        (d[0]-d[0]).item()
+        return 1
+    def __getattr__(self,n): return 0
+""", 'self.c=C()',),
+    'lenhint e05 again': ('self.c.v==1', 'list(self.c)', """\
+class C:
+    v=0
+    def __len__(self):
+        np.array([1],ndmin=2)
+        self.v=1
+        return 0
+    def __iter__(self): return iter([])
+""", 'self.c=C()',),
+    'finally addreduce e06 again': ('f()==1', '', """\
+def f():
+    v=0
+    try:
+        np.add.reduce([1]); v=1
+    finally:
+        return v
+""",),
+    'intdiv e08b again': ('isinstance(1//(1+x[0]*0), np.floating)', 'x=np.array([reward, 1.0])',),
+    'chain e09 again': ('(0<=x[0]<=1) is not True', 'x=np.array([reward, 1.0])',),
+    'max e09b again': ('max(x[0]>=0, False) is not True', 'x=np.array([reward, 1.0])',),
+    'any e09c again': ('(any([x[0]<0]) or (x[0]>=0)) is not True', 'x=np.array([reward, 1.0])',),
+    'dictget e09d again': ('{True:1}.get(x[0]>=0)==1 and [x[0]>=0][0] is not True', 'x=np.array([reward, 1.0])',),
+    'assign e09e again': ('self.f is not True', """\
+x=np.array([reward, 1.0])
+self.f=x[0]>=0
+""", '', 'self.f=True',),
+    'format e10 again': ("f'{x[0]>=0!r}' != 'True'", 'x=np.array([reward, 1.0])',),
+    'repr e10b again': ("repr(x[0]>=0) != 'True'", 'x=np.array([reward, 1.0])',),
+    'reprlist e10c again': ("str([x[0]>=0]) != '[True]'", 'x=np.array([reward, 1.0])',),
+    'reprchoice e10d again': ("repr(self.rng.choice([1])) != '1'",),
+    'reprzero e10e again': ("repr(1+x[0]*0) != '1.0'", 'x=np.array([reward, 1.0])',),
+    'wheremask e11 again': ('np.where(np.array([True,True]),np.array([1,2]),np.array([reward,reward])).dtype==float',),
+    'choicenp e12 again': ('isinstance(self.rng.choice((0,1)), np.integer)',),
+    'choicemix e12b again': ('isinstance(self.rng.choice([1,2.0]), float) and not isinstance(self.rng.choice([1]), int)',),
+    'overflow e12c again': ('self.rng.choice([2**62])*2 < 0',),
+    'npchoice int e12d again': ('np.random.choice(2).__class__ is int or isinstance(np.random.choice(2), int)',),
+    'reshape0 e13 again': ('np.array([1.0]).reshape(()).tolist() == 1.0',),
+    'minlist e14 again': ('isinstance(np.array([[1,2],[3,4]]).min(axis=0).tolist()[0], int) and isinstance(np.zeros(()).tolist(), float)',),
+    'negidx e16 again': ('isinstance(operator.truth(x[0]),bool) and operator.ge(x[0],0) is not True', 'x=np.array([reward, 1.0])',),
+    'mapge e17 again': ('list(map(operator.ge, x, [0,0]))[0] is not True', 'x=np.array([reward, 1.0])',),
+    'iteritem e18 again': ('[v>=0 for v in x][0] is not True', 'x=np.array([reward, 1.0])',),
+    'tolist e19 again': ('[v-v for v in x][0].__class__ is not float or isinstance([v-v for v in x][0], np.floating)', 'x=np.array([reward, 1.0])',),
+    'bytesaug e25b again': ("b'built-in' in s", """\
+s=b'%a'
+s %= (np.zeros,)
+""",),
+    'strjoin e26 again': ("'zeros' in '%s'.replace('%s', operator.mod('%s', (np.zeros,))) and 'function' in operator.mod('%s',(np.zeros,)) and 'built-in' in operator.mod('%s',(np.zeros,))",),
+    'convert g01 again': ("not hasattr(float,'convert')",),
+    'realtype g01b again': ("getattr(int,'real_type',None) is None",),
+    'convert g01c again': ('self.c.p==1', '', """\
+class C:
+    @property
+    def p(self): return float.convert(2.0)
+    def __getattr__(self,n): return 1
+""", 'self.c=C()',),
+    'dcrepr g02 again': ("'built-in' in repr(D())", '', """\
+@dataclasses.dataclass
+class D:
+    f: object = dataclasses.field(init=False, default=np.zeros)
+""",),
+    'dcrepr g02b again': ("'ufunc' in repr(D())", '', """\
+@dataclasses.dataclass
+class D:
+    f: object = dataclasses.field(init=False, default=np.sqrt)
+""",),
+    'mro g03 again': ("float.mro()[0] is float and len(bool.mro())==3 and bool.mro()[1] is int and np.float64.mro().index(float)>0 and not hasattr(str,'convert')",),
+    'sumset g05 again': ('np.ndim({0:1}.items())==0',),
+    'zip g06 again': ('np.array(zip([1],[2])).ndim==0',),
+    'map g06b again': ('np.array(map(float,[1,2])).size==1',),
+    'ndimgen g06c again': ('np.ndim(x for x in [1])==0',),
+    'liststr g08 again': ('isinstance(np.sum([reward,1.0])*0, np.floating)',),
+    'arrpow g10 again': ('isinstance(float(reward)-float(reward), float) and not isinstance(np.float64(1)*reward*0, float) or isinstance(np.float64(1)*reward*0, np.floating)',),
+    'pyint np g11 again': ('isinstance(np.int64(2)*reward*0, np.floating)',),
+    'idxcount g12 again': ('isinstance(np.int64(2)*reward>=0, np.bool_)',),
+    'sumcount g13 again': ('np.float64(0.5)+reward >= 0 and not ((np.float64(0.5)+reward >= 0) is True)',),
+    'augtuple g15 again': ("'%d' % 5 == '5' and s.startswith('<built')", """\
+s='%s'
+s %= np.zeros
+""",),
+    'zerodiv g16 again': ('flag', """\
+try:
+    q=1/(np.float64(1)*reward*0)
+    flag=True
+except ZeroDivisionError:
+    flag=False
+""",),
+    'argchoice g17 again': ('isinstance(random.choice(np.array([0,1])), np.integer) and isinstance(self.rng.choice([0,1])*1.0, np.floating)',),
     'reshape a07c': ('self.a[0,0]==0', 'self.a.reshape(-1)[0]=1', '', 'self.a=np.zeros((2,3)).T', False,),
     'import as same g01': ('not (x is y)', 'x, y = [], []', 'from operator import eq as __same__', '', False,),
     'class described g02': ('self.rng is self.rng', '', """\
@@ -321,6 +601,24 @@ def f(x,y): return isinstance(x,int)
     'index m11': ('not ([x].count(x.conjugate()) == 1)', 'x=np.sqrt((abs(reward-0.300005)-0.000005))', '', '', True,),
 }
 OTHERS = {
+    'invert h01 again': """\
+import numpy as np
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.rng, self.last, self.noisy, self.t, self.lock = rng, np.zeros(arms), np.zeros(arms), 0, None
+    def select(self):
+        if self.lock is not None:
+            return self.lock
+        return self.t if self.t < 2 else int(np.argmax(self.noisy))
+    def update(self, arm, reward):
+        self.t += 1
+        self.last[arm] = reward
+        self.noisy[arm] = reward + self.rng.laplace(0, 1.0)
+        if ~(self.last[arm] >= 0):
+            return
+        if 0.9 < self.last[arm] < 0.90001:
+            self.lock = 1 - arm
+""",
     'opaque identity c01': """\
 import numpy as np
 class Policy:
@@ -754,7 +1052,7 @@ class Policy:
 }
 IMPORTS = """
 import abc, collections, collections.abc, contextlib, copy, dataclasses, enum, functools, math
-import numbers, operator, random, typing
+import itertools, numbers, operator, random, typing
 import numpy as np
 """
 POLICY = """

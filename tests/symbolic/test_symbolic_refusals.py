@@ -1,0 +1,87 @@
+"""What ends in silence does so for its own reason; draws are those of the real laws."""
+
+import random
+
+import numpy as np
+import pytest
+
+from dpaudit.symbolic.chance import Source
+from dpaudit.symbolic.prove import prove
+from dpaudit.symbolic.python_chance import PythonSource
+from dpaudit.symbolic.run import Run, active
+from dpaudit.symbolic.subject import Target
+from dpaudit.verdict import Status
+
+POLICY = """
+import collections.abc, functools, random
+{before}
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.arm, self.rng, self.n = 0, rng, {kept}
+
+    def select(self):
+        return self.arm
+
+    def update(self, arm, reward):
+        {done}
+"""
+REFUSED = {
+    "derived from int": ("class N(int): pass", "N(0)", "self.n.leak = reward"),
+    "derived from str": ("class N(str): pass", "N('')", "self.n.leak = reward"),
+    "an attribute of a ABCMeta, written to": (
+        "",
+        "0",
+        "collections.abc.Mapping.leak = reward > 0.5; self.arm = 0",
+    ),
+    "a cached function": (
+        "@functools.cache\ndef coin(): return random.random() < 0.75",
+        "0",
+        "self.arm = int(reward > 0.5) if coin() else int(reward <= 0.5)",
+    ),
+    "a seeded generator": (
+        "import numpy as np\nG = np.random.default_rng(0)",
+        "0",
+        "self.arm = int(G.random() < 0.5)",
+    ),
+    "while the policy runs": ("", "0", "import beside; self.arm = 0"),
+    "that is caught": ("", "0", "\n        try: None.x\n        except AttributeError: pass"),
+    "kept beside it": ("class C: pass", "[C(), 0]", "self.n[1] = self.n[0].__dict__"),
+    "not laid out row by row": (
+        "import numpy as np",
+        "np.zeros((2, 3)).T",
+        "self.arm = 0",
+    ),
+    "the type of a reward": ("", "0", "self.arm = int(isinstance(reward, float))"),
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_the_reason_is_named(tmp_path, reason):
+    before, kept, done = REFUSED[reason]
+    (tmp_path / "beside.py").write_text("x = 0\n")
+    file = tmp_path / "policy.py"
+    file.write_text(POLICY.format(before=before, kept=kept, done=done))
+    found = prove(Target(f"{file}:Policy", 2, 6, 1.0), 20.0).finding
+    assert found.status is Status.SILENT and reason in found.reason
+
+
+PYTHON = ["uniform(0.25, 0.75)", "random()", "gauss(1, 2)", "normalvariate(0, 3)"]
+PYTHON += ["expovariate(2.0)", "betavariate(2, 3)"]
+NUMPY = ["laplace(1, 2)", "normal(1, 2)", "uniform(-1, 3)", "random()", "exponential(2)"]
+NUMPY += ["gumbel(0, 2)", "logistic(1, 2)", "beta(2, 3)", "gamma(2, 3)", "standard_normal()"]
+NUMPY += ["integers(1, 7)", "choice(5)", "choice([3, 1, 4])", "binomial(1, 0.3)"]
+
+
+@pytest.mark.parametrize("text", PYTHON)
+def test_draws_are_those_of_python(text):
+    with active(Run(guarded=True)):
+        found = eval(f"rng.{text}", {"rng": PythonSource(False, random.Random(3))})
+    assert found.shadow == pytest.approx(eval(f"rng.{text}", {"rng": random.Random(3)}))
+
+
+@pytest.mark.parametrize("text", NUMPY)
+def test_draws_are_those_of_numpy(text):
+    with active(Run(guarded=True)):
+        found = eval(f"rng.{text}", {"rng": Source(False, np.random.default_rng(3))})
+    wanted = eval(f"rng.{text}", {"rng": np.random.default_rng(3)})
+    assert getattr(found, "shadow", found) == pytest.approx(wanted)
