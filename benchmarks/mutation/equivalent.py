@@ -80,6 +80,13 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ),
     ("dpaudit/symbolic/poison.py", "StandIn.__getattr__", "pass"): "it ends in silence instead",
     ("dpaudit/symbolic/texts.py", "_require", "if False:"): "more ends in silence",
+    ("dpaudit/affine.py", "judged", "hunting = (HUNT_SHARE)"): SOONER,
+    ("dpaudit/structure/walk.py", "Walk.judge", "(rng.standard_cauchy(shape) /"): (
+        "rules are tried on other registers"
+    ),
+    ("dpaudit/structure/certificate.py", "of_walk", "pass # what follows"): (
+        "states are visited in this order"
+    ),
     ("dpaudit/structure/walk.py", "Walk", "Row(float(0)"): ZERO,
     ("dpaudit/structure/walk.py", "Walk", "Row(Fraction(0), 1, 0)"): WORDS,
     ("dpaudit/structure/walk.py", "Walk", "Row(Fraction(0), 0, 1)"): WORDS,
