@@ -183,8 +183,8 @@ OPTIMISTIC: list[tuple[str, str, str, str]] = [
     ),
     (
         "dpaudit/structure/prove.py",
-        "            walk.visit_again(deadline)\n",
-        "",
+        "            walk.visit_again(deadline)\n            with suppress",
+        "            with suppress",
         "add up arm by arm without looking at the walked part again",
     ),
     (
