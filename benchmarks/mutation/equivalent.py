@@ -87,6 +87,10 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("dpaudit/structure/certificate.py", "of_walk", "pass # what follows"): (
         "states are visited in this order"
     ),
+    ("dpaudit/structure/prove.py", "bound", "if False:"): "the walk that comes first takes longer",
+    ("dpaudit/symbolic/roots.py", "Survey._add", "if True]"): (
+        "a tuple that is shared is like its copy"
+    ),
     ("dpaudit/structure/walk.py", "Walk", "Row(float(0)"): ZERO,
     ("dpaudit/structure/walk.py", "Walk", "Row(Fraction(0), 1, 0)"): WORDS,
     ("dpaudit/structure/walk.py", "Walk", "Row(Fraction(0), 0, 1)"): WORDS,

@@ -110,10 +110,17 @@ def test_programs_on_symbols_do_what_numpy_does(numbers, writes, value):
     assert np.allclose(np.asarray(found, float), np.asarray(wanted, float), rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("value", ["a+b", "m.sum(axis=0)", "np.where(i>1,a,b)", "a@b", "m.T"])
+@pytest.mark.parametrize(
+    "value", ["a+b", "s*a", "s-m", "m.sum(axis=0)", "np.where(i>1,a,b)", "a@b", "m.T"]
+)
 def test_what_policies_need_is_followed(value):
     with active(Run(guarded=True)) as now:
         symbols = [Linear(0, {now.row(k, 0.5): 1}, {}, 0.5) for k in range(6)]
         scope = {"np": numpy_module(StandIn("random")), "a": array(symbols[:3])}
-        scope |= {"b": array(symbols[3:]), "m": array(symbols).reshape(2, 3), "i": array([0, 2, 1])}
+        scope |= {
+            "s": symbols[0],
+            "b": array(symbols[3:]),
+            "m": array(symbols).reshape(2, 3),
+            "i": array([0, 2, 1]),
+        }
         eval(value, scope)

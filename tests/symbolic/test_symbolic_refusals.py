@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dpaudit.symbolic.chance import Source
+from dpaudit.symbolic.loading import Loader
 from dpaudit.symbolic.prove import prove
 from dpaudit.symbolic.python_chance import PythonSource
 from dpaudit.symbolic.run import Run, active
@@ -85,3 +86,43 @@ def test_draws_are_those_of_numpy(text):
         found = eval(f"rng.{text}", {"rng": Source(False, np.random.default_rng(3))})
     wanted = eval(f"rng.{text}", {"rng": np.random.default_rng(3)})
     assert getattr(found, "shadow", found) == pytest.approx(wanted)
+
+
+FOLLOWED = {
+    "a lookup that fails": (
+        "import numpy as np",
+        "{}",
+        """
+        try:
+            self.arm = self.n[arm]
+        except KeyError:
+            self.n[arm] = int(reward + self.rng.laplace(0, 1) > 0.5)""",
+    ),
+    "counted comparisons": (
+        "",
+        "0",
+        "self.n = 1 + (reward + self.rng.laplace(0, 1) > 0.5); self.arm = self.n - 1",
+    ),
+    "a number beside an array": (
+        "import numpy as np",
+        "np.zeros(2)",
+        "self.arm = int(np.argmax((reward + self.rng.laplace(0, 1)) * np.array([1.0, -1.0])))",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_right_code_is_followed(tmp_path, name):
+    before, kept, done = FOLLOWED[name]
+    file = tmp_path / "policy.py"
+    file.write_text(POLICY.format(before=before, kept=kept, done=done))
+    found = prove(Target(f"{file}:Policy", 2, 6, 1.0), 20.0).finding
+    assert found.status is Status.PROVED, found.reason
+
+
+def test_a_generator_of_python_draws_as_python_does(tmp_path):
+    loader = Loader(tmp_path)
+    with active(Run()):
+        assert type(loader.source("Random", None)) is PythonSource
+        assert loader.source("default_rng", None).kind == "Generator"
+        assert loader.source("RandomState", 3).fixed
