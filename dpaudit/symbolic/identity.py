@@ -14,11 +14,12 @@ from dpaudit.symbolic.allowed import ASKED
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.run import Escape, Place, current
 from dpaudit.symbolic.stand_ins import HIDDEN, is_plain
-from dpaudit.symbolic.writing import METHODS
+from dpaudit.symbolic.writing import METHODS, is_private
 
 NAME, SAME, SHOWN, OWNER = "__described__", "__same__", "__shown__", "__owner__"
 OWNED, ELEMENT, METHOD, TABLE = "__owned__", "__element__", "__method__", "__table__"
 FORMAT, BASE, CAUGHT, CONTEXT = "__formatting__", "__base__", "__caught__", "__context__"
+PRIVATE = "__private__"
 SINGLE = (type(None), bool, type(...), type(NotImplemented))
 
 
@@ -58,6 +59,8 @@ class Guarded(ast.NodeTransformer):
             return self._call(node, TABLE, node.value)
         elif node.attr in ASKED:
             return self._call(node, NAME, node.value, name)
+        elif is_private(node.attr):
+            node.value = self._call(node.value, PRIVATE, node.value, name)
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:  # noqa: N802

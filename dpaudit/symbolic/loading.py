@@ -82,6 +82,7 @@ class Loader:
             identity.ELEMENT: writing.container,
             identity.METHOD: writing.method,
             identity.TABLE: writing.table,
+            identity.PRIVATE: writing.private,
             identity.FORMAT: formatting,
             identity.BASE: real_base,
             identity.CAUGHT: catching.caught,
@@ -261,19 +262,13 @@ class Loader:
                 f"an import of {file.name} while the policy runs", "import it at the top"
             )
         if name in sys.stdlib_module_names or name in REAL or name in self.modules:
-            raise Escape(f"the file {file.name}, named like a module of Python", "rename it")
+            raise current().escape(f"the file {file.name}, named like a module of Python")
         module = ModuleType(name)
         self.modules[path] = self.modules[name] = module
         self.writing.modules.add(name)
         self.files.add(path)
         text = file.read_bytes()
         tree = ast.parse(text, path)
-        try:
-            require_plain(tree, path)
-        except Escape as stop:
-            if running() and current().escaped is None:
-                current().escaped = stop
-            raise
         self.rebinding |= any(isinstance(node, ast.Global) for node in ast.walk(tree))
         self.catching = self.catching or any(
             isinstance(node, ast.Try | ast.TryStar) for node in ast.walk(tree)
@@ -284,6 +279,7 @@ class Loader:
         known = sys.modules.get(name)
         sys.modules[name] = module  # dataclasses looks its module up by name
         try:
+            require_plain(tree, path)
             code = compile(Guarded(path).visit(tree), path, "exec", dont_inherit=True)
             exec(code, vars(module))
         except Escape as stop:

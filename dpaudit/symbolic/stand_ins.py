@@ -22,7 +22,7 @@ from dpaudit.symbolic.questions import largest
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.texts import formatting, printing, shown, stands_in, texting
 from dpaudit.symbolic.values import Linear, Opaque, Tracked, function, may_raise
-from dpaudit.symbolic.writing import METHODS, Writing
+from dpaudit.symbolic.writing import METHODS, Writing, is_private
 
 
 class _Kind(type):
@@ -236,31 +236,41 @@ def _named(real: Callable[..., Any], writing: Writing) -> Callable[..., Any]:
             if str(name).startswith("__"):
                 raise current().escape(f"the name {name}, written to", "it is for Python to say")
             writing.owned(thing)
-        if real is hasattr or (real is getattr and more):
-            return _found(thing, name, real, more)
-        if real is not getattr:
+        if real in (setattr, delattr):
             return real(thing, name, *more)
-        if name in METHODS:
-            return writing.method(thing, name)
-        if name == "__dict__":
-            return writing.table(thing)
-        if name in ("format", "format_map"):
-            return formatting(thing, name)
-        return described(thing, name) if name in ASKED else real(thing, name, *more)
+        if real is getattr and not more:
+            return _read(thing, name, writing)
+        try:
+            # whether it is there says nothing of what it is; who gets it is looked at
+            found = getattr(thing, name) if real is hasattr else _read(thing, name, writing)
+        except AttributeError as error:
+            _require_missing(error, name)
+            return False if real is hasattr else more[0]
+        return True if real is hasattr else found
 
     return apply
 
 
-def _found(thing: Any, name: str, real: Any, more: tuple[Any, ...]) -> Any:
-    """Look for an attribute; an AttributeError from within a property is nobody's answer."""
-    try:
-        found = described(thing, name) if name in ASKED else getattr(thing, name)
-    except AttributeError as error:
-        inner = error.__traceback__.tb_next if error.__traceback__ else None
-        if inner is not None and inner.tb_frame.f_code.co_filename in current().files:
+def _read(thing: Any, name: str, writing: Writing) -> Any:
+    """Return an attribute as the text `thing.name` would get it."""
+    if name in METHODS:
+        return writing.method(thing, name)
+    if name == "__dict__":
+        return writing.table(thing)
+    if name in ("format", "format_map"):
+        return formatting(thing, name)
+    if is_private(name):
+        writing.private(thing, name)
+    return described(thing, name) if name in ASKED else getattr(thing, name)
+
+
+def _require_missing(error: AttributeError, name: str) -> None:
+    """Refuse an AttributeError from within the judged code, a property's: it is no answer."""
+    frame = error.__traceback__
+    while frame is not None:
+        if frame.tb_frame.f_code.co_filename in current().files:
             raise current().escape(f"an AttributeError within {name}, which is swallowed") from None
-        return False if real is hasattr else more[0]
-    return True if real is hasattr else found
+        frame = frame.tb_next
 
 
 def absolute(value: Any) -> Any:

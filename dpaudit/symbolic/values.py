@@ -281,11 +281,6 @@ def is_scalar(value: Any) -> bool:
     return isinstance(value, Tracked) or is_number(value)
 
 
-def linear(rest: Any, rows: Weights, draws: Weights, real: Any, publics: Weights) -> Any:
-    """Return a linear value; where nothing is left of it, a number of unknown type."""
-    return Linear(rest, rows, draws, real, publics)
-
-
 def opaque(
     forms: Sequence[tuple[Weights, Weights]], real: Any, made: Made | None = None
 ) -> Tracked:
@@ -320,7 +315,7 @@ def add(a: Tracked, b: Any, factor: int) -> Any:
             publics = combined(a.publics, b.publics, factor) if b.publics else a.publics
             if len(b.draws) == 1 and len(draws) > 1:
                 draws = handmade.paired(current(), draws)
-            return linear(a.rest + factor * b.rest, rows, draws, real, publics)
+            return Linear(a.rest + factor * b.rest, rows, draws, real, publics)
     if is_number(b):
         return _affine(a, factor * exact(b), 1, real)
     if found := handmade.sum_of_shapes(current(), a, b, factor):

@@ -11,13 +11,14 @@ import enum
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from functools import update_wrapper
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from dpaudit.symbolic.arrays import Array
 from dpaudit.symbolic.run import current
 
 CONTAINERS = frozenset((list, dict, OrderedDict, Counter, defaultdict, deque, Array))
+MUTABLE = (list, dict, set, deque, bytearray)
 WRITERS = ("__init__", "__setattr__", "__setitem__")
 READERS = ("__getattribute__", "__getattr__")
 OPERATORS = (
@@ -33,6 +34,11 @@ OPERATORS = (
     "__contains__",
 )
 METHODS = (*WRITERS, *READERS, *OPERATORS)
+
+
+def is_private(name: str) -> bool:
+    """Tell whether a name has a leading underscore and is not one of Python's own."""
+    return name.startswith("_") and not (name.startswith("__") and name.endswith("__"))
 
 
 class Writing:
@@ -67,6 +73,21 @@ class Writing:
         if kind in CONTAINERS or kind.__module__ in self.modules:
             return value
         raise current().escape(f"an element of a {kind.__name__}, written to")
+
+    def private(self, value: Any, name: str) -> Any:
+        """Return whose attribute with a leading underscore is asked for: not a library's own.
+
+        Libraries keep tables there that all share.
+        """
+        own = self._made(value) or type(value) is super or type(value).__module__ in self.modules
+        if isinstance(value, ModuleType):
+            own = vars(value).get("__builtins__") is self.builtins
+        kind = value if isinstance(value, type) else type(value)
+        holder = next((base for base in kind.__mro__ if name in vars(base)), None)
+        foreign = holder is not None and holder.__module__ not in self.modules
+        if not own or (foreign and isinstance(vars(holder)[name], MUTABLE)):
+            raise current().escape(f"the attribute {name} of a {type(value).__name__}")
+        return value
 
     def table(self, value: Any) -> Any:
         """Return the attributes of an object of the judged code."""

@@ -672,6 +672,41 @@ F = made()
         "F(0)",
         "return F()",
     ),
+    "the name table of a library's method, by default": (
+        "import collections.abc",
+        "",
+        "getattr(collections.abc.Mapping.get, '__dict__', None)['leak'] = 1",
+        "getattr(collections.abc.Mapping.get, '__dict__', None)['leak'] = 0",
+        "return collections.abc.Mapping.get.leak",
+    ),
+    "a method that writes, by default": (
+        "import collections.abc",
+        "",
+        "getattr(collections.abc.Mapping.get, '__setattr__', None)('leak', 1)",
+        "getattr(collections.abc.Mapping.get, '__setattr__', None)('leak', 0)",
+        "return collections.abc.Mapping.get.leak",
+    ),
+    "a table of a library's class": (
+        "import enum",
+        "",
+        "enum.Enum._member_map_['leak'] = 1",
+        "enum.Enum._member_map_['leak'] = 0",
+        "return enum.Enum._member_map_['leak']",
+    ),
+    "a table of a library's class, asked for": (
+        "import enum",
+        "",
+        "getattr(enum.Enum, '_member_map_', None).update(leak=1)",
+        "getattr(enum.Enum, '_member_map_', None).update(leak=0)",
+        "return getattr(enum.Enum, '_member_map_')['leak']",
+    ),
+    "a table that is inherited": (
+        "import numpy as np\nclass C(np.finfo): pass",
+        "",
+        "C._finfo_cache['leak'] = 1",
+        "C._finfo_cache['leak'] = 0",
+        "return C._finfo_cache['leak']",
+    ),
     "overloads": (
         """
 import typing
