@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.check import EPSILON, PATIENCE, Claim, Report, place_of
 from dpaudit.deadline import Expired, deadline
 from dpaudit.errors import (
     Contradiction,
@@ -22,6 +21,7 @@ from dpaudit.errors import (
     require_integer,
     require_positive,
 )
+from dpaudit.judging import EPSILON, PATIENCE, Claim, Report, place_of
 from dpaudit.target import said
 from dpaudit.verdict import Finding, Status, combine
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpaudit import check as engine
-from dpaudit.check import Claim, Report
+from dpaudit import judging as engine
 from dpaudit.errors import require_positive
 from dpaudit.gate.places import Place, place_of
+from dpaudit.judging import Claim, Report
 from dpaudit.output import plain
 from dpaudit.process import Call, Died, call
 from dpaudit.target import Target, foreign, resolve

@@ -14,11 +14,11 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dpaudit.check import EPSILON, Claim, claim_of
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.documents import read as read_json
 from dpaudit.documents import shown, versioned
 from dpaudit.errors import DpauditError, InvalidArgument, require_integer, require_positive
+from dpaudit.judging import EPSILON, Claim, claim_of
 from dpaudit.output import plain
 from dpaudit.process import Call, call
 from dpaudit.target import Target, foreign, parameters, resolve

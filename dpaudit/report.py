@@ -12,7 +12,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from dpaudit.check import Claim, Report
+from dpaudit.judging import Claim, Report
 from dpaudit.verdict import ANY_REWARDS, Enclosure, Finding, Status, Witness
 
 if TYPE_CHECKING:

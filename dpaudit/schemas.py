@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from dpaudit.check import Report
 from dpaudit.documents import SCHEMAS
 from dpaudit.gate.lock import Lock
+from dpaudit.judging import Report
 from dpaudit.output import plain
 from dpaudit.sample.report import Report as Audited
 from dpaudit.verdict import Witness

@@ -36,7 +36,7 @@ JUDGES = (
     "affine.py",
     "code.py",
     "symbolic",
-    "check.py",
+    "judging.py",
     "horizons.py",
     "hunt.py",
     "verdict.py",

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from dpaudit.check import Report
+    from dpaudit.judging import Report
 
 Requirement = Literal["proved", "holds", "not refuted"]
 REQUIREMENTS = {

@@ -13,7 +13,7 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.target import resolve
 
 if TYPE_CHECKING:
-    from dpaudit.check import Report as Checked
+    from dpaudit.judging import Report as Checked
     from dpaudit.sample.boxes import Box
     from dpaudit.sample.report import Report as Audited
     from dpaudit.sample.streams import Pair
@@ -27,7 +27,7 @@ BUDGET = 120.0  # far more than any trial takes: a slow machine must not change 
 
 def examined(mutant: Mutant) -> Checked:
     """Return what structure (at full size) and exact say of a declared mutant."""
-    from dpaudit.check import check
+    from dpaudit.judging import check
 
     way = mutant.exact or mutant.sample
     return check(

@@ -37,7 +37,7 @@ x, y, e, w, v, s = symbols("x y epsilon w v s", positive=True)
 c, n, D, g, T, k, ell, kappa = symbols("c n Delta g T k ell kappa", positive=True)
 L, z = symbols("L z", real=True)
 INNER = between(0, 1)
-FROM = "used by dpaudit.bounds"
+FROM = "used by dpaudit.regret_bounds"
 tilt = y * exp(-e) / (1 - y + y * exp(-e))
 tilted = e * (tilt - x) + tilt * log(tilt / y) + (1 - tilt) * log((1 - tilt) / (1 - y))
 load = tanh(e / 2) * T / k
@@ -315,7 +315,7 @@ RESULT = Result(
         Theorem(
             "private divergence",
             REPAIRED,
-            "dpaudit.bounds",
+            "dpaudit.regret_bounds",
             "For every eps > 0 and eps-global DP policy, KL(M_nu, M_nu') <= sum_a E[N_a] "
             "d_eps(P_a, P'_a); for Bernoulli laws the infimum in d_eps is at max(x, tilt).",
             ("sum", "expectation"),
@@ -333,7 +333,7 @@ RESULT = Result(
         Theorem(
             "klucb ratio",
             REPAIRED,
-            "dpaudit.bounds",
+            "dpaudit.regret_bounds",
             "d(q - sD, q) >= ((1-s) log(1-s) + s) d(q - D, q) for all 0 < D <= q < 1, 0 < s < 1.",
             ("cases", "chain"),
             (

@@ -310,7 +310,7 @@ OPTIMISTIC: list[tuple[str, str, str, str]] = [
         "be green for fewer rounds than are claimed",
     ),
     (
-        "dpaudit/check.py",
+        "dpaudit/judging.py",
         "combine([f for f in findings if f.instance is None], horizon)",
         "combine(findings, horizon)",
         "let another instance speak for the claimed one",

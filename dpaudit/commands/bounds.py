@@ -19,9 +19,9 @@ import argparse
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from dpaudit.bounds.bound import Instance
-    from dpaudit.bounds.linear import LinearInstance
-    from dpaudit.bounds.table import Setting
+    from dpaudit.regret_bounds.bound import Instance
+    from dpaudit.regret_bounds.linear import LinearInstance
+    from dpaudit.regret_bounds.table import Setting
 
 HELP = "what privacy must cost in regret, and what an algorithm guarantees"
 DEFAULT_RUNS = "20"
@@ -70,16 +70,16 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         write_json(documents if len(documents) > 1 else documents[0], arguments.json)
     if arguments.json != "-":
-        from dpaudit.bounds.render import show
+        from dpaudit.regret_bounds.render import show
 
         show(documents)
     return 0
 
 
 def _settings(arguments: argparse.Namespace) -> list[Setting]:
-    from dpaudit.bounds.table import Setting
     from dpaudit.errors import require_positive
     from dpaudit.parsing import integer, number
+    from dpaudit.regret_bounds.table import Setting
 
     horizon, alpha = integer("horizon", arguments.horizon), number("alpha", arguments.alpha)
     budgets = [number("epsilon", text) for text in arguments.epsilon]
@@ -90,7 +90,7 @@ def _settings(arguments: argparse.Namespace) -> list[Setting]:
 
 
 def _stochastic(arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    from dpaudit.bounds import document, picture
+    from dpaudit.regret_bounds import document, picture
 
     settings, runs, seed, jobs = _settings(arguments), *_simulation(arguments)
     instances = _instances(arguments)
@@ -134,8 +134,8 @@ def _simulation(arguments: argparse.Namespace) -> tuple[int, int, int]:
 
 
 def _algorithms(arguments: argparse.Namespace, instances: dict[str, Instance]) -> list[str]:
-    from dpaudit.bounds.measured import build
-    from dpaudit.bounds.table import Setting
+    from dpaudit.regret_bounds.measured import build
+    from dpaudit.regret_bounds.table import Setting
     from dpaudit.target import foreign
 
     bounded = all(instance.bounded for instance in instances.values())
@@ -156,9 +156,9 @@ def _default() -> tuple[str, ...]:
 
 
 def _instances(arguments: argparse.Namespace) -> dict[str, Instance]:
-    from dpaudit.bounds.bound import Instance, bernoulli
-    from dpaudit.bounds.finite import finite
     from dpaudit.core.environments import named
+    from dpaudit.regret_bounds.bound import Instance, bernoulli
+    from dpaudit.regret_bounds.finite import finite
 
     given = [arguments.env, arguments.means, arguments.support]
     if sum(item is not None for item in given) > 1:
@@ -177,10 +177,10 @@ def _instances(arguments: argparse.Namespace) -> dict[str, Instance]:
 
 
 def _family(arguments: argparse.Namespace) -> Instance:
-    from dpaudit.bounds import laws
-    from dpaudit.bounds.bound import Instance
     from dpaudit.errors import UnknownName
     from dpaudit.parsing import number
+    from dpaudit.regret_bounds import laws
+    from dpaudit.regret_bounds.bound import Instance
 
     means = _numbers("means", arguments.means)
     match arguments.law:
@@ -198,7 +198,7 @@ def _family(arguments: argparse.Namespace) -> Instance:
 
 
 def _linear(arguments: argparse.Namespace, setting: Setting) -> dict[str, Any]:
-    from dpaudit.bounds import document
+    from dpaudit.regret_bounds import document
 
     if arguments.plot:
         _refuse("plot", arguments.plot, "is for stochastic bandits; drop --features and --theta.")
@@ -207,7 +207,7 @@ def _linear(arguments: argparse.Namespace, setting: Setting) -> dict[str, Any]:
 
 
 def _parse_linear(arguments: argparse.Namespace) -> LinearInstance:
-    from dpaudit.bounds.linear import LinearInstance
+    from dpaudit.regret_bounds.linear import LinearInstance
 
     if arguments.features is None or arguments.theta is None:
         _refuse("theta", arguments.theta, "and --features go together.")

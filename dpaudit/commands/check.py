@@ -23,7 +23,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpaudit.check import Report
+    from dpaudit.judging import Report
 
 HELP = "prove, hold or refute a privacy claim"
 METHODS = "structure,exact,sample"
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Judge one claim; print a report or JSON; return the verdict's exit code."""
-    from dpaudit import check as engine
+    from dpaudit import judging as engine
     from dpaudit import report
     from dpaudit.errors import UnknownName
     from dpaudit.examination import Asked, Listener, examine

@@ -116,7 +116,7 @@ def of_code(
 
 def build(target: Target, given: dict[str, Any], horizon: int) -> Algorithm:
     """Return the algorithm for a horizon."""
-    from dpaudit.check import OFFERED
+    from dpaudit.judging import OFFERED
 
     return target.build(horizon, given, OFFERED)
 

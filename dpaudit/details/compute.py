@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from dpaudit.check import OFFERED, Claim
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.details import losses, pair, regret
 from dpaudit.details.parts import Details
 from dpaudit.exact import WorstLoss
+from dpaudit.judging import OFFERED, Claim
 from dpaudit.target import resolve
 from dpaudit.verdict import Finding
 

@@ -7,16 +7,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dpaudit.bounds.bound import bernoulli
-from dpaudit.bounds.lower import coefficients
-from dpaudit.bounds.table import ALGORITHMS, Setting, sharpest
-from dpaudit.bounds.transport import finite_lower
 from dpaudit.core import algorithms
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.environments import of_means
 from dpaudit.core.simulate import SimulationResult, simulate
 from dpaudit.details.parts import Regret
 from dpaudit.errors import DpauditError
+from dpaudit.regret_bounds.bound import bernoulli
+from dpaudit.regret_bounds.lower import coefficients
+from dpaudit.regret_bounds.table import ALGORITHMS, Setting, sharpest
+from dpaudit.regret_bounds.transport import finite_lower
 
 RUNS = 40
 HORIZONS = (1_000, 10_000, 100_000, 1_000_000)

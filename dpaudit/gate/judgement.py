@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dpaudit.check import Report
 from dpaudit.errors import InvalidArgument
 from dpaudit.gate import message
 from dpaudit.gate.naming import subject_of
 from dpaudit.gate.places import Place, at_line, place_of
 from dpaudit.gate.subject import SEARCH_SECONDS, Foreign, Judged, Options, Subject, searched
+from dpaudit.judging import Report
 from dpaudit.output import plain
 from dpaudit.process import Call, call
 from dpaudit.sources import Sources, covering, sources_of

@@ -17,11 +17,11 @@ from typing import Any
 import msgspec
 
 from dpaudit import documents
-from dpaudit.check import Report
 from dpaudit.documents import SCHEMAS
 from dpaudit.errors import DpauditError, InvalidArgument, require_positive
 from dpaudit.gate.conforming import Conforming, asked
 from dpaudit.gate.subject import Options
+from dpaudit.judging import Report
 from dpaudit.output import write_text
 from dpaudit.sources import Sources, versions
 from dpaudit.verdict import Status

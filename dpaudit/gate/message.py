@@ -12,10 +12,10 @@ import shlex
 from io import StringIO
 from pathlib import Path
 
-from dpaudit.check import Report
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import DpauditError
 from dpaudit.gate.subject import Declared, Judged, Options, Subject
+from dpaudit.judging import Report
 from dpaudit.output import write_json, write_text
 from dpaudit.replay import line
 from dpaudit.report import bounds, conclusion, show_witness

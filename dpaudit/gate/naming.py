@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dpaudit.check import HORIZON, OFFERED
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.mutants import find as find_mutant
 from dpaudit.errors import DpauditError, InvalidArgument
 from dpaudit.gate.places import name_of
 from dpaudit.gate.subject import Declared, Foreign, Instance, Subject
+from dpaudit.judging import HORIZON, OFFERED
 from dpaudit.sources import source_file
 from dpaudit.target import MUTANTS, Target, is_algorithm, load_object, resolve
 

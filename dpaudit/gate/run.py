@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dpaudit.check import Report
 from dpaudit.errors import Contradiction, DpauditError
 from dpaudit.gate.compare import STRENGTH, problems
 from dpaudit.gate.conforming import Conforming
@@ -22,6 +21,7 @@ from dpaudit.gate.judgement import apart
 from dpaudit.gate.lock import Entry, options_of
 from dpaudit.gate.places import Place
 from dpaudit.gate.result import Problem, Result, Rule
+from dpaudit.judging import Report
 from dpaudit.process import side_by_side
 from dpaudit.sources import engine_digest
 from dpaudit.verdict import Status

@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dpaudit import check as engine
 from dpaudit import code
-from dpaudit.check import ALL_METHODS, METHODS, OFFERED, Report
+from dpaudit import judging as engine
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import (
     Contradiction,
@@ -23,6 +22,7 @@ from dpaudit.errors import (
     require_integer,
     require_positive,
 )
+from dpaudit.judging import ALL_METHODS, METHODS, OFFERED, Report
 from dpaudit.target import Target, parameters
 from dpaudit.verdict import Status
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import msgspec
 
-from dpaudit.check import Report
 from dpaudit.errors import Contradiction, DpauditError, InvalidArgument
 from dpaudit.gate.compare import lowered, weakened
 from dpaudit.gate.conforming import Conforming, locked
 from dpaudit.gate.judgement import Judgement, apart
 from dpaudit.gate.lock import Entry, Lock, LockError, Reason, entry_of, options_of, sizes_of
 from dpaudit.gate.subject import Options, claim_id
+from dpaudit.judging import Report
 from dpaudit.process import side_by_side
 from dpaudit.verdict import Status
 

@@ -12,9 +12,9 @@ import shlex
 from pathlib import Path
 
 from dpaudit import __version__
-from dpaudit.check import Claim, Report
 from dpaudit.details.parts import Details
 from dpaudit.errors import InvalidArgument
+from dpaudit.judging import Claim, Report
 from dpaudit.output import PAGE, plain, require_writable, write_text
 from dpaudit.page import figures
 from dpaudit.page.bracket import bracket

@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dpaudit.check import METHODS, Report, as_json, check
 from dpaudit.details.compute import details
 from dpaudit.errors import Contradiction, DpauditError, InvalidArgument
+from dpaudit.judging import METHODS, Report, as_json, check
 from dpaudit.output import PAGE, plain, write_json, write_text
 from dpaudit.page.algorithm import command, write
 from dpaudit.page.gallery import Policy, Subject, subjects

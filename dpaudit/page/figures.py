@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from itertools import groupby
 
-from dpaudit.check import Report
 from dpaudit.details.parts import Details, PairProfile, PositionLosses, Regret
+from dpaudit.judging import Report
 from dpaudit.page.chart import (
     Bars,
     Line,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpaudit import __version__
-from dpaudit.check import METHODS, Report
 from dpaudit.claims.claim import OUTCOMES, REFUTED, RESTRICTED, UNRESOLVED, Result
+from dpaudit.judging import METHODS, Report
 from dpaudit.page.algorithm import badge, typeset
 from dpaudit.page.gallery import Subject
 from dpaudit.page.markup import Markup, document, join, tag

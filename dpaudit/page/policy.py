@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from dpaudit.check import Claim, Report
 from dpaudit.details.parts import Details
+from dpaudit.judging import Claim, Report
 from dpaudit.page.gallery import Policy
 from dpaudit.sample.audit import audit
 from dpaudit.sample.boxes import file_box

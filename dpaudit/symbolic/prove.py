@@ -15,8 +15,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from dpaudit.check import place_of
 from dpaudit.errors import DpauditError
+from dpaudit.judging import place_of
 from dpaudit.symbolic.certificate import Recorder
 from dpaudit.symbolic.guard import Misread, side_by_side
 from dpaudit.symbolic.ledger import Failure

@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from dpaudit.check import Case, check
 from dpaudit.core.algorithms.dp_se import DPSE
 from dpaudit.deadline import Expired, deadline
+from dpaudit.judging import Case, check
 from dpaudit.structure import prove
 from dpaudit.target import resolve
 from dpaudit.verdict import Finding, Status

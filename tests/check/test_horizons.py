@@ -9,10 +9,10 @@ from fractions import Fraction
 import pytest
 
 from dpaudit import horizons
-from dpaudit.check import Claim, Report
 from dpaudit.core.algorithms import load
 from dpaudit.exact import worst_loss
 from dpaudit.horizons import judge, sizes
+from dpaudit.judging import Claim, Report
 from dpaudit.verdict import Enclosure, Finding, Status
 
 ADAP = load("adap_ucb", arms=2)

@@ -7,13 +7,13 @@ from fractions import Fraction
 
 import pytest
 
-from dpaudit.check import check
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.algorithms.dp_se import DPSE
 from dpaudit.core.episodes import DoublingEpisodes
 from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import Affine
 from dpaudit.errors import InvalidArgument
+from dpaudit.judging import check
 from dpaudit.report import meaning
 from dpaudit.structure import prove
 from dpaudit.target import Target

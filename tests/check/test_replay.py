@@ -162,7 +162,7 @@ def test_forged_witnesses(told, kind):
 
 
 def test_the_line_that_replays(tmp_path):
-    from dpaudit.check import Claim
+    from dpaudit.judging import Claim
 
     claim = Claim("my file.py:Own", "Own", {}, 0.5, 2, 3, True, "one reward", own=False)
     assert line("w.json", claim) == (

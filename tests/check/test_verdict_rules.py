@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from dpaudit.check import Case, Claim, Report, verdict
 from dpaudit.errors import Contradiction
+from dpaudit.judging import Case, Claim, Report, verdict
 from dpaudit.verdict import Enclosure, Finding, Status, combine, exit_code
 
 PROVED, HOLDS, SILENT, REFUTED = Status.PROVED, Status.HOLDS, Status.SILENT, Status.REFUTED

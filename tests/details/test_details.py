@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from dpaudit.check import claim_of
 from dpaudit.core.algorithms import load
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.environments import of_means
@@ -19,6 +18,7 @@ from dpaudit.details.compute import details
 from dpaudit.exact import likelihood, loss_by_position, worst_loss
 from dpaudit.exact.enumerate import worst_pair
 from dpaudit.exact.paths import all_paths
+from dpaudit.judging import claim_of
 from dpaudit.target import resolve
 
 FAR = 1e9

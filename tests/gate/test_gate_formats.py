@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from schema_checks import DATA, Xsd, json_errors
 
-from dpaudit.check import Claim, Report
 from dpaudit.gate import annotations, junit, sarif
 from dpaudit.gate.result import Place, Problem, Result, Rule, exit_code
+from dpaudit.judging import Claim, Report
 from dpaudit.verdict import Finding, Status
 
 SARIF = json.loads((DATA / "sarif-schema-2.1.0.json").read_text())

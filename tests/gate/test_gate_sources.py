@@ -139,7 +139,7 @@ def test_a_base_class_of_the_core_counts(project, monkeypatch, tmp_path_factory)
     found = sources.files("mine.py:Mine", subject_of("mine.py:Mine", project).source, project)
     names = {path.name for path in found}
     assert {"mine.py", "episodes.py", "algorithm.py", "noise.py", "scores.py"} <= names
-    assert not names & {"check.py", "prove.py", "likelihood.py", "cli.py"}
+    assert not names & {"judging.py", "prove.py", "likelihood.py", "cli.py"}
 
 
 @pytest.mark.parametrize("name", ["adap_klucb", "dp_se"])

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from dpaudit.check import Claim, Report, check
 from dpaudit.details import losses, regret
 from dpaudit.details.compute import details
 from dpaudit.details.parts import Details
+from dpaudit.judging import Claim, Report, check
 from dpaudit.target import resolve
 from dpaudit.verdict import Course, Enclosure, Finding, Status, Witness
 

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from dpaudit.check import Report
 from dpaudit.cli import run
 from dpaudit.core.algorithms import names
 from dpaudit.errors import Unsupported
+from dpaudit.judging import Report
 from dpaudit.page import collection
 from dpaudit.page.algorithm import page
 from dpaudit.page.gallery import Policy, Subject, mutants, subjects
@@ -97,7 +97,7 @@ def test_ctrl_c_keeps_finished_pages(monkeypatch, refuted, ledger, tmp_path):
 
 
 def test_keep_judges_only_what_is_missing(proved, ledger, tmp_path, monkeypatch):
-    from dpaudit.check import as_json
+    from dpaudit.judging import as_json
     from dpaudit.output import write_json
 
     out = tmp_path / "out"

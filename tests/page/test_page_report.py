@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpaudit.check import Report, as_json
 from dpaudit.cli import run
 from dpaudit.details.parts import Details
+from dpaudit.judging import Report, as_json
 from dpaudit.output import plain, write_json
 from dpaudit.page.algorithm import page
 from dpaudit.page.bracket import words
@@ -363,6 +363,6 @@ def test_details_are_optional_in_a_report():
 def read_claim():
     import msgspec
 
-    from dpaudit.check import Claim
+    from dpaudit.judging import Claim
 
     return msgspec.convert(WHOLE["claim"], Claim)

@@ -33,9 +33,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dpaudit.bounds import entropy
-from dpaudit.bounds.episodes import HoeffdingIndex, KLIndex, optimism
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
+from dpaudit.regret_bounds import entropy
+from dpaudit.regret_bounds.episodes import HoeffdingIndex, KLIndex, optimism
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.bounds import regimes
-from dpaudit.bounds.bound import Instance
-from dpaudit.bounds.clipped import ClippedLinear
-from dpaudit.bounds.episodes import HoeffdingIndex
-from dpaudit.bounds.linear import LinearInstance
-from dpaudit.bounds.linear_table import linear_bounds
-from dpaudit.bounds.measured import Measured, build, measure, run
-from dpaudit.bounds.table import ALGORITHMS, Setting, stochastic
 from dpaudit.core.environments import Bernoulli
 from dpaudit.core.simulate import simulate
 from dpaudit.output import progress
+from dpaudit.regret_bounds import regimes
+from dpaudit.regret_bounds.bound import Instance
+from dpaudit.regret_bounds.clipped import ClippedLinear
+from dpaudit.regret_bounds.episodes import HoeffdingIndex
+from dpaudit.regret_bounds.linear import LinearInstance
+from dpaudit.regret_bounds.linear_table import linear_bounds
+from dpaudit.regret_bounds.measured import Measured, build, measure, run
+from dpaudit.regret_bounds.table import ALGORITHMS, Setting, stochastic
 
 LINEAR_ALGORITHM = "adap_ucb"
 

@@ -36,10 +36,17 @@ from functools import cached_property
 
 import numpy as np
 
-from dpaudit.bounds.laws import Gaussian
-from dpaudit.bounds.structural import Array, Certificate, Constraint, bound_below, complement, solve
 from dpaudit.core.continuous import GaussianLinear
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
+from dpaudit.regret_bounds.laws import Gaussian
+from dpaudit.regret_bounds.structural import (
+    Array,
+    Certificate,
+    Constraint,
+    bound_below,
+    complement,
+    solve,
+)
 
 MOST_BASES = 200_000
 

@@ -23,9 +23,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dpaudit.bounds import entropy
-from dpaudit.bounds.upper import gaps, require_setting
 from dpaudit.core.algorithms.dp_se import DPSE
+from dpaudit.regret_bounds import entropy
+from dpaudit.regret_bounds.upper import gaps, require_setting
 
 
 def dp_se_order(means: Sequence[float], epsilon: float, horizon: int) -> float:

@@ -25,8 +25,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from dpaudit.bounds import entropy
 from dpaudit.errors import InvalidArgument, require_positive
+from dpaudit.regret_bounds import entropy
 from dpaudit.verdict import Enclosure
 
 MOST_EPSILON = 600.0

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from dpaudit.bounds import linear
-from dpaudit.bounds.clipped import ClippedLinear
-from dpaudit.bounds.document import describe_linear
-from dpaudit.bounds.laws import Gaussian
-from dpaudit.bounds.linear import LinearInstance
-from dpaudit.bounds.structural import Constraint, complement, solve
-from dpaudit.bounds.table import Setting
 from dpaudit.errors import InvalidArgument
+from dpaudit.regret_bounds import linear
+from dpaudit.regret_bounds.clipped import ClippedLinear
+from dpaudit.regret_bounds.document import describe_linear
+from dpaudit.regret_bounds.laws import Gaussian
+from dpaudit.regret_bounds.linear import LinearInstance
+from dpaudit.regret_bounds.structural import Constraint, complement, solve
+from dpaudit.regret_bounds.table import Setting
 
 ORTHOGONAL = LinearInstance(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), (1.0, 0.6, 0.3))
 SKEW = LinearInstance(((1.0, 0.0), (0.0, 1.0), (0.9, 0.3)), (1.0, 0.2))

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from dpaudit.bounds import baselines, entropy, episodes, upper
-from dpaudit.bounds.bound import bernoulli
-from dpaudit.bounds.measured import build, measure
-from dpaudit.bounds.table import Setting
 from dpaudit.core.environments import NAMED, Bernoulli
 from dpaudit.core.simulate import simulate
 from dpaudit.errors import InvalidArgument
+from dpaudit.regret_bounds import baselines, entropy, episodes, upper
+from dpaudit.regret_bounds.bound import bernoulli
+from dpaudit.regret_bounds.measured import build, measure
+from dpaudit.regret_bounds.table import Setting
 
 
 def test_exceedance_is_an_upper_bound_on_the_exact_probability():

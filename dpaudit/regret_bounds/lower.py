@@ -31,9 +31,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dpaudit.bounds import entropy
-from dpaudit.bounds.bound import Bound, Form, Instance, Scope, Side
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
+from dpaudit.regret_bounds import entropy
+from dpaudit.regret_bounds.bound import Bound, Form, Instance, Scope, Side
 
 LIMIT_NOTE = "liminf statement: compare the trend of regret / log T, for a consistent policy"
 FAR_NOTE = "liminf statement far from its limit: no policy has so much regret at this T"

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from dpaudit.bounds import baselines, lower, upper
-from dpaudit.bounds.bound import Bound, Form, Instance, Scope, Side, Standing
-from dpaudit.bounds.episodes import LazyIndex
-from dpaudit.bounds.transport import finite_lower
 from dpaudit.errors import UnknownName
+from dpaudit.regret_bounds import baselines, lower, upper
+from dpaudit.regret_bounds.bound import Bound, Form, Instance, Scope, Side, Standing
+from dpaudit.regret_bounds.episodes import LazyIndex
+from dpaudit.regret_bounds.transport import finite_lower
 
 EPISODES = "sharper.episodes"
 TERM_2 = "gr.sizes-sum"  # finite for every alpha > 1

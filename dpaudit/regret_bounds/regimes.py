@@ -23,9 +23,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dpaudit.bounds.bound import Instance
-from dpaudit.bounds.lower import bounded_public
 from dpaudit.errors import require_integer
+from dpaudit.regret_bounds.bound import Instance
+from dpaudit.regret_bounds.lower import bounded_public
 
 
 @dataclass(frozen=True)

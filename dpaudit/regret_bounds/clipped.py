@@ -15,9 +15,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.bounds.linear import LinearInstance
 from dpaudit.core.continuous import Bounded
 from dpaudit.core.environments import Array
+from dpaudit.regret_bounds.linear import LinearInstance
 
 MARGIN = 4.0
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from dpaudit.bounds import linear
-from dpaudit.bounds.bound import Bound, Form, Scope, Side, Standing
-from dpaudit.bounds.linear import LinearInstance, Structural
-from dpaudit.bounds.lower import LIMIT_NOTE
-from dpaudit.bounds.structural import Certificate
-from dpaudit.bounds.table import Setting
+from dpaudit.regret_bounds import linear
+from dpaudit.regret_bounds.bound import Bound, Form, Scope, Side, Standing
+from dpaudit.regret_bounds.linear import LinearInstance, Structural
+from dpaudit.regret_bounds.lower import LIMIT_NOTE
+from dpaudit.regret_bounds.structural import Certificate
+from dpaudit.regret_bounds.table import Setting
 
 
 def linear_bounds(instance: LinearInstance, setting: Setting) -> tuple[list[Bound], Structural]:

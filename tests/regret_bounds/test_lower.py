@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.bounds import lower, regimes
-from dpaudit.bounds.bound import Instance, bernoulli
-from dpaudit.bounds.laws import Bernoulli, Exponential, Gaussian, Poisson
-from dpaudit.bounds.table import ALGORITHMS, Setting, sharpest
-from dpaudit.bounds.transport import finite_lower
 from dpaudit.core.environments import NAMED
 from dpaudit.errors import InvalidArgument
+from dpaudit.regret_bounds import lower, regimes
+from dpaudit.regret_bounds.bound import Instance, bernoulli
+from dpaudit.regret_bounds.laws import Bernoulli, Exponential, Gaussian, Poisson
+from dpaudit.regret_bounds.table import ALGORITHMS, Setting, sharpest
+from dpaudit.regret_bounds.transport import finite_lower
 
 ROUNDS = 4
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from dpaudit.bounds.bound import Instance
-from dpaudit.bounds.laws import Bernoulli
+from dpaudit.regret_bounds.bound import Instance
+from dpaudit.regret_bounds.laws import Bernoulli
 
 RegretBound = Callable[[tuple[float, ...]], float]
 STEPS = 6

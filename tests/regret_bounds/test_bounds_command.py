@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from dpaudit.bounds import picture
 from dpaudit.cli import run
+from dpaudit.regret_bounds import picture
 
 
 def test_table_names_bounds_claims_and_regimes(capsys):

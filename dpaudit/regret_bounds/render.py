@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from dpaudit.bounds.bound import Bound, Scope, Standing
+from dpaudit.regret_bounds.bound import Bound, Scope, Standing
 
 WIDTH = 140
 SIGNS = {"lower": "≥", "upper": "≤", "order": "~"}

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from dpaudit import plotting
-from dpaudit.bounds import lower, regimes
-from dpaudit.bounds.bound import Bound, Form, Instance, Scope, Side
-from dpaudit.bounds.measured import run
-from dpaudit.bounds.table import ALGORITHMS, Setting, stochastic
 from dpaudit.core.environments import Bernoulli
 from dpaudit.errors import InvalidArgument
 from dpaudit.output import progress
+from dpaudit.regret_bounds import lower, regimes
+from dpaudit.regret_bounds.bound import Bound, Form, Instance, Scope, Side
+from dpaudit.regret_bounds.measured import run
+from dpaudit.regret_bounds.table import ALGORITHMS, Setting, stochastic
 
 BLACK = "#000000"
 POINTS = 50

@@ -23,8 +23,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.bounds.laws import Law, point
 from dpaudit.errors import InvalidArgument, require_positive
+from dpaudit.regret_bounds.laws import Law, point
 from dpaudit.verdict import Enclosure
 
 Array = NDArray[np.float64]

@@ -2,13 +2,13 @@
 
 import pytest
 
-from dpaudit.bounds.bound import Scope, Standing, bernoulli
-from dpaudit.bounds.linear import LinearInstance
-from dpaudit.bounds.linear_table import linear_bounds
-from dpaudit.bounds.table import ALGORITHMS, Setting, stochastic
 from dpaudit.claims import ledger
 from dpaudit.claims.claim import REFUTED, UNRESOLVED
 from dpaudit.core.environments import NAMED
+from dpaudit.regret_bounds.bound import Scope, Standing, bernoulli
+from dpaudit.regret_bounds.linear import LinearInstance
+from dpaudit.regret_bounds.linear_table import linear_bounds
+from dpaudit.regret_bounds.table import ALGORITHMS, Setting, stochastic
 
 CLAIMS = {
     claim.label: claim for result in ledger.load_results().values() for claim in result.claims

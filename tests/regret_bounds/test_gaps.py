@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize_scalar
 from scipy.stats import expon, norm, poisson
 
-from dpaudit.bounds.finite import Finite, finite
-from dpaudit.bounds.laws import Bernoulli, Exponential, Gaussian, Law, Poisson
 from dpaudit.core import divergence
 from dpaudit.errors import InvalidArgument
+from dpaudit.regret_bounds.finite import Finite, finite
+from dpaudit.regret_bounds.laws import Bernoulli, Exponential, Gaussian, Law, Poisson
 
 CLOSE = 1e-8
 

@@ -13,15 +13,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from dpaudit.bounds.bound import Instance
-from dpaudit.bounds.lower import coefficients
-from dpaudit.bounds.table import ALGORITHMS, Setting, sharpest
-from dpaudit.bounds.transport import finite_lower
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.algorithms import find, load, parameters
 from dpaudit.core.environments import Environment
 from dpaudit.core.simulate import SimulationResult
 from dpaudit.errors import InvalidArgument
+from dpaudit.regret_bounds.bound import Instance
+from dpaudit.regret_bounds.lower import coefficients
+from dpaudit.regret_bounds.table import ALGORITHMS, Setting, sharpest
+from dpaudit.regret_bounds.transport import finite_lower
 from dpaudit.simulation import Simulation
 
 DEVIATIONS = 4.0

@@ -23,9 +23,9 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from dpaudit.bounds.finite import Finite
-from dpaudit.bounds.laws import Bernoulli, Law
 from dpaudit.errors import InvalidArgument
+from dpaudit.regret_bounds.finite import Finite
+from dpaudit.regret_bounds.laws import Bernoulli, Law
 
 
 class Side(StrEnum):
