@@ -2,11 +2,8 @@
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
-from dpaudit.core.arithmetic import BALL
-from dpaudit.core.noise import NOISES, Gaussian, Laplace, NoNoise
 from dpaudit.gate import update
 from dpaudit.verdict import Status
 
@@ -29,13 +26,3 @@ def test_other_options_do_not_hide_a_refutation(monkeypatch, found):
     writer = SimpleNamespace(root=None, path=None)
     judged, refuted = update.Writer._again(writer, entry, {"runs": 10})
     assert refuted and judged.report.verdict is found[0]
-
-
-def test_functions_of_balls_hold_the_numbers():
-    one = BALL.number(1)
-    for name, value in (("exp", np.e), ("log", 0.0), ("sqrt", 1.0)):
-        assert abs(float(getattr(BALL, name)(one)) - value) < 1e-12
-
-
-def test_the_laws_that_engines_know():
-    assert set(NOISES) == {Laplace, Gaussian, NoNoise}
