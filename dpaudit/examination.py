@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 from dpaudit import judging as engine
 from dpaudit.errors import require_positive
-from dpaudit.gate.places import Place, place_of
 from dpaudit.judging import Claim, Report
 from dpaudit.output import plain
 from dpaudit.process import Call, Died, call
+from dpaudit.subject.places import Place, place_of
 from dpaudit.target import Target, foreign, resolve
 from dpaudit.verdict import Finding, Status
 
 if TYPE_CHECKING:
-    from dpaudit.gate.subject import Foreign
     from dpaudit.structure import Bound
+    from dpaudit.subject.kinds import Foreign
 
 CODE_SECONDS = 30.0  # the longest usual budget
 GRACE = 3.0  # seconds beyond the budget until a process that does not answer is stopped
@@ -89,9 +89,8 @@ def examine(asked: Asked, listener: Listener) -> Examined:
 def _here(
     asked: Asked, listener: Listener, kept: Callable[[Report], Any] | None = None
 ) -> Examined:
-    from dpaudit.gate.message import nearest_flaw
-    from dpaudit.gate.naming import subject_of
-    from dpaudit.gate.subject import Foreign
+    from dpaudit.subject.kinds import Foreign, nearest_flaw
+    from dpaudit.subject.naming import subject_of
     from dpaudit.symbolic.subject import readable
 
     with chdir("."):  # what is looked at may go elsewhere, and is looked for again
@@ -158,8 +157,8 @@ def certificate(target: Target, claim: Claim, bound: Bound) -> dict[str, Any] | 
 def _code(subject: Foreign, asked: Asked, listener: Listener) -> Examined:
     """Examine a policy's own code."""
     from dpaudit import code
-    from dpaudit.gate.places import at_line
-    from dpaudit.gate.subject import Options
+    from dpaudit.subject.kinds import Options
+    from dpaudit.subject.places import at_line
 
     options = Options(
         asked.epsilon,

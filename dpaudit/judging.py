@@ -20,7 +20,6 @@ from typing import Any
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.deadline import Expired, deadline
-from dpaudit.details.parts import Details
 from dpaudit.errors import (
     BadDeclaration,
     Contradiction,
@@ -29,6 +28,7 @@ from dpaudit.errors import (
     require_integer,
     require_positive,
 )
+from dpaudit.particulars import Details
 from dpaudit.target import Target, parameters, said
 from dpaudit.verdict import UNDECIDED, Finding, Status, combine, exit_code
 

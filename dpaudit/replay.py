@@ -141,8 +141,8 @@ def replay(
 
 def _read_off(witness: Witness, path: Path, target: str, epsilon: float | None) -> Algorithm | None:
     """Return the declaration that code is which declares nothing itself; None for what does."""
-    from dpaudit.gate.naming import subject_of
-    from dpaudit.gate.subject import Foreign
+    from dpaudit.subject.kinds import Foreign
+    from dpaudit.subject.naming import subject_of
     from dpaudit.symbolic.declared import read_off
     from dpaudit.symbolic.subject import Target as Code
     from dpaudit.symbolic.subject import readable

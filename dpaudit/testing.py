@@ -120,7 +120,7 @@ def _audit(
     from dpaudit.errors import InvalidArgument
     from dpaudit.gate.judgement import judge
     from dpaudit.gate.message import findings_text, summary
-    from dpaudit.gate.subject import Options
+    from dpaudit.subject.kinds import Options
 
     methods = tuple(method.split(",") if isinstance(method, str) else method)
     if not methods:

@@ -64,9 +64,9 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.errors import UnknownName
     from dpaudit.examination import Asked, Listener, examine
     from dpaudit.gate import machine
-    from dpaudit.gate.subject import Options
     from dpaudit.output import mark_of, require_writable, write_json
     from dpaudit.parsing import assignment, integer, number
+    from dpaudit.subject.kinds import Options
 
     methods = [name.strip() for name in arguments.method.split(",")]
     for name in methods:

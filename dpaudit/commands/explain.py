@@ -98,8 +98,8 @@ def of_code(
 ) -> list[tuple[str, str]] | None:
     """Return the reading of a policy's own code; None for what is declared."""
     from dpaudit.errors import Unsupported
-    from dpaudit.gate.naming import subject_of
-    from dpaudit.gate.subject import Foreign
+    from dpaudit.subject.kinds import Foreign
+    from dpaudit.subject.naming import subject_of
     from dpaudit.symbolic import subject
     from dpaudit.symbolic.reading import read
     from dpaudit.symbolic.run import Escape

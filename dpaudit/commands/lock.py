@@ -60,11 +60,11 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.gate.lock import Reason as Kept
     from dpaudit.gate.message import summary
     from dpaudit.gate.select import select
-    from dpaudit.gate.subject import Options
     from dpaudit.gate.update import Writer
     from dpaudit.output import require_writable
     from dpaudit.parsing import integer
     from dpaudit.report import console
+    from dpaudit.subject.kinds import Options
 
     path = Path(arguments.lock)
     require_writable(str(path))

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.details import losses, pair, regret
-from dpaudit.details.parts import Details
 from dpaudit.exact import WorstLoss
 from dpaudit.judging import OFFERED, Claim
+from dpaudit.particulars import Details
 from dpaudit.target import resolve
 from dpaudit.verdict import Finding
 

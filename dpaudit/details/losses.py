@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable, Sequence
 
 from dpaudit.core.algorithm import Algorithm
-from dpaudit.details.parts import LossAt, PositionLosses
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import WorstLoss, likelihood, worst_loss
 from dpaudit.exact.clock import Clock, OutOfTime
 from dpaudit.exact.witness import loss_between
 from dpaudit.exact.worst import every_step
 from dpaudit.horizons import sizes, upper_bound
+from dpaudit.particulars import LossAt, PositionLosses
 from dpaudit.verdict import Witness
 
 Build = Callable[[int], Algorithm]

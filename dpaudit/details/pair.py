@@ -10,10 +10,10 @@ from itertools import islice
 import numpy as np
 
 from dpaudit.core.algorithm import Algorithm
-from dpaudit.details.parts import PairProfile
 from dpaudit.errors import DpauditError
 from dpaudit.exact import Profile, profile
 from dpaudit.exact.paths import all_paths
+from dpaudit.particulars import PairProfile
 from dpaudit.verdict import Witness
 
 MOST_PATHS = 200

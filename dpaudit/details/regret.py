@@ -11,8 +11,8 @@ from dpaudit.core import algorithms
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.environments import of_means
 from dpaudit.core.simulate import SimulationResult, simulate
-from dpaudit.details.parts import Regret
 from dpaudit.errors import DpauditError
+from dpaudit.particulars import Regret
 from dpaudit.regret_bounds.bound import bernoulli
 from dpaudit.regret_bounds.lower import coefficients
 from dpaudit.regret_bounds.table import ALGORITHMS, Setting, sharpest

@@ -17,10 +17,10 @@ from typing import Any
 import msgspec
 
 from dpaudit.errors import DpauditError, InvalidArgument, require_integer, require_positive
-from dpaudit.gate.places import Place, place_of
 from dpaudit.gate.result import Problem, Result, Rule
 from dpaudit.process import Call, call
 from dpaudit.report import runs
+from dpaudit.subject.places import Place, place_of
 
 BUDGET = 20.0  # seconds for each number of arms
 HORIZON = 200
@@ -97,9 +97,9 @@ def inside(
 ) -> Compared:
     """Compare in the process of the code."""
     from dpaudit.errors import Unsupported
-    from dpaudit.gate.naming import subject_of
     from dpaudit.inside import imported_files
     from dpaudit.sources import covering, sources_of
+    from dpaudit.subject.naming import subject_of
     from dpaudit.symbolic import subject as symbolic
     from dpaudit.symbolic.conform import conform
     from dpaudit.symbolic.guard import side_by_side

@@ -14,13 +14,13 @@ from typing import Any
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.gate import message
-from dpaudit.gate.naming import subject_of
-from dpaudit.gate.places import Place, at_line, place_of
-from dpaudit.gate.subject import SEARCH_SECONDS, Foreign, Judged, Options, Subject, searched
 from dpaudit.judging import Report
 from dpaudit.output import plain
 from dpaudit.process import Call, call
 from dpaudit.sources import Sources, covering, sources_of
+from dpaudit.subject.kinds import SEARCH_SECONDS, Foreign, Judged, Options, Subject, searched
+from dpaudit.subject.naming import subject_of
+from dpaudit.subject.places import Place, at_line, place_of
 from dpaudit.target import foreign
 
 GRACE = 3.0  # seconds beyond the budget until the process is stopped

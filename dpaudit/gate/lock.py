@@ -20,10 +20,10 @@ from dpaudit import documents
 from dpaudit.documents import SCHEMAS
 from dpaudit.errors import DpauditError, InvalidArgument, require_positive
 from dpaudit.gate.conforming import Conforming, asked
-from dpaudit.gate.subject import Options
 from dpaudit.judging import Report
 from dpaudit.output import write_text
 from dpaudit.sources import Sources, versions
+from dpaudit.subject.kinds import Options
 from dpaudit.verdict import Status
 
 DEFAULT = "dpaudit.lock"

@@ -11,9 +11,9 @@ from typing import Any
 from dpaudit.errors import InvalidArgument
 from dpaudit.examination import Examined
 from dpaudit.gate.result import Problem, Result, Rule
-from dpaudit.gate.subject import Judged, Options, claim_id
 from dpaudit.output import mark_of, require_writable, write_json, write_text
 from dpaudit.report import meaning
+from dpaudit.subject.kinds import Judged, Options, claim_id
 from dpaudit.verdict import Status
 
 JUNIT, SARIF = '<testsuite name="dpaudit"', '"name": "dpaudit"'

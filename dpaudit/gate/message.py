@@ -6,7 +6,6 @@ The counterexample is saved below `.dpaudit/` and one line replays it from scrat
 from __future__ import annotations
 
 import hashlib
-import importlib
 import re
 import shlex
 from io import StringIO
@@ -14,11 +13,11 @@ from pathlib import Path
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import DpauditError
-from dpaudit.gate.subject import Declared, Judged, Options, Subject
 from dpaudit.judging import Report
 from dpaudit.output import write_json, write_text
 from dpaudit.replay import line
 from dpaudit.report import bounds, conclusion, show_witness
+from dpaudit.subject.kinds import Declared, Judged, Options, Subject, nearest_flaw
 from dpaudit.target import resolve
 from dpaudit.verdict import Finding, Status
 
@@ -110,16 +109,6 @@ def flaw_of(subject: Subject, options: Options, report: Report) -> str | None:
     except DpauditError:
         return None
     return nearest_flaw(algorithm, report.claim.epsilon)
-
-
-def nearest_flaw(algorithm: Algorithm, epsilon: float) -> str | None:
-    """Return the flaw of the nearest mutant, or None where there is none or no mutants ship."""
-    try:
-        mutants = importlib.import_module("dpaudit.core.mutants")
-        flaw: str | None = mutants.nearest_flaw(algorithm, epsilon)
-    except Exception:
-        return None
-    return flaw
 
 
 def findings_text(report: Report) -> str:

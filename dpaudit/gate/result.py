@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from dpaudit.gate.places import Place
 from dpaudit.judging import Report
+from dpaudit.subject.places import Place
 from dpaudit.verdict import UNDECIDED, Status
 
 

@@ -19,11 +19,11 @@ from dpaudit.gate.conforming import Conforming
 from dpaudit.gate.conforming import result as compared
 from dpaudit.gate.judgement import apart
 from dpaudit.gate.lock import Entry, options_of
-from dpaudit.gate.places import Place
 from dpaudit.gate.result import Problem, Result, Rule
 from dpaudit.judging import Report
 from dpaudit.process import side_by_side
 from dpaudit.sources import engine_digest
+from dpaudit.subject.places import Place
 from dpaudit.verdict import Status
 
 

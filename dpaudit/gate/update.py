@@ -15,9 +15,9 @@ from dpaudit.gate.compare import lowered, weakened
 from dpaudit.gate.conforming import Conforming, locked
 from dpaudit.gate.judgement import Judgement, apart
 from dpaudit.gate.lock import Entry, Lock, LockError, Reason, entry_of, options_of, sizes_of
-from dpaudit.gate.subject import Options, claim_id
 from dpaudit.judging import Report
 from dpaudit.process import side_by_side
+from dpaudit.subject.kinds import Options, claim_id
 from dpaudit.verdict import Status
 
 Heard = Callable[[str, Report], Any]

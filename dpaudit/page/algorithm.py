@@ -12,7 +12,6 @@ import shlex
 from pathlib import Path
 
 from dpaudit import __version__
-from dpaudit.details.parts import Details
 from dpaudit.errors import InvalidArgument
 from dpaudit.judging import Claim, Report
 from dpaudit.output import PAGE, plain, require_writable, write_text
@@ -21,6 +20,7 @@ from dpaudit.page.bracket import bracket
 from dpaudit.page.markup import Markup, document, join, tag
 from dpaudit.page.style import style
 from dpaudit.page.tables import folded, of_witness, streams, table
+from dpaudit.particulars import Details
 from dpaudit.replay import line
 from dpaudit.report import at_least, known, meaning
 from dpaudit.verdict import Finding, Status

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from itertools import groupby
 
-from dpaudit.details.parts import Details, PairProfile, PositionLosses, Regret
 from dpaudit.judging import Report
 from dpaudit.page.chart import (
     Bars,
@@ -23,6 +22,7 @@ from dpaudit.page.chart import (
 )
 from dpaudit.page.markup import Markup, tag
 from dpaudit.page.tables import values
+from dpaudit.particulars import Details, PairProfile, PositionLosses, Regret
 from dpaudit.verdict import Course, Finding, Status
 
 LOG10 = math.log(10)

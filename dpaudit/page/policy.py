@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from dpaudit.details.parts import Details
 from dpaudit.judging import Claim, Report
 from dpaudit.page.gallery import Policy
+from dpaudit.particulars import Details
 from dpaudit.sample.audit import audit
 from dpaudit.sample.boxes import file_box
 from dpaudit.sample.plan import AuditPlan

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit import documents
-from dpaudit.details.parts import Details
 from dpaudit.errors import InvalidArgument
 from dpaudit.judging import SCHEMA, Report
+from dpaudit.particulars import Details
 from dpaudit.verdict import Status, Witness
 
 TEXTS = {"target", "algorithm", "parameters", "neighbours", "reason", "streams", "check"}

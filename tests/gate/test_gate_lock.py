@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from dpaudit.gate import lock as locks
 from dpaudit.gate.lock import Entry, Lock, Reason, encode, options_of, sizes_of
-from dpaudit.gate.subject import Options
+from dpaudit.subject.kinds import Options
 from dpaudit.verdict import Status
 
 numbers = st.floats(min_value=5e-324, max_value=1e300)

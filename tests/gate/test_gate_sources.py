@@ -10,7 +10,7 @@ import pytest
 from gate_samples import MINE, forget, spoil, write
 
 from dpaudit import sources
-from dpaudit.gate.naming import subject_of
+from dpaudit.subject.naming import subject_of
 
 HELPED = MINE.replace(
     "from dpaudit.core.scores import Affine",

@@ -8,7 +8,7 @@ from gate_samples import HALVED, command, forget, spoil, write
 from dpaudit.gate import lock as locks
 from dpaudit.gate.compare import lowered
 from dpaudit.gate.lock import sizes_of
-from dpaudit.gate.subject import Options
+from dpaudit.subject.kinds import Options
 
 LEAK = ("[int(rng.random() < 0.5) for _ in stream]", "[0, *map(int, stream[:-1])]")
 

@@ -8,8 +8,8 @@ import pytest
 
 from dpaudit.details import losses, regret
 from dpaudit.details.compute import details
-from dpaudit.details.parts import Details
 from dpaudit.judging import Claim, Report, check
+from dpaudit.particulars import Details
 from dpaudit.target import resolve
 from dpaudit.verdict import Course, Enclosure, Finding, Status, Witness
 

@@ -14,7 +14,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpaudit.cli import run
-from dpaudit.details.parts import Details
 from dpaudit.judging import Report, as_json
 from dpaudit.output import plain, write_json
 from dpaudit.page.algorithm import page
@@ -22,6 +21,7 @@ from dpaudit.page.bracket import words
 from dpaudit.page.chart import Linear, Logarithmic, short
 from dpaudit.page.markup import document, tag, text
 from dpaudit.page.read import read
+from dpaudit.particulars import Details
 from dpaudit.verdict import Finding, Status
 
 VOID = {"meta", "link", "br", "col"}

@@ -12,10 +12,10 @@ from typing import Any
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.mutants import find as find_mutant
 from dpaudit.errors import DpauditError, InvalidArgument
-from dpaudit.gate.places import name_of
-from dpaudit.gate.subject import Declared, Foreign, Instance, Subject
 from dpaudit.judging import HORIZON, OFFERED
 from dpaudit.sources import source_file
+from dpaudit.subject.kinds import Declared, Foreign, Instance, Subject
+from dpaudit.subject.places import name_of
 from dpaudit.target import MUTANTS, Target, is_algorithm, load_object, resolve
 
 

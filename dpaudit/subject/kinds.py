@@ -7,6 +7,7 @@ work and not a target; a check that it cuts short concludes less, never somethin
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -226,3 +227,13 @@ def claim_id(target: str, given: Mapping[str, Any], epsilon: float | None) -> st
     """Return the name of a claim: the target and the parameters that were asked for."""
     asked = dict(given) if epsilon is None else {**given, "epsilon": epsilon}
     return " ".join([target, *(f"{name}={asked[name]!r}" for name in sorted(asked))])
+
+
+def nearest_flaw(algorithm: Algorithm, epsilon: float) -> str | None:
+    """Return the flaw of the nearest mutant, or None where there is none or no mutants ship."""
+    try:
+        mutants = importlib.import_module("dpaudit.core.mutants")
+        flaw: str | None = mutants.nearest_flaw(algorithm, epsilon)
+    except Exception:
+        return None
+    return flaw
