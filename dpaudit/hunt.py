@@ -13,7 +13,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release
+from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Toss
 from dpaudit.core.walk import begin
 from dpaudit.errors import DpauditError
 from dpaudit.exact import likelihood
@@ -65,7 +65,7 @@ def against_the_odds(algorithm: Algorithm, level: int, limit: int) -> list[int] 
                 if not behind:
                     return [*actions, 0]
                 answer = behind[0]
-            case Keep():
+            case Keep() | Toss():
                 return None
         place = place.after(answer)
     return None

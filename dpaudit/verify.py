@@ -84,6 +84,10 @@ class Declared:
                 arm, outcomes = _whole(what[0], 0, self.arms), 1
                 changed = self._released(paid[arm], what[1:], pulls[arm])
                 paid = (*paid[:arm], changed, *paid[arm + 1 :])
+            elif name == "toss":
+                chances = list(map(_fraction, what[0]))
+                _require(min(chances) >= 0 and sum(chances) == 1, f"state {own}: no chances")
+                outcomes = sum(chance > 0 for chance in chances)
             else:
                 known = {_whole(arm, 0, self.arms) for arm in what[0]}
                 _require(len(known) == len(what[0]) > 0, f"state {own}: an arm twice, or none")

@@ -2,8 +2,8 @@
 
 The state is public, immutable and hashable. Private numbers live in registers that the algorithm
 names and never reads. `step(state)` says what it wants (`Play`, `Release`, `Accumulate`, `Choose`,
-`Keep`) and how the answer moves the state; an interpreter answers. The simulator, the stream
-runner, the ledger and the exact engine are interpreters of the same declaration.
+`Keep`, `Toss`) and how the answer moves the state; an interpreter answers. The simulator, the
+stream runner, the ledger and the exact engine are interpreters of the same declaration.
 
 The reward rows are counted per arm: `Rows(arm, 3, 5)` are the fourth and fifth rewards of an arm.
 Time runs with the rounds played. A run ends when the horizon is reached, in the middle of a `Play`
@@ -89,7 +89,18 @@ class Keep:
     width: Callable[[Arithmetic], Any]
 
 
-Request = Play | Release | Accumulate | Choose | Keep
+@dataclass(frozen=True)
+class Toss:
+    """Toss a public coin; the answer is its side, i with probability `chances[i]`.
+
+    The toss is independent of everything else. The chances are exact, add up to 1, and hang on the
+    public state alone: no register has a way into them.
+    """
+
+    chances: tuple[Fraction | int, ...]
+
+
+Request = Play | Release | Accumulate | Choose | Keep | Toss
 
 
 @dataclass(frozen=True)

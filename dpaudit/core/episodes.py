@@ -1,9 +1,10 @@
 """Episodes around any rule, and Algorithm 1 of Azize and Basu (2022) written once.
 
-Every arm is pulled once, in order. Then repeat: let the rule choose an arm, play it for an episode,
-release something about it. Episode ell begins at time t_ell = rounds played + 1; N_a is the pull
-count of arm a before it. The last episode is cut at the horizon and never released. One noise draw
-per (arm, episode) is reused at every later decision until that arm's next release.
+Every arm is pulled once, in order. Then repeat: let the rule choose an arm (or, with the chances of
+`explored`, a public coin), play it for an episode, release something about it. Episode ell begins
+at time t_ell = rounds played + 1; N_a is the pull count of arm a before it. The last episode is cut
+at the horizon and never released. One noise draw per (arm, episode) is reused at every later
+decision until that arm's next release.
 
 `DoublingEpisodes` is Algorithm 1: an arm is played until its pull count doubles, the mean of that
 episode alone is released, everything before is forgotten. `CumulativeBatches` adds up instead of
@@ -30,6 +31,7 @@ from dpaudit.core.algorithm import (
     Rows,
     State,
     Step,
+    Toss,
 )
 from dpaudit.core.arithmetic import Arithmetic, exact
 from dpaudit.core.noise import Laplace
@@ -38,6 +40,12 @@ from dpaudit.core.scores import Rule
 
 class Deciding(NamedTuple):
     """Between episodes: the pull counts."""
+
+    pulls: tuple[int, ...]
+
+
+class Asking(NamedTuple):
+    """The coin has left the decision to the rule."""
 
     pulls: tuple[int, ...]
 
@@ -79,6 +87,10 @@ class Episodes(Algorithm):
         """Return the registers whose sum the rule sees for an arm."""
         return (arm,)
 
+    def explored(self, pulls: tuple[int, ...]) -> tuple[Fraction, ...]:
+        """Return the chance with which each arm is played whatever the rule says; () for never."""
+        return ()
+
     def start(self) -> State:
         """Return the state before the first pull."""
         return Deciding((0,) * self.arms)
@@ -94,7 +106,13 @@ class Episodes(Algorithm):
                 return Step(Play(arm, rounds), lambda rows: Releasing(after, rows))
             case Deciding(pulls) if 0 in pulls:
                 return self.step(Playing(pulls, pulls.index(0)))
-            case Deciding(pulls):
+            case Deciding(pulls) if chances := self.explored(pulls):
+                rule = len(chances)  # the side that leaves it to the rule
+                return Step(
+                    Toss((*chances, 1 - sum(chances))),
+                    lambda side: Asking(pulls) if side == rule else Playing(pulls, side),
+                )
+            case Deciding(pulls) | Asking(pulls):
                 return Step(self.choice(pulls), lambda arm: Playing(pulls, arm))
         raise TypeError(f"not a state of {self.name}: {state!r}")
 

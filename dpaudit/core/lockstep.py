@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Rows
+from dpaudit.core.algorithm import Accumulate, Algorithm, Rows, Toss
 from dpaudit.core.canonical import Distrust, parameters
 from dpaudit.core.environments import Environment
-from dpaudit.core.episodes import Deciding, Episodes, framed
+from dpaudit.core.episodes import Deciding, Episodes, framed, unchanged
 from dpaudit.core.noise import NOISES, Noise
 from dpaudit.core.outcome import Outcome
 from dpaudit.core.scores import RULES, Rule
-from dpaudit.core.stream import decide
+from dpaudit.core.stream import decide, side_edges
 from dpaudit.core.walk import FOREIGN, Place
 
 # A ladder with more rungs than this is not worth a table: the algorithm decides almost every round.
@@ -109,6 +109,8 @@ class Decisions:
 
     climb: Ladder
     places: list[Place] = field(default_factory=list)
+    coins: list[Numbers | None] = field(default_factory=list)
+    """Of each state: the edges of its coin's sides, one per arm and one for the rule."""
     numbers: dict[Any, int] = field(default_factory=dict)
     kind: type[Rule] | None = None
     shared: dict[str, Any] = field(default_factory=dict)
@@ -118,13 +120,32 @@ class Decisions:
     def winners(self, rung: Counts, x: Numbers, rng: np.random.Generator) -> Counts:
         """Return the arm that each run chooses, from the rungs and the registers of its arms."""
         if len(self.places) > MOST_RULES:
-            self.places, self.numbers, self.kind = [], {}, None
+            self.places, self.coins, self.numbers, self.kind = [], [], {}, None
         number = self.numbers_of(rung)
         if self.together and self.kind is not None:
             rows = {name: column[number] for name, column in self.columns.items()}
             return np.asarray(self.kind(**self.shared, **rows).winner(x, rng))
         chosen = (decide(self.places[n], row, rng) for n, row in zip(number, x, strict=True))
         return np.fromiter(chosen, dtype=np.int64, count=len(x))
+
+    def chosen(self, rung: Counts, x: Numbers, rng: np.random.Generator) -> Counts:
+        """Return the arm that each run plays next: its coin's, or where that leaves it, the rule's.
+
+        The runs whose coin comes up toss first, all at once; the rule then decides for the others.
+        """
+        if unchanged(self.climb.algorithm, Episodes, ("explored",)):
+            return self.winners(rung, x, rng)
+        arms = self.climb.algorithm.arms
+        arm = np.full(len(x), arms)
+        coins = [self.coins[n] for n in self.numbers_of(rung).tolist()]
+        tossing = np.flatnonzero([coin is not None for coin in coins])
+        if len(tossing):
+            edges = np.array([coins[run] for run in tossing])
+            arm[tossing] = (rng.random(len(tossing))[:, None] >= edges).sum(axis=1)
+        left = np.flatnonzero(arm == arms)
+        if len(left):
+            arm[left] = self.winners(rung[left], x[left], rng)
+        return arm
 
     def numbers_of(self, rung: Counts) -> Counts:
         """Return the number of every run's state, new ones asked for and written down."""
@@ -145,8 +166,16 @@ class Decisions:
         pulls = tuple(self.climb.edges[rung] for rung in rungs)
         written = frozenset(range(algorithm.arms))
         place = Place(algorithm, Deciding(pulls), pulls, sum(pulls), written)
+        coin = None
+        if isinstance(place.request, Toss):
+            *arms, _ = place.request.chances
+            for side in range(algorithm.arms, len(arms)):
+                _ = place.after(side).request  # names an arm that there is not
+            coin = side_edges((*arms, *[0] * (algorithm.arms - len(arms)), 1 - sum(arms)))
+            place = place.after(len(arms))
         number = len(self.places)
         self.places.append(place)
+        self.coins.append(coin)
         self.together = self.together and self.stacked(place.rule, number)
         return number
 
@@ -239,7 +268,7 @@ def advance(
         if len(played) < arms:
             arm = np.full(len(alive), len(played))
         else:
-            arm = decisions.winners(rung[alive], register[alive], rng)
+            arm = decisions.chosen(rung[alive], register[alive], rng)
         column, start = np.zeros(runs, dtype=np.int16), np.full(runs, horizon, dtype=np.int64)
         column[alive], start[alive] = arm, time[alive]
         played.append(column)

@@ -17,8 +17,18 @@ from functools import cache
 from itertools import cycle, islice
 from typing import Any
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Request, Rows
-from dpaudit.core.walk import begin
+from dpaudit.core.algorithm import (
+    Accumulate,
+    Algorithm,
+    Choose,
+    Keep,
+    Play,
+    Release,
+    Request,
+    Rows,
+    Toss,
+)
+from dpaudit.core.walk import begin, outcomes
 
 REQUESTS = 64
 HORIZON = 1_000_000
@@ -162,4 +172,6 @@ def _requests(algorithm: Algorithm, turn: list[int]) -> Iterator[Request]:
                 answer = next((arm for arm in islice(wanted, len(turn)) if arm in arms), arms[0])
             case Keep(arms):
                 answer = arms
+            case Toss() as coin:
+                *_, answer = outcomes(coin)
         place = place.after(answer)

@@ -29,6 +29,9 @@ class Randomness(Protocol):
     def normal(self, loc: float = ..., scale: float = ..., size: Any = ...) -> Any:
         """Draw Gaussian variables."""
 
+    def random(self, size: Any = ...) -> Any:
+        """Draw uniform variables."""
+
 
 class Noise(ABC):
     """A data-independent law on the real line, centred at zero."""

@@ -10,12 +10,14 @@ import math
 import operator
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows
+from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows, Toss
 from dpaudit.core.scores import winner_is_known
 from dpaudit.core.walk import FOREIGN, Place, begin, said
 from dpaudit.errors import InvalidArgument
@@ -89,6 +91,8 @@ def interpret(algorithm: Algorithm, horizon: int, rewards: Rewards, rng: Any) ->
                 releases += 1
             case Choose() | Keep():
                 answer = decide(place, shown(place, registers), rng)
+            case Toss() as coin:
+                answer = tossed(coin, rng)
         place = place.after(answer)
 
 
@@ -127,6 +131,16 @@ def decide(place: Place, x: NDArray[np.float64], rng: Any) -> Any:
     if not 0 <= winner < len(arms):
         place.breach("its rule", f"chose number {winner} of {len(arms)} arms")
     return arms[winner]
+
+
+def side_edges(chances: Sequence[Fraction | int]) -> NDArray[np.float64]:
+    """Return where each side of a coin ends on [0, 1]; one without a chance has no room there."""
+    return np.array([float(edge) for edge in accumulate(chances)])
+
+
+def tossed(coin: Toss, rng: Any) -> int:
+    """Return the side that comes up: the first that ends above one uniform number."""
+    return int(np.searchsorted(side_edges(coin.chances), rng.random(), side="right"))
 
 
 def apart(rng: Any) -> np.random.Generator:

@@ -5,12 +5,13 @@ An interpreter looks at `place.request`, answers it, and goes on with `place.aft
 here knows a reward or a register's value, so the same walk serves one run, every decision path, and
 the model checker. What breaks the contract is a `BadDeclaration` in one line:
 
-- `step` returns a `Step` whose request is one of the five of `dpaudit.core.algorithm`;
+- `step` returns a `Step` whose request is one of those of `dpaudit.core.algorithm`;
 - plays name an arm that exists and a whole number of rounds, at least 1;
 - releases read at least one row, all of them played, divide by a positive int or Fraction, and add
   a `Noise`;
 - decisions are between different arms that exist, each with different registers of its own that
   were written before; a rule is a `Rule`, a width a number of at least 0;
+- a coin's chances are exact, not negative, and add up to 1;
 - `MOST_IDLE` requests without a play are too many.
 """
 
@@ -35,6 +36,7 @@ from dpaudit.core.algorithm import (
     Rows,
     State,
     Step,
+    Toss,
 )
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.noise import Noise
@@ -144,6 +146,8 @@ class Place:
             self._require_release(request)  # type: ignore[arg-type]
         elif kind in (Choose, Keep):
             self._require_decision(request)  # type: ignore[arg-type]
+        elif kind is Toss:
+            self._require_coin(request)  # type: ignore[arg-type]
         else:
             self.breach("step", f"asks for a {kind.__name__}, which is no request of dpaudit.core")
 
@@ -194,6 +198,19 @@ class Place:
         if not callable(request.rule if isinstance(request, Choose) else request.width):
             self.breach("step", "decides by something that is not a function of an arithmetic")
 
+    def _require_coin(self, request: Toss) -> None:
+        chances = request.chances
+        if type(chances) is not tuple or any(type(it) not in (int, Fraction) for it in chances):
+            shown = shortened(chances)
+            self.breach("step", f"tosses a coin of chances {shown}, no tuple of ints and Fractions")
+        if any(it < 0 for it in chances) or sum(chances) != 1:
+            shown = ", ".join(map(str, chances))
+            self.breach(
+                "step",
+                f"tosses a coin of chances ({shortened(shown)[1:-1]}) "
+                "that are negative or do not add up to 1",
+            )
+
     def _require_arm(self, arm: Any, does: str) -> None:
         if type(arm) is not int or not 0 <= arm < self.algorithm.arms:
             self.breach("step", f"{does} arm {shortened(arm)} of {self.algorithm.arms}")
@@ -215,10 +232,12 @@ def begin(algorithm: Algorithm) -> Place:
     return Place(algorithm, state, pulls)
 
 
-def outcomes(request: Choose | Keep) -> Iterator[Any]:
-    """Return every answer that a choice can get: each arm, or each non-empty set of survivors."""
+def outcomes(request: Choose | Keep | Toss) -> Iterator[Any]:
+    """Return every answer there can be: each arm, each non-empty set of survivors, each side."""
     if isinstance(request, Choose):
         yield from request.arms
+    elif isinstance(request, Toss):
+        yield from (side for side, chance in enumerate(request.chances) if chance)
     else:
         sizes = range(1, len(request.arms) + 1)
         yield from chain.from_iterable(combinations(request.arms, size) for size in sizes)

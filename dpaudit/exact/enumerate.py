@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -26,6 +27,7 @@ from dpaudit.exact.witness import witness_of
 from dpaudit.verdict import Enclosure
 
 _MOST_STREAMS = 200_000
+COINS_ERROR = 1e-12  # of the logarithm of a coin's chances, in doubles
 
 
 @dataclass(frozen=True)
@@ -71,12 +73,16 @@ def worst_pair(
     for group in by_actions.values():
         exact_zero_one = all(noiseless.applies(region_of(path)) for path in group)
         try:
-            tables = [log_table(region_of(path), streams, clock) for path in group]
+            tables = [
+                log_table(region_of(path), streams, clock) + _log(path.chance) for path in group
+            ]
         except OutOfTime:
             complete = False
             break
         if not exact_zero_one:
             error = max(error, *(measured_error(region_of(path)) for path in group))
+        if any(path.chance != 1 for path in group):
+            error = max(error, COINS_ERROR)
         values = np.logaddexp.reduce(tables)
         cube = values.reshape((len(grid),) * horizon)
         for axis in range(horizon):
@@ -102,6 +108,10 @@ def worst_pair(
         actions = tuple(int(arm) for arm in best[3].actions)
         pair = (tuple(streams[best[1]].tolist()), tuple(streams[best[2]].tolist()), actions)
     return Enumerated(best[0] if best else 0.0, pair, logs, paths, complete, tuple(table), error)
+
+
+def _log(chance: Fraction) -> float:
+    return math.log(chance.numerator) - math.log(chance.denominator)
 
 
 def log_table(region: Region, streams: np.ndarray, clock: Clock = ENDLESS) -> np.ndarray:

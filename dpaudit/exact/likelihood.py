@@ -19,7 +19,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Algorithm, Choose, Keep
-from dpaudit.core.arithmetic import FLOAT, exact
+from dpaudit.core.arithmetic import FLOAT, ball, exact
 from dpaudit.core.scores import RULES
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import algebra, noiseless
@@ -110,7 +110,20 @@ def total(parts: Sequence[Likelihood]) -> Likelihood:
 def path_likelihood(
     path: Path, stream: NDArray[np.float64], engine: Engine, clock: Clock = ENDLESS
 ) -> Likelihood:
-    """Return an enclosure of the probability of one decision path."""
+    """Return an enclosure of the probability of one decision path and of its coins."""
+    found = _decided(path, stream, engine, clock)
+    if path.chance == 1 or found.log_upper == -math.inf:
+        return found
+    coins = rounding.enclose(ball(path.chance).log())
+    return Likelihood(
+        math.nextafter(found.log_lower + coins.lower, -math.inf),
+        min(math.nextafter(found.log_upper + coins.upper, math.inf), 0.0),
+        found.certified,
+    )
+
+
+def _decided(path: Path, stream: NDArray[np.float64], engine: Engine, clock: Clock) -> Likelihood:
+    """Return an enclosure of the probability that the decisions come out as on a path."""
     region = region_of(path)
     if not region.decisions:
         return Likelihood(0.0, 0.0, True)

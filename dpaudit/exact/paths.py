@@ -3,14 +3,17 @@
 A path is the sequence of releases and decided choices up to the horizon. Its actions are fixed by
 it, so a reward stream enters a path's likelihood only through the sums over released rows. An
 action sequence is one path, or several where a choice does not show in the actions (a last `Keep`
-cut off by the horizon).
+cut off by the horizon, a coin that plays the arm which the rule would have chosen). The sides that
+public coins showed are part of a path; `Path.chance` is how likely they are.
 """
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -26,6 +29,7 @@ from dpaudit.core.algorithm import (
     Play,
     Release,
     Rows,
+    Toss,
 )
 from dpaudit.core.walk import Place, begin, outcomes
 from dpaudit.errors import InvalidArgument, Unsupported
@@ -50,7 +54,14 @@ class Played:
     start: int
 
 
-Event = Played | Release | Accumulate | Decided
+@dataclass(frozen=True)
+class Tossed:
+    """A public coin came up with a side of this chance."""
+
+    chance: Fraction
+
+
+Event = Played | Release | Accumulate | Decided | Tossed
 
 
 @dataclass(frozen=True)
@@ -66,6 +77,12 @@ class Path:
         plays = [event for event in self.events if isinstance(event, Played)]
         arms = np.array([play.rows.arm for play in plays], dtype=np.int64)
         return np.repeat(arms, [len(play.rows) for play in plays])
+
+    @cached_property
+    def chance(self) -> Fraction:
+        """The probability of the sides that the coins showed, whatever the rewards."""
+        tossed = (event.chance for event in self.events if isinstance(event, Tossed))
+        return math.prod(tossed, start=Fraction(1))
 
     @cached_property
     def _plays(self) -> dict[int, tuple[list[int], list[Played]]]:
@@ -121,6 +138,12 @@ def require_shown(algorithm: Algorithm, path: Path, clock: Clock = ENDLESS) -> N
         raise Unsupported("A decision does not show in the actions.")
 
 
+def require_no_coin(path: Path) -> None:
+    """Raise `Unsupported` where a coin was tossed: what else its path is likely by is not all."""
+    if path.chance != 1:
+        raise Unsupported("A public coin mixes decision paths.")
+
+
 def path_through(algorithm: Algorithm, horizon: int, decisions: Sequence[int]) -> Path:
     """Return the path on which the choices come out as given, in order."""
     left = iter(decisions)
@@ -149,6 +172,8 @@ def path_along(algorithm: Algorithm, horizon: int, decide: Callable[[Place], Any
                 return Path(tuple(events), horizon)
         elif isinstance(request, Release | Accumulate):
             events.append(request)
+        elif isinstance(request, Toss):
+            raise Unsupported("One path does not tell what a public coin does.")
         else:
             answer = decide(place)
             events.append(Decided(request, answer))
@@ -181,8 +206,15 @@ def _walk(
                 place = place.after()
             else:
                 for outcome in reversed(list(outcomes(request))):
-                    pending.append((place.after(outcome), (Decided(request, outcome), trail)))
+                    event = _answered(request, outcome)
+                    pending.append((place.after(outcome), (event, trail)))
                 break
+
+
+def _answered(request: Choose | Keep | Toss, outcome: Any) -> Event:
+    if isinstance(request, Toss):
+        return Tossed(Fraction(request.chances[outcome]))
+    return Decided(request, outcome)
 
 
 def _differ(actions: NDArray[Any], arm: int) -> bool:

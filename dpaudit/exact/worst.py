@@ -42,7 +42,7 @@ from dpaudit.exact.likelihood import (
     measured_error,
     require_engine,
 )
-from dpaudit.exact.paths import Path, all_paths, require_shown
+from dpaudit.exact.paths import Path, all_paths, require_no_coin, require_shown
 from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.result import DEFAULT_FLOOR, EXTREMAL, Streams, WorstLoss, everything
 from dpaudit.exact.schedule import Chain, chain_of
@@ -146,6 +146,7 @@ class Asked:
         alike: set[int] = set()
         for path in all_paths(self.algorithm, self.horizon, listing):
             listing()
+            require_no_coin(path)
             if noiseless.applies(region_of(path)):
                 if not paths:
                     return self._noiseless()
@@ -222,6 +223,7 @@ class Asked:
         for path in all_paths(self.algorithm, self.horizon, self.clock):
             region = region_of(path)
             try:
+                require_no_coin(path)
                 require_shown(self.algorithm, path, self.clock)
                 conditions.require_extremal(region)
             except Unsupported as failure:

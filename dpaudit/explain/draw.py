@@ -1,7 +1,7 @@
 """A recorded run as text: the picture of the plays, the decisions, the charge of each row.
 
 The picture is Figure 1 of Azize and Basu (2022) for any declaration: one line per arm, one box per
-play, a bar before every play that follows a decision. Every line fits into the given width.
+play, a bar before every play that follows a decision or a coin. Every line fits into the width.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from dpaudit.core.noise import Laplace, NoNoise
-from dpaudit.explain.record import Decided, Event, Played, Released, Spans
+from dpaudit.explain.record import Decided, Event, Played, Released, Spans, Tossed
 from dpaudit.structure.ledger import Charge, show
 
 MOST_BOXES = 24
@@ -37,7 +37,7 @@ def picture(events: Sequence[Event], arms: int, width: int) -> Iterator[str]:
     boxes: list[tuple[Played, bool]] = []
     decided = False
     for event in events:
-        if isinstance(event, Decided):
+        if isinstance(event, Decided | Tossed):
             decided = True
         elif isinstance(event, Played):
             boxes.append((event, decided))
@@ -97,6 +97,9 @@ def story(events: Sequence[Event], width: int) -> Iterator[str]:
             yield from _decision(event, width)
         elif isinstance(event, Played):
             yield from _wrapped(_play(event), width)
+        elif isinstance(event, Tossed):
+            yield ""
+            yield from textwrap.wrap(_coin(event), width, subsequent_indent="  ")
         else:
             yield from _wrapped(_release(event), width)
 
@@ -109,6 +112,14 @@ def _play(play: Played) -> str:
     rounds = f"{play.wanted:,} round{'s' * (play.wanted != 1)}"
     text = f"plays arm {play.arm} for {rounds}: {rewards((play.rounds,))}"
     return text if len(play.rounds) == play.wanted else f"{text}, where the run ends"
+
+
+def _coin(event: Tossed) -> str:
+    chance = event.chances[event.side]
+    return (
+        f"t = {event.time}: a public coin with {len(event.chances)} sides comes up {event.side} "
+        f"(chance {show(chance)}), whatever the rewards."
+    )
 
 
 def _release(event: Released) -> str:

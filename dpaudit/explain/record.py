@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows
+from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows, Toss
 from dpaudit.core.canonical import Distrust
 from dpaudit.core.noise import Noise
 from dpaudit.core.scores import (
@@ -25,7 +25,7 @@ from dpaudit.core.scores import (
     Score,
     winner_is_known,
 )
-from dpaudit.core.stream import Rewards, decide, drawn, shown
+from dpaudit.core.stream import Rewards, decide, drawn, shown, tossed
 from dpaudit.core.walk import Place, begin
 from dpaudit.errors import InvalidArgument
 from dpaudit.structure.ledger import Charge, charge_of
@@ -80,7 +80,16 @@ class Decided:
     outcome: tuple[int, ...]
 
 
-Event = Played | Released | Decided
+@dataclass(frozen=True)
+class Tossed:
+    """A public coin tossed before round `time`: its chances, and the side that came up."""
+
+    time: int
+    chances: tuple[Fraction, ...]
+    side: int
+
+
+Event = Played | Released | Decided | Tossed
 
 
 @dataclass
@@ -113,6 +122,10 @@ class Recorder:
                     self.release(place, request)
                 case Choose() | Keep() as request:
                     answer = self.decide(place, request)
+                case Toss() as coin:
+                    answer = tossed(coin, self.rng)
+                    chances = tuple(map(Fraction, coin.chances))
+                    self.note(Tossed(place.time + 1, chances, answer))
             place = place.after(answer)
 
     def note(self, event: Event) -> None:

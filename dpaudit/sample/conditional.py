@@ -28,12 +28,13 @@ REACH = 60.0
 
 
 def scorable(algorithm: Algorithm, horizon: int) -> bool:
-    """Return whether registers decide alone: draws of a rule's own have no interval."""
+    """Return whether registers decide alone: draws of a rule's own, or coins, have no interval."""
     climbing = decisions(algorithm, horizon)
     if isinstance(algorithm, PerStep) or climbing is None:
         return False
     first = climbing.numbers_of(np.ones((1, algorithm.arms), dtype=np.int64))[0]
-    return not isinstance(climbing.places[first].rule, BetaDraw)
+    drawn = isinstance(climbing.places[first].rule, BetaDraw)
+    return not drawn and climbing.coins[first] is None
 
 
 def log_ratios(told: Transcripts, pair: Pair) -> Numbers:

@@ -42,6 +42,14 @@ class _Silence:
     def beta(self, a: Any, b: Any) -> Any:
         return a / (a + b)
 
+    def random(self, size: Any = None) -> Any:
+        """Return a uniform number of the last side: where a rule is asked, it is."""
+        return np.nextafter(1.0, 0.0)
+
+    def integers(self, high: int, size: Any = None) -> Any:
+        """Return seeds for the generator of a rule of one's own."""
+        return np.zeros(size, dtype=np.int64)
+
 
 class _ArmRewards:
     """Every arm pays a reward of its own."""

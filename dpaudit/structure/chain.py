@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from dpaudit.core.algorithm import Accumulate, Register, Release, Rows
+from dpaudit.core.algorithm import Accumulate, Register, Release, Rows, Toss
 from dpaudit.core.canonical import Distrust, parameters
 from dpaudit.core.episodes import Deciding, Episodes, Releasing
 from dpaudit.core.walk import FOREIGN, Place, said
@@ -122,6 +122,8 @@ def probe_rules(algorithm: Episodes, counts: Sequence[Sequence[int]], horizon: i
                 if sum(pulls) < horizon:
                     written = _written(algorithm, pulls)
                     here = Place(algorithm, Deciding(pulls), pulls, sum(pulls), written)
+                    if isinstance(here.request, Toss):
+                        here = here.after(len(here.request.chances) - 1)
                     require_trusted(here)
 
 

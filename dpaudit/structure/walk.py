@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release
+from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Toss
 from dpaudit.core.canonical import Distrust, canonical, parameters
 from dpaudit.core.scores import RULES, winner_is_known
 from dpaudit.core.walk import FOREIGN, Place, begin, outcomes, said, shortened
@@ -113,6 +113,9 @@ class Walk:
                 self.judge(place)
                 shown = (type(request), canonical(request.arms), canonical(request.registers))
                 answers = outcomes(request)  # 2^arms of them for a Keep
+            case Toss(chances):
+                # independent of the rewards, so it charges nothing, whatever side comes up
+                shown, answers = (Toss, canonical(chances)), outcomes(request)
         after = []
         for number, answer in enumerate(answers):
             if number % 1024 == 1023 and time.monotonic() > self.deadline:
@@ -170,5 +173,5 @@ def require_trusted(place: Place) -> None:
     if not winner_is_known(place.rule):
         raise Distrust(
             f"the rule {type(place.rule).__name__} brings its own winner(), which holds the "
-            "generator of the noise; a Score is trusted"
+            "generator of the noise; a Score is trusted, and a random choice is a Toss"
         )

@@ -50,6 +50,9 @@ class Tape:
     def beta(self, a, b):
         return self.other.beta(a, b)
 
+    def random(self, size=None):
+        return self.other.random(size)
+
 
 class StreamTotals:
     """Totals of a fixed stream, read on; gaps that tell the arms apart."""

@@ -41,6 +41,12 @@ class Tape:
 
     normal = laplace
 
+    def random(self, size: int | None = None) -> Any:
+        """Return a number that depends on the number of the call alone."""
+        self.drawn += 1
+        uniform = np.modf(0.19 + self.drawn * 0.618)[0]
+        return uniform if size is None else np.full(size, uniform)
+
     def beta(self, a: Any, b: Any) -> Any:
         """Return quantiles that depend on the number of the call and the arm alone."""
         a, b = np.broadcast_arrays(a, b)

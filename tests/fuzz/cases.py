@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from declarations import Pick, Program, Pull, Script, Tell, Told, Trim
+from declarations import Flip, Pick, Program, Pull, Script, Tell, Told, Trim
 from framed import STYLES, Framed
 from hypothesis import strategies as st
 from scripted_rules import OWN, Index
@@ -39,6 +39,7 @@ WINDOWS = (
     ("all", 0),
     ("skip", 1),
 )
+EXPLORED = ((Fraction(1, 3),), (Fraction(1, 8), Fraction(1, 2)), (0, Fraction(2, 5)), (1,))
 KINDS = ("affine", "affine", "affine", "kl", "private kl", "imed", "private imed", "beta")
 
 
@@ -62,7 +63,18 @@ def indices(draw: Any, arms: int) -> Index:
     return Index(kind, shift, scale, level, draw(st.sampled_from((0, 0, 1, 0.5))))
 
 
-FEATURES = ("windows", "divisors", "adds", "shown", "hidden", "rules", "noise", "order", "names")
+FEATURES = (
+    "windows",
+    "divisors",
+    "adds",
+    "shown",
+    "hidden",
+    "rules",
+    "noise",
+    "order",
+    "names",
+    "coins",
+)
 
 
 @st.composite
@@ -155,7 +167,21 @@ class Maker:
             case 6:
                 again = self.tell(self.names[fixed], fixed)
                 return [played, told, again, self.pick(), Pull(None)]
+        if "coins" in self.wild and draw(st.booleans()):
+            return [self.pick(), self.flip(), played, told]
         return [self.pick(), played, told]
+
+    def flip(self) -> Flip:
+        """Return a coin that may overrule the latest decision."""
+        some = [Fraction(1, 2 * self.arms)] * self.arms
+        whole = [0] * (self.arms - 1)
+        coins = [
+            ("pulls",),
+            (*some, Fraction(1, 2)),
+            (*whole, Fraction(1, 3), Fraction(2, 3)),
+            (1, *whole),
+        ]
+        return Flip(self.draw(st.sampled_from(coins)))
 
 
 @st.composite
@@ -215,6 +241,7 @@ def frames(draw: Any) -> tuple[Algorithm, int]:
         adds=rarely(draw, st.just(False), st.just(True), 3),
         shows=shows,
         begins=rarely(draw, st.just(0), st.just(arms - 1), 5),
+        explores=rarely(draw, st.just(()), st.sampled_from(EXPLORED), 4),
     )
     return algorithm, arms + draw(st.integers(1, 4 if arms == 2 else 2))
 

@@ -16,7 +16,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scripted_rules import Index, Kept, Ruled
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows, Step
+from dpaudit.core.algorithm import (
+    Accumulate,
+    Algorithm,
+    Choose,
+    Keep,
+    Play,
+    Release,
+    Rows,
+    Step,
+    Toss,
+)
 from dpaudit.core.noise import Gaussian, Laplace, Noise, NoNoise
 
 LAWS: dict[str, type[Noise]] = {"Laplace": Laplace, "Gaussian": Gaussian, "NoNoise": NoNoise}
@@ -72,7 +82,17 @@ class Trim:
     width: float
 
 
-Instruction = Pull | Tell | Pick | Trim
+@dataclass(frozen=True)
+class Flip:
+    """Toss a public coin with a side per arm; an extra side leaves the last decision as it was.
+
+    A chance of "pulls" stands for the arm's share of the rounds so far.
+    """
+
+    chances: tuple[Any, ...]
+
+
+Instruction = Pull | Tell | Pick | Trim | Flip
 
 
 @dataclass(frozen=True)
@@ -209,6 +229,11 @@ class Script(Algorithm):
                 arms = _ordered(order, memory)
                 request = Keep(arms, tuple(shown[arm] for arm in arms), Kept(width))
                 return Step(request, lambda kept: then(alive=kept, chosen=kept[0]))
+            case Flip(chances):
+                arms, total = range(self.arms), sum(memory.pulls)
+                shares = tuple(Fraction(memory.pulls[arm], total) for arm in arms)
+                coin = shares if chances == ("pulls",) else chances
+                return Step(Toss(coin), lambda side: then(chosen=side) if side in arms else then())
         raise TypeError(f"no instruction at {at}")
 
 

@@ -32,12 +32,17 @@ class Framed(Episodes):
     adds: bool = False
     shows: str = "own"
     begins: int = 0
+    explores: tuple[Fraction, ...] = ()
     epsilon: float = 1.0
 
     def start(self) -> State:
         """Return the state before the first pull."""
         nothing = (0,) * self.arms
         return Playing(nothing, self.begins) if self.begins else Deciding(nothing)
+
+    def explored(self, pulls: tuple[int, ...]) -> tuple[Fraction, ...]:
+        """Return the coin's chances for the first arms."""
+        return self.explores
 
     def episode_length(self, pulls: Any) -> Any:
         """Return the rounds of an arm's next episode."""

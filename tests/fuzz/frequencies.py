@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from cases import Case
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows
+from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows, Toss
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.noise import Gaussian, NoNoise
 from dpaudit.exact import likelihood
@@ -46,6 +46,12 @@ def frequencies(algorithm: Algorithm, stream: Any, runs: int, rng: Any) -> Count
                 if isinstance(request, Accumulate):
                     value = value + registers.get(request.register, 0.0)
                 registers = {**registers, request.register: value}
+            elif isinstance(request, Toss):
+                side = rng.choice(len(request.chances), size, p=[float(p) for p in request.chances])
+                for code in np.unique(side).tolist():
+                    some = {name: value[side == code] for name, value in registers.items()}
+                    walk(step.then(code), played, some, int((side == code).sum()))
+                return
             else:
                 x = np.stack([sum(registers[n] for n in group) for group in request.registers], -1)
                 if isinstance(request, Keep):

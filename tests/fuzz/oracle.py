@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows
+from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows, Toss
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.noise import Gaussian, NoNoise
 from dpaudit.core.scores import BetaDraw, Score
@@ -28,7 +28,7 @@ WEIGHTS = np.array([9, 49, 64, 49, 9]) / 90
 
 
 # releases: (steps, divisor, noise); decisions: (request, outcome, releases that each arm shows)
-Path = namedtuple("Path", "actions releases decisions")
+Path = namedtuple("Path", "actions releases decisions chance")
 
 
 class Declined(Exception):
@@ -38,7 +38,9 @@ class Declined(Exception):
 def all_paths(algorithm: Algorithm, horizon: int) -> list[Path]:
     found: list[Path] = []
 
-    def walk(state: Any, played: tuple, releases: tuple, held: dict, decisions: tuple) -> None:
+    def walk(
+        state: Any, played: tuple, releases: tuple, held: dict, decisions: tuple, chance: float
+    ) -> None:
         while True:
             step = algorithm.step(state)
             request, answer = step.request, None
@@ -46,7 +48,7 @@ def all_paths(algorithm: Algorithm, horizon: int) -> list[Path]:
                 first = played.count(request.arm)
                 played = (*played, *(request.arm,) * request.rounds)
                 if len(played) >= horizon:
-                    return found.append(Path(played[:horizon], releases, decisions))
+                    return found.append(Path(played[:horizon], releases, decisions, chance))
                 answer = Rows(request.arm, first, first + request.rounds)
             elif isinstance(request, Release | Accumulate):
                 rows, name = request.rows, request.register
@@ -55,16 +57,23 @@ def all_paths(algorithm: Algorithm, horizon: int) -> list[Path]:
                 held = {**held, name: (*kept, len(releases))}
                 new = tuple(steps[rows.first :]), float(request.divisor), request.noise
                 releases = (*releases, new)
+            elif isinstance(request, Toss):
+                for side, p in enumerate(request.chances):
+                    if p:
+                        now = chance * float(p)
+                        walk(step.then(side), played, releases, held, decisions, now)
+                return None
             else:
                 shown = [[i for name in group for i in held[name]] for group in request.registers]
                 sizes = range(1, len(request.arms) + 1) if isinstance(request, Keep) else ()
                 some = [kept for size in sizes for kept in combinations(request.arms, size)]
                 for o in some or request.arms:
-                    walk(step.then(o), played, releases, held, (*decisions, (request, o, shown)))
+                    now = (*decisions, (request, o, shown))
+                    walk(step.then(o), played, releases, held, now, chance)
                 return None
             state = step.then(answer)
 
-    walk(algorithm.start(), (), (), {}, ())
+    walk(algorithm.start(), (), (), {}, (), 1.0)
     return found
 
 
@@ -94,7 +103,7 @@ class Integral:
             shift, scale = (np.ravel(getattr(rule, n, v)) for n, v in (("shift", 0), ("scale", 1)))
             self.kinks += [*(-shift / scale), *((1 - shift) / scale)]
         everything = frozenset().union(*(read for *_, read in self.decisions))
-        self.value = float(self.chance(everything, (), np.zeros((1, 0)))[0])
+        self.value = path.chance * float(self.chance(everything, (), np.zeros((1, 0)))[0])
 
     def groups(self, rest: frozenset[int]) -> list[frozenset[int]]:
         parts = [frozenset({i}) for i in rest]
