@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 from dpaudit.errors import InvalidArgument
+
+NOISES = ("declared", "lattice")
+GRID = 1024
 
 
 def integer(name: str, text: str) -> int:
@@ -35,3 +40,25 @@ def assignment(text: str) -> tuple[str, int | float]:
         return name, int(value)
     except ValueError:
         return name, number(name, value)
+
+
+def add_noise(parser: argparse.ArgumentParser) -> None:
+    """Declare where the noise of a declared algorithm is drawn."""
+    add = parser.add_argument
+    add("--noise", metavar="KIND", help="as declared (default), or lattice: exact integer noise")
+    add("--grid", metavar="G", help=f"lattice: rewards are rounded to 1/G (default {GRID})")
+    add("--rounding", metavar="HOW", help="lattice: nearest (default) or stochastic")
+
+
+def noise(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the parameters of an algorithm that the options of `add_noise` stand for."""
+    kind = arguments.noise or NOISES[0]
+    if kind not in NOISES:
+        raise InvalidArgument("noise", kind, f"must be one of {', '.join(NOISES)}.")
+    given = {name: getattr(arguments, name) for name in ("grid", "rounding")}
+    given = {name: text for name, text in given.items() if text is not None}
+    if kind == "lattice":
+        return {**given, "grid": integer("grid", given.get("grid", str(GRID)))}
+    for name, text in given.items():
+        raise InvalidArgument(name, text, "is for --noise lattice.")
+    return {}

@@ -22,6 +22,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from dpaudit.parsing import add_noise
+
 if TYPE_CHECKING:
     from dpaudit.judging import Report
 
@@ -38,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--arms", metavar="K", help="number of arms (default 2)")
     add("--alpha", metavar="A", help="exploration, where the algorithm has it (default 3.1)")
     add("--param", action="append", default=[], metavar="NAME=VALUE", help="any other parameter")
+    add_noise(parser)
     add("--horizon", metavar="T", help="rounds that are claimed (default 1e7; 1,000 of code)")
     add("--exact-horizon", metavar="T", help="rounds for exact (default what the budget allows)")
     add("--method", default=METHODS, metavar="M,...", help="default all three")
@@ -65,7 +68,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.examination import Asked, Listener, examine
     from dpaudit.gate import machine
     from dpaudit.output import mark_of, require_writable, write_json
-    from dpaudit.parsing import assignment, integer, number
+    from dpaudit.parsing import assignment, integer, noise, number
     from dpaudit.subject.kinds import Options
 
     methods = [name.strip() for name in arguments.method.split(",")]
@@ -87,6 +90,7 @@ def execute(arguments: argparse.Namespace) -> int:
     values = {name: readers[name](name, text) for name, text in typed.items() if text is not None}
     given: dict[str, Any] = dict(assignment(text) for text in arguments.param)
     given |= {name: values.pop(name) for name in ("arms", "alpha") if name in values}
+    given |= noise(arguments)
     if arguments.html is not None:
         from dpaudit.page.algorithm import require_page
 
@@ -150,7 +154,8 @@ def save(found: Report, destination: str | None) -> list[str]:
 def command(arguments: argparse.Namespace) -> str:
     """Return the command line that leads to the same finding."""
     words = ["python", "-m", "dpaudit", "check", arguments.target]
-    for name in ("epsilon", "arms", "alpha", "horizon", "exact_horizon", "budget"):
+    plain = ("epsilon", "arms", "alpha", "noise", "grid", "rounding")
+    for name in (*plain, "horizon", "exact_horizon", "budget"):
         if getattr(arguments, name) is not None:
             words += [f"--{name.replace('_', '-')}", getattr(arguments, name)]
     for name, usual in (("method", METHODS), ("seed", SEED)):

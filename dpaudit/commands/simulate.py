@@ -6,7 +6,9 @@ The same seed gives the same numbers for any number of jobs. Horizons may be wri
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from dpaudit.parsing import add_noise
 
 if TYPE_CHECKING:
     from dpaudit.core.environments import Environment
@@ -24,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--rewards", default="bernoulli", metavar="LAW", help="bernoulli, beta, truncated_gaussian")
     add("--epsilon", metavar="E", help="privacy budget, where the algorithm has one (default 1)")
     add("--alpha", metavar="A", help="exploration, where the algorithm has it (default 3.1)")
+    add_noise(parser)
     add("--param", action="append", default=[], metavar="NAME=VALUE", help="any other parameter")
     add("--horizon", default="1e6", metavar="T", help="rounds of a run (default 1e6)")
     add("--runs", default="100", metavar="N", help="independent runs (default 100)")
@@ -39,7 +42,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit import plotting
     from dpaudit.errors import InvalidArgument
     from dpaudit.output import progress, require_writable, write_json
-    from dpaudit.parsing import assignment, integer, number
+    from dpaudit.parsing import assignment, integer, noise, number
     from dpaudit.simulation import Simulation
 
     require_writable(arguments.json)
@@ -51,7 +54,8 @@ def execute(arguments: argparse.Namespace) -> int:
     if horizon < environment.arms:
         rule = f"must be at least {environment.arms}: one round per arm."
         raise InvalidArgument("horizon", horizon, rule)
-    values = dict(assignment(text) for text in arguments.param)
+    values: dict[str, Any] = dict(assignment(text) for text in arguments.param)
+    values |= noise(arguments)
     for name in ("epsilon", "alpha"):
         if getattr(arguments, name) is not None:
             values[name] = number(name, getattr(arguments, name))

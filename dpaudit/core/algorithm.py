@@ -19,9 +19,10 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpaudit.core.arithmetic import Arithmetic
+from dpaudit.core.lattice import ROUNDINGS
 from dpaudit.core.noise import Noise
 from dpaudit.core.scores import Rule
-from dpaudit.errors import require_integer, require_positive
+from dpaudit.errors import InvalidArgument, require_integer, require_positive
 
 State = Hashable
 Register = Hashable
@@ -122,14 +123,27 @@ class Claim:
 
 @dataclass(frozen=True, kw_only=True)
 class Algorithm(ABC):
-    """A bandit algorithm, declared once; its dataclass fields are its parameters."""
+    """A bandit algorithm, declared once; its dataclass fields are its parameters.
+
+    With a `grid`, whatever it releases with Laplace or Gaussian noise is released on a lattice: see
+    `dpaudit.core.lattice`, which also says what `rounding` may be.
+    """
 
     arms: int
+    grid: int | None = None
+    rounding: str | None = None
 
     private: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_integer("arms", self.arms, 2)
+        if self.grid is not None:
+            require_integer("grid", self.grid, 1)
+        elif self.rounding is not None:
+            raise InvalidArgument("rounding", self.rounding, "is for lattice noise: give a grid.")
+        if self.rounding not in (None, *ROUNDINGS):
+            rule = f"must be one of {', '.join(ROUNDINGS)}."
+            raise InvalidArgument("rounding", self.rounding, rule)
         for parameter in fields(self):
             if parameter.type in ("float", float):
                 require_positive(parameter.name, getattr(self, parameter.name))

@@ -24,7 +24,7 @@ CHUNK = 2**14
 
 def supports(algorithm: Algorithm) -> bool:
     """Whether a kernel exists; a subclass may change anything, so it has none."""
-    return type(algorithm) in COMPILED
+    return type(algorithm) in COMPILED and algorithm.grid is None
 
 
 class Machine:

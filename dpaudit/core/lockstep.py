@@ -23,7 +23,8 @@ from dpaudit.core.algorithm import Accumulate, Algorithm, Rows, Toss
 from dpaudit.core.canonical import Distrust, parameters
 from dpaudit.core.environments import Environment
 from dpaudit.core.episodes import Deciding, Episodes, framed, unchanged
-from dpaudit.core.noise import NOISES, Noise
+from dpaudit.core.lattice import DiscreteLaplace
+from dpaudit.core.noise import NOISES, Laplace, Noise
 from dpaudit.core.outcome import Outcome
 from dpaudit.core.scores import RULES, Rule
 from dpaudit.core.stream import decide, side_edges
@@ -49,6 +50,20 @@ class Ladder:
     spread: Numbers
     memory: Numbers
     unit: Noise
+    grid: int = 0
+    """The steps between rewards 0 and 1 of noise on a lattice; 0 for noise on the line."""
+    laws: tuple[DiscreteLaplace, ...] = ()
+    law: Counts | None = None
+    """The laws on the integers of a lattice, and per (arm, rung) which of them."""
+
+    def integers(self, arm: Counts, rung: Counts, rng: np.random.Generator) -> Counts:
+        """Draw the noise of releases on a lattice, in steps."""
+        which = self.law[arm, rung]  # type: ignore[index]
+        drawn = np.zeros(len(which), dtype=np.int64)
+        for number in np.unique(which):
+            here = which == number
+            drawn[here] = self.laws[number].integers(rng, int(here.sum()))
+        return drawn
 
     def rungs(self, pulls: Counts) -> Counts:
         """Return the rungs of pull counts that are on the ladder."""
@@ -59,8 +74,10 @@ def ladder(algorithm: Algorithm, horizon: int) -> Ladder | None:
     """Return the ladder of an algorithm, or None if its runs cannot advance episode by episode.
 
     They can in the unchanged frame of `Episodes` if every release covers exactly the episode before
-    it and goes to the arm's one register, and if all noise is a multiple of one law of dpaudit. A
-    declaration that breaks its contract has none: the reference interpreter names the breach.
+    it and goes to the arm's one register, and if all noise is a multiple of one law of dpaudit, or
+    all of it integer Laplace noise on rewards rounded to the nearest point of one grid (`unit` is
+    then the law on the line that training may think of). A declaration that breaks its contract has
+    none: the reference interpreter names the breach.
     """
     if not framed(algorithm):
         return None
@@ -80,23 +97,37 @@ def _climbed(algorithm: Episodes, horizon: int) -> Ladder | None:
     shape = (algorithm.arms, len(edges) - 1)
     divisor, spread, memory = np.ones(shape), np.zeros(shape), np.zeros(shape)
     units: set[Noise] = set()
+    laws: dict[Noise, int] = {}
+    law = np.zeros(shape, dtype=np.int64)
     for arm in range(shape[0]):
         for rung in range(shape[1]):
             rows = Rows(arm, edges[rung], edges[rung + 1])
             request = algorithm.release(rows)
             place = Place(algorithm, rows, (edges[rung + 1],) * algorithm.arms)
             place.require(request)
+            request = place.drawn_on_grid(request)  # type: ignore[assignment]
             own = request.register == arm and algorithm.registers(arm, rows.stop) == (arm,)
-            if not own or request.rows != rows or type(request.noise) not in NOISES:
+            noise = request.noise
+            if not own or request.rows != rows:
+                return None
+            if type(noise) is DiscreteLaplace and noise.rounding == "nearest":
+                law[arm, rung] = laws.setdefault(noise.unit(), len(laws))
+                noise = Laplace(noise.scale)
+            elif type(noise) not in NOISES or laws:
                 return None
             divisor[arm, rung] = float(request.divisor)
-            spread[arm, rung] = request.noise.spread()
+            spread[arm, rung] = noise.spread()
             memory[arm, rung] = isinstance(request, Accumulate)
-            units.add(request.noise.unit())
+            units.add(noise.unit())
     if len(units) != 1:
         return None
+    grid = algorithm.grid or 0
+    if (bool(laws) != bool(grid)) or horizon * grid > 2**53:
+        return None
     lengths = np.minimum(np.diff(np.array(edges, dtype=object)), horizon).astype(np.int64)
-    return Ladder(algorithm, tuple(edges), lengths, divisor, spread, memory, units.pop())
+    unit = units.pop()
+    kinds = tuple(laws)  # in the order of their numbers
+    return Ladder(algorithm, tuple(edges), lengths, divisor, spread, memory, unit, grid, kinds, law)  # type: ignore[arg-type]
 
 
 @dataclass
@@ -239,8 +270,11 @@ class Releases(NamedTuple):
     register: Numbers
 
 
-Totals = Callable[[Counts, Counts, Counts], Numbers]
-"""(arm, first step, end) of an episode, over runs -> the sum of its rewards."""
+Totals = Callable[[Counts, Counts, Counts], Any]
+"""(arm, first step, end) of an episode, over runs -> the sum of its rewards.
+
+On a lattice, the integer sum of the rewards rounded to the grid.
+"""
 
 
 def advance(
@@ -281,9 +315,15 @@ def advance(
         going = ended < horizon
         alive, arm, step, begun, ended = (x[going] for x in (alive, arm, step, begun, ended))
         spread, divisor = climb.spread[arm, step], climb.divisor[arm, step]
-        noise = climb.unit.draw(rng, len(alive)) * spread
         kept = climb.memory[arm, step] * register[alive, arm]
-        held = register[alive, arm] = kept + (totals(arm, begun, ended) / divisor + noise)
+        if climb.grid:
+            # integers until the sum is drawn: the double is computed from it alone
+            steps, cells = climb.integers(arm, step, rng), climb.grid * divisor
+            noise, shown = steps / cells, (totals(arm, begun, ended) + steps) / cells
+        else:
+            noise = climb.unit.draw(rng, len(alive)) * spread
+            shown = totals(arm, begun, ended) / divisor + noise
+        held = register[alive, arm] = kept + shown
         released(Releases(alive, arm, begun, ended, noise, spread, divisor, kept, held))
     return np.stack(played, axis=1), np.stack(starts, axis=1)
 
@@ -296,10 +336,12 @@ def run(
     rng: np.random.Generator,
 ) -> Outcome:
     """Simulate a block of runs up to the last of `times` and read their regret at all of them."""
-    horizon = int(times[-1])
+    horizon, grid = int(times[-1]), decisions.climb.grid
 
-    def totals(arm: Counts, begun: Counts, ended: Counts) -> Numbers:
-        return environment.totals(arm, ended - begun, rng)
+    def totals(arm: Counts, begun: Counts, ended: Counts) -> Any:
+        sums = environment.totals(arm, ended - begun, rng)
+        # sums of 0s and 1s are exact; any other is rounded as a whole
+        return np.rint(sums * grid).astype(np.int64) if grid else sums
 
     arms, starts = advance(decisions, horizon, runs, rng, totals)
     at = np.concatenate((starts, np.full((runs, 1), horizon)), axis=1)

@@ -35,6 +35,10 @@ class SampledRewards:
         before = self._prefix(rows.arm, rows.first)
         return self._prefix(rows.arm, rows.stop) - before
 
+    def steps(self, rows: Rows, grid: int, rounding: str, rng: np.random.Generator) -> int:
+        """Return the sum on a grid: that of 0s and 1s exactly, any other rounded as a whole."""
+        return round(self.total(rows) * grid)
+
     def _prefix(self, arm: int, stop: int) -> float:
         edges, sums = self.edges[arm], self.sums[arm]
         place = bisect_left(edges, stop)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows, Toss
+from dpaudit.core.lattice import Lattice, rounded, whole_sum
 from dpaudit.core.scores import winner_is_known
 from dpaudit.core.walk import FOREIGN, Place, begin, said
 from dpaudit.errors import InvalidArgument
@@ -32,6 +33,9 @@ class Rewards(Protocol):
     def total(self, rows: Rows) -> float:
         """Return the sum of an arm's collected rewards."""
 
+    def steps(self, rows: Rows, grid: int, rounding: str, rng: Any) -> int:
+        """Return the sum of an arm's collected rewards, each rounded to one of 0..grid."""
+
 
 class StreamRewards:
     """Rewards of a fixed stream: step t pays stream[t], whichever arm is played."""
@@ -39,16 +43,23 @@ class StreamRewards:
     def __init__(self, stream: NDArray[np.float64], arms: int) -> None:
         self.stream = stream
         self.time = 0
-        self.steps: list[list[int]] = [[] for _ in range(arms)]
+        self.times: list[list[int]] = [[] for _ in range(arms)]
 
     def play(self, arm: int, rounds: int) -> None:
         """Give the next steps of the stream to an arm."""
-        self.steps[arm].extend(range(self.time, self.time + rounds))
+        self.times[arm].extend(range(self.time, self.time + rounds))
         self.time += rounds
 
     def total(self, rows: Rows) -> float:
         """Return the sum of the arm's rewards number first to stop - 1."""
-        return float(self.stream[self.steps[rows.arm][rows.first : rows.stop]].sum())
+        return float(self._of(rows).sum())
+
+    def steps(self, rows: Rows, grid: int, rounding: str, rng: Any) -> int:
+        """Return the sum of the same rewards on a grid, in integers."""
+        return whole_sum(rounded(self._of(rows), grid, rounding, rng), grid)
+
+    def _of(self, rows: Rows) -> NDArray[np.float64]:
+        return self.stream[self.times[rows.arm][rows.first : rows.stop]]
 
 
 @dataclass(frozen=True)
@@ -82,11 +93,11 @@ def interpret(algorithm: Algorithm, horizon: int, rewards: Rewards, rng: Any) ->
                 rounds.append(len(answer))
                 if place.time + len(answer) == horizon:
                     return Trajectory(tuple(arms), tuple(rounds), releases)
-            case Release(register, rows, _, divisor):
-                registers[register] = rewards.total(rows) / float(divisor) + drawn(place, rng)
+            case Release(register):
+                registers[register] = released(place, rewards, rng)
                 releases += 1
-            case Accumulate(register, rows, _, divisor):
-                added = rewards.total(rows) / float(divisor) + drawn(place, rng)
+            case Accumulate(register):
+                added = released(place, rewards, rng)
                 registers[register] = registers.get(register, 0.0) + added
                 releases += 1
             case Choose() | Keep():
@@ -94,6 +105,20 @@ def interpret(algorithm: Algorithm, horizon: int, rewards: Rewards, rng: Any) ->
             case Toss() as coin:
                 answer = tossed(coin, rng)
         place = place.after(answer)
+
+
+def released(place: Place, rewards: Rewards, rng: Any) -> float:
+    """Return what a release makes public.
+
+    On a lattice that is an integer, the sum of rounded rewards and of noise, as a multiple of the
+    step: the double that stands for it is computed from the integer alone.
+    """
+    request = place.request
+    rows, noise, divisor = request.rows, request.noise, request.divisor  # type: ignore[union-attr]
+    if not isinstance(noise, Lattice):
+        return rewards.total(rows) / float(divisor) + drawn(place, rng)
+    steps = rewards.steps(rows, int(noise.cells(divisor)), noise.rounding, rng)
+    return float((steps + noise.integer(rng)) * noise.step)
 
 
 def drawn(place: Place, rng: Any) -> float:

@@ -18,7 +18,7 @@ the model checker. What breaks the contract is a `BadDeclaration` in one line:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, combinations
@@ -39,6 +39,7 @@ from dpaudit.core.algorithm import (
     Toss,
 )
 from dpaudit.core.arithmetic import FLOAT
+from dpaudit.core.lattice import Lattice, on_grid
 from dpaudit.core.noise import Noise
 from dpaudit.core.scores import Rule
 from dpaudit.errors import BadDeclaration, is_positive_double
@@ -71,7 +72,19 @@ class Place:
         if not callable(step.then):
             self.breach("step", f"is followed by a {type(step.then).__name__}, not by a function")
         self.require(step.request)
+        if self.algorithm.grid is not None:
+            step = replace(step, request=self.drawn_on_grid(step.request))
         return step
+
+    def drawn_on_grid(self, request: Request) -> Request:
+        """Return what is asked for, with its noise on the lattice of the algorithm's grid, if any.
+
+        Whoever asks a declaration for a release without `step` must come through here.
+        """
+        grid = self.algorithm.grid
+        if grid is None or not isinstance(request, Release | Accumulate):
+            return request
+        return on_grid(request, grid, self.algorithm.rounding)  # type: ignore[type-var]
 
     @property
     def request(self) -> Request:
@@ -172,6 +185,10 @@ class Place:
             self.breach("step", f"divides by {shortened(divisor)}, no positive int or Fraction")
         if not isinstance(request.noise, Noise):
             self.breach("step", f"adds a {type(request.noise).__name__}, which is no Noise")
+        if isinstance(request.noise, Lattice):
+            cells = request.noise.cells(divisor)
+            if cells.denominator != 1:
+                self.breach("step", f"rounds rewards to {cells} steps, which is no whole number")
 
     def _require_decision(self, request: Choose | Keep) -> None:
         arms, groups = request.arms, request.registers

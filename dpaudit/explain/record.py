@@ -25,7 +25,7 @@ from dpaudit.core.scores import (
     Score,
     winner_is_known,
 )
-from dpaudit.core.stream import Rewards, decide, drawn, shown, tossed
+from dpaudit.core.stream import Rewards, decide, released, shown, tossed
 from dpaudit.core.walk import Place, begin
 from dpaudit.errors import InvalidArgument
 from dpaudit.structure.ledger import Charge, charge_of
@@ -140,8 +140,7 @@ class Recorder:
     def release(self, place: Place, request: Release | Accumulate) -> None:
         """Fill a register."""
         register, rows = request.register, request.rows
-        total = self.rewards.total(rows)
-        value = total / float(request.divisor) + drawn(place, self.rng)
+        value = released(place, self.rewards, self.rng)
         spans, added = self.spans(rows), isinstance(request, Accumulate)
         if added:
             self.behind[register] = (*self.behind.get(register, ()), *spans)

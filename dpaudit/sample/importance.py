@@ -49,7 +49,8 @@ def weighted_runs(
 ) -> tuple[Runs, NDArray[np.float64], float]:
     """Return runs on the stream, their weights, and a bound on any |log-weight|."""
     climbing = decisions(algorithm, pair.stream.horizon)
-    if climbing is None or not isinstance(climbing.climb.unit, Laplace):
+    known = climbing is not None and isinstance(climbing.climb.unit, Laplace)
+    if climbing is None or not known or climbing.climb.grid:
         raise Unsupported("importance sampling needs episodes with Laplace noise.")
     climb = climbing.climb
     change = pair.value - pair.stream.at(pair.position)

@@ -10,13 +10,15 @@ cumulative sums.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core import compiled
 from dpaudit.core.algorithm import Algorithm, Rows
+from dpaudit.core.lattice import rounded
 from dpaudit.core.lockstep import Counts, Decisions, Releases, advance, decisions
 from dpaudit.core.stream import Trajectory, interpret
 from dpaudit.sample.runs import Runs
@@ -63,7 +65,11 @@ def run_episodes(
     `released` hears of every turn's releases, with the registers that they leave.
     """
 
-    def totals(arm: Counts, begun: Counts, ended: Counts) -> NDArray[np.float64]:
+    grid = decisions.climb.grid
+
+    def totals(arm: Counts, begun: Counts, ended: Counts) -> NDArray[Any]:
+        if grid:
+            return np.asarray(stream.steps(ended, grid) - stream.steps(begun, grid))
         return np.asarray(stream.cumulative(ended) - stream.cumulative(begun))
 
     plays = advance(decisions, stream.horizon, runs, rng, totals, released)
@@ -91,16 +97,31 @@ class CumulativeRewards:
     def total(self, rows: Rows) -> float:
         """Return the sum of the arm's rewards number first to stop - 1."""
         total = 0.0
+        for begun, ended in self._spans(rows):
+            edges = self.stream.cumulative(np.array([begun, ended]))
+            total += float(edges[1] - edges[0])
+        return total
+
+    def steps(self, rows: Rows, grid: int, rounding: str, rng: np.random.Generator) -> int:
+        """Return the sum of the same rewards on a grid, in integers."""
+        total = 0
+        for begun, ended in self._spans(rows):
+            for value, count in self.stream.between(begun, ended):
+                if rounding == "nearest":
+                    total += count * int(rounded(np.array([value]), grid, rounding, rng)[0])
+                else:
+                    low = int(value * grid)
+                    total += count * low + int(rng.binomial(count, value * grid - low))
+        return total
+
+    def _spans(self, rows: Rows) -> Iterator[tuple[int, int]]:
+        """Yield the steps of the stream that the arm's rows were paid at."""
         for first, stop, start in reversed(self.plays[rows.arm]):
             low, high = max(first, rows.first), min(stop, rows.stop)
             if low < high:
-                edges = self.stream.cumulative(
-                    np.array([start + low - first, start + high - first])
-                )
-                total += float(edges[1] - edges[0])
+                yield start + low - first, start + high - first
             if first <= rows.first:
                 break
-        return total
 
 
 def _one_by_one(algorithm: Algorithm, stream: Stream, runs: int, rng: np.random.Generator) -> Runs:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -63,10 +64,14 @@ class _ArmRewards:
     def total(self, rows: Rows) -> float:
         return self.values[rows.arm] * len(rows)
 
+    def steps(self, rows: Rows, grid: int, rounding: str, rng: Any) -> int:
+        return round(self.total(rows) * grid)
+
 
 def along_a_path(algorithm: Algorithm, horizon: int, values: tuple[float, ...]) -> Stream:
     """Return the stream that pays each arm its own reward on the path without noise."""
-    path = interpret(algorithm, horizon, _ArmRewards(values), _Silence())
+    quiet = replace(algorithm, grid=None, rounding=None) if algorithm.grid else algorithm
+    path = interpret(quiet, horizon, _ArmRewards(values), _Silence())
     return Stream(tuple(values[arm] for arm in path.arms), path.rounds)
 
 

@@ -71,8 +71,19 @@ class Stream:
 
     def cumulative(self, steps: Any) -> Any:
         """Return the sum of the first `steps` rewards, vectorised over `steps`."""
-        ends, values, sums = self._pieces
-        steps = np.asarray(steps)
+        _, values, sums = self._pieces
+        return self._interpolated(steps, values, sums)
+
+    def steps(self, steps: Any, grid: int) -> Any:
+        """Return the same sum with each reward rounded to the nearest of 0..grid, in integers."""
+        if self.horizon * grid > LONGEST:
+            raise InvalidArgument("grid", grid, f"is too fine for {self.horizon:,} rewards.")
+        values = np.rint(np.array(self.values) * grid).astype(np.int64)
+        sums = np.concatenate(([0], np.cumsum(values * np.array(self.lengths))))[:-1]
+        return self._interpolated(steps, values, sums)
+
+    def _interpolated(self, steps: Any, values: NDArray[Any], sums: NDArray[Any]) -> Any:
+        ends, steps = self._pieces[0], np.asarray(steps)
         piece = np.searchsorted(ends, steps, side="left")
         start = ends[piece] - np.array(self.lengths, dtype=np.int64)[piece]
         return sums[piece] + values[piece] * (steps - start)

@@ -76,7 +76,7 @@ def requested(algorithm: Episodes, episode: Rows) -> Release | Accumulate:
     if getattr(request.rows, "arm", episode.arm) != episode.arm:
         raise Entangled
     place.require(request)
-    return request
+    return place.drawn_on_grid(request)  # type: ignore[return-value]
 
 
 def released(algorithm: Episodes, episode: Rows) -> tuple[int, int, Charge]:

@@ -2,7 +2,8 @@
 
 A release shows (sum of the rows) / divisor + Z with fresh Z ~ Laplace(scale). Changing one of the
 rows within [0, 1] moves the centre by at most 1 / divisor, so the log density moves by at most
-1 / (divisor scale): the charge. A row pays the sum of the charges of the releases that contain it;
+1 / (divisor scale): the charge. On a lattice the centre moves by a whole number of steps, and the
+log mass by as much. A row pays the sum of the charges of the releases that contain it;
 disjoint rows do not add up, because neighbouring streams differ in one row.
 
 Only releases of the exact types of `dpaudit.core` are trusted: a subclass may sample anything.
@@ -18,6 +19,7 @@ from fractions import Fraction
 from dpaudit.core.algorithm import Accumulate, Release, Rows
 from dpaudit.core.arithmetic import exact
 from dpaudit.core.canonical import Distrust
+from dpaudit.core.lattice import DiscreteGaussian, DiscreteLaplace
 from dpaudit.core.noise import Gaussian, Laplace, NoNoise
 
 Charge = Fraction | float  # a float only when it is infinite
@@ -49,8 +51,12 @@ def show(charge: Charge) -> str:
 def charge_of(request: Release | Accumulate) -> Charge:
     """Return what each row that a release reads pays for it."""
     noise = request.noise
-    if type(noise) in (NoNoise, Gaussian):
+    if type(noise) in (NoNoise, Gaussian, DiscreteGaussian):
         return math.inf
+    if type(noise) is DiscreteLaplace:
+        if vars(noise).keys() != {"scale", "step", "rounding"}:
+            raise Distrust("a lattice law carries more than its scale, step and rounding")
+        return noise.charge(1 / Fraction(request.divisor))
     if type(noise) is not Laplace:
         raise Distrust(f"the noise {type(noise).__name__} is not a law of dpaudit.core.noise")
     if vars(noise).keys() != {"scale"}:
