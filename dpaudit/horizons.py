@@ -26,8 +26,7 @@ from dpaudit.exact import WorstLoss, recompute, shrink, worst_loss
 from dpaudit.exact.paths import all_paths
 from dpaudit.exact.result import Streams
 from dpaudit.hunt import hunt
-from dpaudit.structure.ledger import show
-from dpaudit.structure.prove import rounded_up
+from dpaudit.structure.ledger import rounded_up, show
 from dpaudit.verdict import Enclosure, Finding, Status, Witness
 
 Build = Callable[[int], Algorithm]

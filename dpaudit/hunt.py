@@ -16,8 +16,8 @@ from typing import Any
 from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Toss
 from dpaudit.core.walk import begin
 from dpaudit.errors import DpauditError
-from dpaudit.exact import likelihood
 from dpaudit.exact.clock import Clock
+from dpaudit.exact.likelihood import likelihood
 from dpaudit.exact.paths import paths_of
 from dpaudit.exact.witness import loss_between
 from dpaudit.target import parameters

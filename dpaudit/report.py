@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from dpaudit.judging import Claim, Report
-from dpaudit.verdict import ANY_REWARDS, Enclosure, Finding, Status, Witness
+from dpaudit.verdict import ANY_REWARDS, Enclosure, Finding, Program, Status, Witness
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,10 +31,8 @@ NOT_COVERED_OF_CODE = (
     "Python"
 )
 OUTSIDE, BEYOND = "rewards outside of [0, 1], ", "rewards of more than 1e9, "
-NOT_COVERED = (
-    "rounding in floating-point samplers, timing, and code that runs something else than the "
-    "declaration"
-)
+ROUNDING = "rounding in floating-point samplers, "
+NOT_COVERED = "timing, and code that runs something else than the declaration"
 LONGEST_ROW = 40
 MARGIN = 22
 
@@ -97,8 +95,23 @@ def show_verdict(out: Console, report: Report, command: str, saved: str | None) 
     elif report.verdict is not Status.REFUTED:
         clipped = any(found.streams == ANY_REWARDS for found in report.findings)
         of_code = NOT_COVERED_OF_CODE.format(BEYOND if clipped else OUTSIDE)
-        left = of_code if report.code else NOT_COVERED
+        program = next((it.program for it in report.findings if it.program is not None), None)
+        rounding = next((it.rounding for it in report.findings if it.rounding), "")
+        if program is not None:
+            out.print(_plain(in_doubles(program)))
+        elif rounding:
+            out.print(_plain(f"In doubles: {rounding}"))
+        left = of_code if report.code else ROUNDING * (program is None) + NOT_COVERED
         out.print(f"Not covered: {left}.", style="dim")
+
+
+def in_doubles(program: Program) -> str:
+    """Return what is proved of a program that runs, in two sentences."""
+    if program.delta:
+        pair = f"({at_most(program.epsilon)}, {at_most(program.delta, 3)})-DP"
+    else:
+        pair = f"{at_most(program.epsilon)}-DP, for every event"
+    return f"In doubles: {program.name}, is {pair}. Assumed: {program.assumes}."
 
 
 def _show_runs(out: Console, report: Report, command: str, saved: str | None) -> None:

@@ -95,6 +95,19 @@ class Course:
     lower: tuple[float, ...]
 
 
+@dataclass(frozen=True)
+class Program:
+    """What is proved of a program that runs, rounding included: it is (epsilon, delta)-DP.
+
+    `name` says which program, `assumes` under which assumptions.
+    """
+
+    name: str
+    epsilon: float
+    delta: float
+    assumes: str
+
+
 ANY_REWARDS = "all streams of rewards of up to 1e9 in size: the code clips them"
 
 
@@ -116,6 +129,8 @@ class Finding:
     error: float | None = None
     seconds: float = 0.0
     courses: tuple[Course, ...] = ()
+    program: Program | None = None  # what a proof says of a program that runs
+    rounding: str = ""  # why it says nothing, and what would help
 
 
 def combine(findings: Sequence[Finding], horizon: int) -> tuple[Status, int]:

@@ -19,6 +19,8 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+from dpaudit.parsing import add_noise
+
 GRACE = 5.0  # seconds beyond a limit until the process of a target is stopped
 ENDLESS = 1e9  # seconds
 HELP = "audit real runs: refute a privacy claim at a stated error, or stay silent"
@@ -38,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="a parameter of a declared algorithm, e.g. --set alpha=3.1",
     )
+    add_noise(parser)
     parser.add_argument("--error", type=float, default=1e-3, help="error of the audit (1e-3)")
     parser.add_argument("--runs", type=int, help="runs to spend, training included")
     parser.add_argument(

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from dpaudit import noise
 from dpaudit.core.arithmetic import exact
-from dpaudit.core.noise import Gaussian, Laplace, Noise
-from dpaudit.errors import InvalidArgument, is_positive_double
+from dpaudit.core.noise import Gaussian, Laplace, Noise, NoNoise
+from dpaudit.errors import InvalidArgument, Unsupported, is_positive_double
 
 if TYPE_CHECKING:
     from dpaudit.core.algorithm import Accumulate, Release
@@ -186,15 +186,23 @@ LATTICES = (DiscreteLaplace, DiscreteGaussian)
 
 
 def on_grid(request: R, grid: int, rounding: str | None = None) -> R:
-    """Return a release whose Laplace or Gaussian noise is drawn on a lattice; others unchanged."""
+    """Return a release whose Laplace or Gaussian noise is drawn on a lattice.
+
+    One that is there already, or has no noise, is left alone; any other law is refused, so that
+    with a grid no release draws a real number.
+    """
     law, step = request.noise, 1 / (grid * Fraction(request.divisor))
     drawn: Lattice
     if type(law) is Laplace:
         drawn = DiscreteLaplace(exact(law.scale), step, rounding or ROUNDINGS[0])
     elif type(law) is Gaussian:
         drawn = DiscreteGaussian(exact(law.deviation) ** 2, step, rounding or ROUNDINGS[0])
-    else:
+    elif type(law) in (*LATTICES, NoNoise):
         return request
+    else:
+        raise Unsupported(
+            f"{type(law).__name__} noise has no lattice law; leave out the grid."
+        )
     return replace(request, noise=drawn)
 
 

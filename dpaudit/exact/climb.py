@@ -186,7 +186,8 @@ def climbed_loss(
 ) -> WorstLoss | None:
     """Enclose epsilon* between a climb and the ledger's charges; None where there is no climb."""
     from dpaudit.core.canonical import Distrust
-    from dpaudit.structure.prove import bound, rounded_up
+    from dpaudit.structure.ledger import rounded_up
+    from dpaudit.structure.prove import bound
 
     began = time.perf_counter()
     try:

@@ -11,6 +11,7 @@ from dpaudit import documents
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.mutants import find as find_mutant
 from dpaudit.errors import DpauditError, InvalidArgument, require_integer, require_positive
+from dpaudit.parsing import noise
 from dpaudit.sample.block import judge
 from dpaudit.sample.boxes import Box, DeclaredBox, PolicyBox, file_box, load_object, mutant_box
 from dpaudit.sample.codec import event_of, pair_of
@@ -47,6 +48,8 @@ def _policy(arguments: argparse.Namespace) -> tuple[int, int, float, float]:
     """Return arms, horizon, epsilon and time limit for code that is not declared."""
     if arguments.set:
         raise InvalidArgument("set", arguments.set[0], "is for declared algorithms only.")
+    if noise(arguments):
+        raise InvalidArgument("noise", arguments.noise, "is for declared algorithms only.")
     require_positive("time-limit", arguments.time_limit)
     arms = 2 if arguments.arms is None else arguments.arms
     horizon = 100 if arguments.horizon is None else arguments.horizon
@@ -59,8 +62,9 @@ def _declared(target: Target, arguments: argparse.Namespace) -> DeclaredBox:
     arms = 5 if arguments.arms is None else arguments.arms
     horizon = 100_000 if arguments.horizon is None else arguments.horizon
     offered = {"arms": arms, "epsilon": arguments.epsilon}
-    given = {name: value for name, value in offered.items() if name in target.accepts}
-    return DeclaredBox(target.build(horizon, {**given, **_given(arguments.set)}), horizon)
+    given: dict[str, Any] = {k: value for k, value in offered.items() if k in target.accepts}
+    given |= {**_given(arguments.set), **noise(arguments)}
+    return DeclaredBox(target.build(horizon, given), horizon)
 
 
 def _given(settings: list[str]) -> dict[str, float]:

@@ -48,6 +48,12 @@ def show(charge: Charge) -> str:
     return short if Fraction(short) == value else f"{value} (about {float(value):.6g})"
 
 
+def rounded_up(charge: Charge) -> float:
+    """Return the smallest double, read as the decimal that it prints, that is at least `charge`."""
+    nearest = float(charge)
+    return nearest if exact(nearest) >= charge else math.nextafter(nearest, math.inf)
+
+
 def charge_of(request: Release | Accumulate) -> Charge:
     """Return what each row that a release reads pays for it."""
     noise = request.noise

@@ -25,8 +25,9 @@ from dpaudit.core.phases import Phases, in_phases
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
 from dpaudit.structure.certificate import of_chains, of_tree, of_walk
 from dpaudit.structure.chain import Entangled, longest_chains
-from dpaudit.structure.ledger import Charge, Row, show
+from dpaudit.structure.ledger import Charge, Row, rounded_up, show
 from dpaudit.structure.phases import largest_charge
+from dpaudit.structure.program import real_program
 from dpaudit.structure.tree import deepest_row, is_tree
 from dpaudit.structure.walk import OutOfBudget, Walk
 from dpaudit.verdict import Finding, Status
@@ -147,7 +148,8 @@ def prove(
 
     `epsilon` is the algorithm's own claim unless given. PROVED means bound <= epsilon in exact
     rational arithmetic, a decimal standing for the rational it writes. Real-valued noise is the
-    model: rounding in a sampler is not covered.
+    model, unless it is drawn on a lattice; what that says of a program that runs stands in
+    `program`, and where it says nothing, `rounding` says why.
     """
     require_integer("horizon", horizon, 1)
     claimed = algorithm.claim.epsilon if epsilon is None else epsilon
@@ -156,6 +158,7 @@ def prove(
     require_positive("epsilon", claimed)
     start = time.monotonic()
     upper, status, over, covered = math.inf, Status.SILENT, False, 0
+    program, rounding = None, ""
     try:
         found = bound(algorithm, horizon, budget, exact(claimed))
     except Distrust as distrust:
@@ -168,6 +171,7 @@ def prove(
             status = Status.SILENT if over else Status.PROVED
             if not over:
                 heard(found)
+                program, rounding = real_program(algorithm, covered, found.charge)
         reason = _reason(found, exact(claimed), over)
     return Finding(
         check="structure",
@@ -179,6 +183,8 @@ def prove(
         horizon=covered if status is Status.PROVED else horizon,
         streams=STREAMS,
         seconds=time.monotonic() - start,
+        program=program,
+        rounding=rounding,
     )
 
 
@@ -189,9 +195,3 @@ def _reason(found: Bound, claimed: Fraction, over: bool) -> str:
     else:
         reason = f"No reward is charged more than {show(found.charge)}"
     return f"{reason} ({found.how})."
-
-
-def rounded_up(charge: Charge) -> float:
-    """Return the smallest double, read as the decimal that it prints, that is at least `charge`."""
-    nearest = float(charge)
-    return nearest if exact(nearest) >= charge else math.nextafter(nearest, math.inf)

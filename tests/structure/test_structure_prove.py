@@ -20,8 +20,7 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.structure import prove
 from dpaudit.structure.certificate import of_walk
 from dpaudit.structure.chain import Entangled, longest_chains
-from dpaudit.structure.ledger import Rows, add, total
-from dpaudit.structure.prove import rounded_up
+from dpaudit.structure.ledger import Rows, add, rounded_up, total
 from dpaudit.structure.walk import Walk
 from dpaudit.verdict import Status
 

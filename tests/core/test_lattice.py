@@ -1,0 +1,371 @@
+"""Noise on a lattice: integers until a release is public, in every interpreter."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpaudit
+from dpaudit import noise
+from dpaudit.core import lattice, sampled
+from dpaudit.core.algorithm import Release, Rows
+from dpaudit.core.environments import Bernoulli, named
+from dpaudit.core.episodes import DoublingEpisodes
+from dpaudit.core.lattice import DiscreteGaussian, DiscreteLaplace, on_grid
+from dpaudit.core.lockstep import ladder
+from dpaudit.core.noise import Gaussian, Laplace, NoNoise
+from dpaudit.core.outcome import checkpoints
+from dpaudit.core.scores import Affine
+from dpaudit.core.simulate import simulate
+from dpaudit.core.stream import StreamRewards, interpret, run_stream
+from dpaudit.core.walk import begin
+from dpaudit.errors import BadDeclaration, InvalidArgument, Unsupported
+from dpaudit.sample.lockstep import CumulativeRewards, run_many
+from dpaudit.sample.streams import Stream
+from dpaudit.structure import prove
+from dpaudit.verdict import Status
+
+HORIZON = 3_000
+PRIVATE = ["adap_ucb", "adap_klucb", "adap_moss", "adap_imed", "lazy_dp_ucb", "lazy_dp_ts"]
+PRIVATE += ["dp_klucb", "dp_imed", "dp_ucb", "dp_se"]
+
+
+def build(name, **given):
+    told = {"horizon": HORIZON} if name in ("dp_ucb", "dp_se") else {}
+    return dpaudit.load(name, arms=2, epsilon=0.7, **told, **given)
+
+
+def releases(algorithm, rounds=HORIZON):
+    """The releases on one path of the walk that every interpreter follows."""
+    place, found = begin(algorithm), []
+    while place.time < rounds:
+        request = place.request
+        if hasattr(request, "noise"):
+            found.append(request)
+            answer = None
+        elif hasattr(request, "rounds"):
+            answer = place.rows(rounds)
+        else:
+            answer = request.arms if hasattr(request, "width") else request.arms[-1]
+        place = place.after(answer)
+    return found
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_every_release_of_every_algorithm_is_on_the_lattice_with_the_same_rational(name):
+    plain, drawn = releases(build(name)), releases(build(name, grid=12))
+    assert len(plain) == len(drawn) > 1
+    for one, two in zip(plain, drawn, strict=True):
+        assert type(two.noise) is DiscreteLaplace
+        assert (two.rows, two.divisor, two.register) == (one.rows, one.divisor, one.register)
+        assert two.noise.cells(two.divisor) == 12
+        # the scale in steps is g d b: exact, not through a double
+        assert two.noise.steps == 12 * Fraction(two.divisor) * one.noise.scale
+        assert two.noise.charge(1 / Fraction(two.divisor)) == one.noise.charge(
+            1 / Fraction(one.divisor)
+        )
+
+
+def test_a_decimal_epsilon_is_its_rational():
+    request = releases(dpaudit.load("adap_ucb", arms=2, epsilon=0.1, grid=1024))[2]
+    assert request.noise.steps == 10240
+
+
+@pytest.mark.parametrize("name", ["adap_ucb", "lazy_dp_ts", "dp_klucb"])
+@pytest.mark.parametrize("grid", [1, 7, 1024])
+def test_structure_proves_it_and_says_which_program(name, grid):
+    finding = prove(build(name, grid=grid), 300)
+    assert finding.status is Status.PROVED
+    assert finding.epsilon_upper == 0.7
+    assert finding.program is not None
+    assert (finding.program.epsilon, finding.program.delta) == (0.7, 0.0)
+    assert "run_stream" in finding.program.name and "unbiased" in finding.program.assumes
+
+
+def test_a_proof_without_a_grid_is_not_said_of_the_program():
+    finding = prove(build("dp_klucb"), 100)
+    assert finding.status is Status.PROVED and finding.program is None
+
+
+class Recorded(random.Random):
+    """Counts the bits that were taken."""
+
+    taken = 0
+
+    def getrandbits(self, size):
+        self.taken += 1
+        return super().getrandbits(size)
+
+
+def test_the_runner_draws_with_the_sampler_that_was_solved(monkeypatch):
+    """Integers from `noise.laplace` alone, and nothing of numpy's laws, reach a register."""
+    scales = []
+
+    def laplace(scale, bits):
+        assert isinstance(scale, Fraction)
+        scales.append(scale)
+        return solved(scale, bits)
+
+    solved = noise.laplace
+    monkeypatch.setattr(noise, "laplace", laplace)
+    rng = Recorded(3)  # it has no laplace, no normal and no random arrays
+    trajectory = run_stream(build("adap_ucb", grid=64), np.linspace(0, 1, 50), rng)
+    assert len(scales) == trajectory.releases > 5 and rng.taken > len(scales)
+    assert set(scales) == {Fraction(640, 7), Fraction(1280, 7)}
+
+
+def test_system_randomness_runs_it():
+    assert len(run_stream(build("adap_ucb", grid=64), [1.0] * 20, random.SystemRandom()).arms) > 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown(DoublingEpisodes):
+    """What its rule sees is kept, to be looked at."""
+
+    def rule(self, pulls, time, m):
+        return Affine(0 * pulls)
+
+
+@given(
+    st.lists(st.floats(0, 1), min_size=12, max_size=12),
+    st.integers(1, 3000),
+    st.sampled_from(["nearest", "stochastic"]),
+)
+def test_sums_are_integers_and_one_reward_moves_them_by_a_grid_at_most(values, grid, rounding):
+    rows = Rows(0, 0, len(values))
+    rng = np.random.default_rng(0)
+
+    def steps(rewards):
+        held = StreamRewards(np.array(rewards), 1)
+        held.play(0, len(rewards))
+        return held.steps(rows, grid, rounding, rng)
+
+    total = steps(values)
+    assert type(total) is int and 0 <= total <= grid * len(values)
+    apart = [steps([end, *values[1:]]) for end in (0.0, 1.0)]
+    if rounding == "nearest":
+        assert abs(apart[1] - apart[0]) == grid
+        exact = sum(Fraction(value) * grid for value in values)
+        assert abs(total - exact) <= Fraction(len(values), 2) + Fraction(1, 10**6)
+
+
+@pytest.mark.parametrize("rounding", ["nearest", "stochastic"])
+@pytest.mark.parametrize("reward", [0.0, 1.0, 0.25, 1 / 3, np.nextafter(1, 0), 5e-324])
+def test_a_rounded_reward_is_one_of_the_grid(reward, rounding):
+    found = lattice.rounded(np.full(200, reward), 3, rounding, np.random.default_rng(1))
+    assert found.dtype == np.int64 and found.min() >= 0 and found.max() <= 3
+    if reward in (0.0, 1.0) or (rounding == "nearest" and reward == 1 / 3):
+        assert set(found) == {round(3 * reward)}
+
+
+def test_stochastic_rounding_is_unbiased():
+    found = lattice.rounded(np.full(100_000, 0.4), 3, "stochastic", np.random.default_rng(2))
+    # Hoeffding: 1e5 draws in {1, 2}, wrong with probability below 1e-9
+    assert abs(found.mean() - 1.2) < (np.log(2e9) / 2e5) ** 0.5
+
+
+def test_sums_that_could_overflow_are_refused():
+    with pytest.raises(InvalidArgument, match="too fine"):
+        lattice.whole_sum(np.zeros(8, dtype=np.int64), 2**60)
+    assert lattice.whole_sum(np.full(4, 2**60), 2**60) == 2**62
+    assert ladder(build("adap_ucb", grid=2**50), 10_000) is None
+    stream = Stream((0.5,), (2**40,))
+    with pytest.raises(InvalidArgument, match="too fine"):
+        stream.steps(5, 2**20)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"grid": 0}, "grid=0"),
+        ({"grid": 2.0}, "must be an integer"),
+        ({"grid": 8, "rounding": "up"}, "rounding=up"),
+        ({"rounding": "nearest"}, "give a grid"),
+    ],
+)
+def test_bad_grids_cost_one_line(given, message):
+    with pytest.raises(InvalidArgument, match=message):
+        build("adap_ucb", **given)
+
+
+def test_a_law_that_is_not_known_has_no_lattice():
+    @dataclass(frozen=True)
+    class Own(Laplace):
+        pass
+
+    rows = Rows(0, 0, 1)
+    with pytest.raises(Unsupported, match="Own noise has no lattice law"):
+        on_grid(Release(0, rows, Own(1)), 4)
+    assert type(on_grid(Release(0, rows, NoNoise()), 4).noise) is NoNoise
+    placed = on_grid(Release(0, rows, Gaussian(0.5), 2), 4).noise
+    assert placed == DiscreteGaussian(Fraction(1, 4), Fraction(1, 8))
+
+
+@dataclass(frozen=True, kw_only=True)
+class HalfCells(DoublingEpisodes):
+    """A lattice that the rewards do not lie on."""
+
+    def rule(self, pulls, time, m):
+        return Affine(0 * pulls)
+
+    def release(self, rows):
+        return Release(rows.arm, rows, DiscreteLaplace(Fraction(1), Fraction(2, 3)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByHand(HalfCells):
+    """A lattice that is declared: the charge counts the divisor once."""
+
+    def release(self, rows):
+        step = Fraction(1, 5 * len(rows))
+        law = DiscreteLaplace(Fraction(1, len(rows)), step)
+        return Release(rows.arm, rows, law, divisor=len(rows))
+
+
+def test_lattices_that_are_declared():
+    with pytest.raises(BadDeclaration, match="no whole number"):
+        prove(HalfCells(arms=2, epsilon=1.0), 10)
+    finding = prove(ByHand(arms=2, epsilon=1.0), 10)
+    assert finding.status is Status.PROVED and finding.epsilon_upper == 1
+    assert prove(ByHand(arms=2, epsilon=1.0), 10, epsilon=0.99).status is Status.SILENT
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(3, 2), Fraction(8), Fraction(1024, 3)])
+def test_lanes_are_the_solved_chain(scale):
+    """A lane that is fed the bits of a scalar draw returns what that draw returns."""
+    whole, part = scale.numerator, scale.denominator
+    for seed in range(300):
+        drawn = []
+
+        def bits(size, source=random.Random(seed), drawn=drawn):  # noqa: B008
+            value = source.getrandbits(size)
+            if size:
+                drawn.append(value << (64 - size))
+            return value
+
+        expected = noise.laplace(scale, bits)
+        tape = iter(drawn)
+
+        def words(lanes, tape=tape):
+            assert lanes == 1
+            return np.array([next(tape)], dtype=np.uint64)
+
+        assert lattice.laplace_lanes(whole, part, words, 1).tolist() == [expected]
+        assert next(tape, None) is None
+
+
+def test_many_lanes_have_the_law_and_are_independent():
+    scale = Fraction(5, 2)
+    # against the exact masses: wrong with probability below 1e-9 in all
+    draws = 400_000
+    found = lattice.many_laplace(scale, np.random.default_rng(11), draws)
+    law = DiscreteLaplace(scale, Fraction(1))
+    for z in range(-6, 7):
+        p = float(np.exp(law.log_density(z)))
+        width = np.sqrt(2 * draws * p * np.log(2e10)) + np.log(2e10)
+        assert abs(np.sum(found == z) - draws * p) <= width
+    # neighbours in the array are independent: the covariance of 0s
+    zero = (found == 0).astype(float)
+    p = zero.mean()
+    assert abs(np.mean(zero[1:] * zero[:-1]) - p * p) < 6 * p / np.sqrt(draws)
+
+
+@given(
+    st.fractions(Fraction(1, 4), 6, max_denominator=8),
+    st.fractions(Fraction(1, 8), 2, max_denominator=8),
+)
+def test_the_law_is_a_law(scale, step):
+    for law in (DiscreteLaplace(scale, step), DiscreteGaussian(scale, step)):
+        k = np.arange(-2000, 2001) * float(step)
+        mass = np.exp(law.log_density(k))
+        assert abs(mass.sum() - 1) < 1e-9
+        middles = k + 0.5 * float(step)
+        assert np.max(np.abs(np.cumsum(mass) - law.cdf(middles))) < 1e-9
+        # a multiple of its unit
+        assert np.allclose(law.unit().log_density(k / float(step)), law.log_density(k), atol=1e-9)
+
+
+def test_lockstep_gives_the_registers_of_the_reference():
+    """The same integers make the same doubles, run by run or all at once."""
+    for grid in (1024, 12):
+        algorithm = dpaudit.load("adap_ucb", arms=2, epsilon=0.3, grid=grid)
+        climb = ladder(algorithm, 5000)
+        assert climb is not None and climb.grid == grid and len(climb.laws) == 2
+        rng = np.random.default_rng(0)
+        for arm, rung in ((0, 0), (1, 5), (0, 9)):
+            rows = Rows(arm, climb.edges[rung], climb.edges[rung + 1])
+            request = on_grid(algorithm.release(rows), grid)
+            total = int(rng.integers(0, grid * len(rows)))
+            z = climb.integers(np.array([arm]), np.array([rung]), rng)
+            doubles = (total + z) / (grid * climb.divisor[arm, rung])
+            assert doubles[0] == float((total + int(z[0])) * request.noise.step)
+            assert climb.laws[climb.law[arm, rung]].steps == request.noise.steps
+
+
+@pytest.mark.parametrize("rounding", [None, "stochastic"])
+def test_many_runs_are_runs_of_the_reference(rounding):
+    """First choices in lockstep (or one by one) against those of the stream runner."""
+    algorithm = dpaudit.load("adap_ucb", arms=2, epsilon=1.0, alpha=0.4, grid=4, rounding=rounding)
+    stream, runs = Stream((0.9, 0.3, 0.6), (1, 1, 1)), 1500
+    many = run_many(algorithm, stream, runs, np.random.default_rng(1))
+    rng = np.random.default_rng(2)
+    reference = [run_stream(algorithm, stream.array(), rng).arms[2] for _ in range(runs)]
+    gap = abs(np.mean(many.arms[:, 2] == 1) - np.mean(np.array(reference) == 1))
+    assert gap < 2 * np.sqrt(np.log(4e9) / (2 * runs))  # Hoeffding on both, below 1e-9
+    assert (ladder(algorithm, 8) is None) == (rounding is not None)
+
+
+def test_rewards_of_pieces_are_rounded_like_rewards():
+    stream = Stream((0.3, 0.8, 0.5), (3, 2, 4))
+    pieces, single = CumulativeRewards(stream, 2), StreamRewards(stream.array(), 2)
+    for held in (pieces, single):
+        for arm, rounds in ((0, 2), (1, 3), (0, 4)):
+            held.play(arm, rounds)
+    rng = np.random.default_rng(0)
+    for rows in (Rows(0, 0, 2), Rows(0, 1, 6), Rows(1, 0, 3)):
+        assert pieces.steps(rows, 7, "nearest", rng) == single.steps(rows, 7, "nearest", rng)
+    array = np.rint(stream.array() * 7).astype(int)
+    assert [int(stream.steps(n, 7)) for n in range(1, 10)] == np.cumsum(array).tolist()
+
+
+def test_simulations_on_the_lattice_have_the_regret_of_the_line():
+    plain = dpaudit.load("adap_ucb", arms=5, epsilon=1.0)
+    results = [
+        simulate(algorithm, named("C2"), 20_000, 250, seed)
+        for seed, algorithm in enumerate((plain, replace(plain, grid=1024)))
+    ]
+    errors = [result.standard_error for result in results]
+    gap = abs(results[0].regrets.mean() - results[1].regrets.mean())
+    assert gap < 6 * np.hypot(*errors)
+    assert results[1].parameters["grid"] == 1024
+
+
+def test_the_reference_simulator_runs_it_too():
+    algorithm = dpaudit.load("dp_ucb", arms=2, epsilon=1.0, horizon=64, grid=8)
+    result = sampled.run(
+        algorithm, Bernoulli((0.2, 0.8)), checkpoints(64), 3, np.random.default_rng(0)
+    )
+    assert result.pulls.sum() == 3 * 64
+    rewards = sampled.SampledRewards(Bernoulli((0.5, 0.5)), np.random.default_rng(1))
+    assert rewards.steps(Rows(0, 0, 9), 8, "nearest", None) == 8 * rewards.total(Rows(0, 0, 9))
+
+
+def test_a_tape_of_zero_noise_releases_the_rounded_sum(monkeypatch):
+    monkeypatch.setattr(noise, "laplace", lambda scale, bits: 0)
+    algorithm = Shown(arms=2, epsilon=1.0, grid=10)
+    seen = []
+
+    class Watching(StreamRewards):
+        def steps(self, rows, grid, rounding, rng):
+            seen.append((rows, super().steps(rows, grid, rounding, rng)))
+            return seen[-1][1]
+
+    stream = np.array([0.04, 0.96, 0.55, 0.44, 0.0, 1.0])
+    interpret(algorithm, 6, Watching(stream, 2), np.random.default_rng(0))
+    assert seen[0] == (Rows(0, 0, 1), 0) and seen[1] == (Rows(1, 0, 1), 10)
