@@ -70,6 +70,7 @@ def describe(name: str) -> dict[str, Any]:
         "parameters": {
             parameter: None if default is MISSING else default
             for parameter, default in parameters(algorithm).items()
+            if parameter not in ("grid", "rounding")  # every algorithm's: where noise is drawn
         },
         "paper": title,
     }

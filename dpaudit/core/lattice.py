@@ -200,9 +200,7 @@ def on_grid(request: R, grid: int, rounding: str | None = None) -> R:
     elif type(law) in (*LATTICES, NoNoise):
         return request
     else:
-        raise Unsupported(
-            f"{type(law).__name__} noise has no lattice law; leave out the grid."
-        )
+        raise Unsupported(f"{type(law).__name__} noise has no lattice law; leave out the grid.")
     return replace(request, noise=drawn)
 
 

@@ -22,12 +22,14 @@ from dpaudit.page.style import style
 from dpaudit.page.tables import folded, of_witness, streams, table
 from dpaudit.particulars import Details
 from dpaudit.replay import line
-from dpaudit.report import at_least, known, meaning
+from dpaudit.report import at_least, in_doubles, known, meaning
 from dpaudit.verdict import Finding, Status
 
-NOT_COVERED = (
+ROUNDING = (
     "Rounding: noise is a real number in the model; floating-point samplers leak through their low "
-    "bits.",
+    "bits."
+)
+NOT_COVERED = (
     "Timing, crashes, memory and every other channel but the actions.",
     "Code that runs something else than the declaration.",
     "Rewards outside [0, 1], and streams that differ in more than one reward.",
@@ -39,6 +41,12 @@ PARTS = {
     "regret": "Regret",
     "evidence": "The audit's evidence",
 }
+
+
+def left_out(report: Report) -> list[str]:
+    """Return what no check covers; with a proof of the program that runs, what that says."""
+    program = next((it.program for it in report.findings if it.program is not None), None)
+    return [ROUNDING if program is None else in_doubles(program), *NOT_COVERED]
 
 
 def require_page(destination: str) -> None:
@@ -77,7 +85,7 @@ def page(report: Report, home: str | None = None) -> str:
         tag("h2", "Replay it"),
         _replay(report, details),
         tag("h2", "What is not covered"),
-        tag("ul", [tag("li", text) for text in NOT_COVERED]),
+        tag("ul", [tag("li", text) for text in left_out(report)]),
         tag("footer", f"dpaudit {__version__}"),
     )
     return document(f"{claim.algorithm}: {report.verdict}", style(), body)

@@ -98,7 +98,7 @@ BAD = [
     ("adap_klucb --param beta=1", "beta=1 is not a parameter of adap_klucb"),
     ("adap_klucb --param beta", "param=beta must look like name=value."),
     ("dp_se --param beta=2", "beta=2 must be at most 1."),
-    ("ucb --epsilon 1", "epsilon=1.0 is not a parameter of ucb; it takes arms."),
+    ("ucb --epsilon 1", "epsilon=1.0 is not a parameter of ucb; it takes arms, grid, rounding."),
     ("adap_klucb --plot x.gif", "plot=x.gif must end in .png, .svg, .pdf."),
     ("adap_klucb --json /nowhere/x.json", "file=/nowhere/x.json cannot be written"),
 ]
