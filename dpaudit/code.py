@@ -22,7 +22,7 @@ from dpaudit.errors import (
     require_positive,
 )
 from dpaudit.judging import EPSILON, PATIENCE, Claim, Report, place_of
-from dpaudit.target import said
+from dpaudit.target import MUTANTS, said
 from dpaudit.verdict import Finding, Status, combine
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def judge(
     epsilon = EPSILON if asked.epsilon is None else float(asked.epsilon)
     target = Target(asked.target, asked.arms, asked.horizon, epsilon)
     names = accepted(source)
-    label = asked.target.rpartition(":")[2]
+    label = asked.target.rpartition(":")[2].removeprefix(MUTANTS)
     claim = Claim(
         asked.target,
         label,
@@ -214,38 +214,18 @@ class _Case:
         from dpaudit.output import plain
 
         start = time.monotonic()
-        found, pairs = audited(
-            self.target, self.source, self.asked, self.proved, start + max(budget - ENDING, 0.1)
-        )
-        reason = (
-            f"{found.words[0].upper()}{found.words[1:]} {found.runs} runs of {found.horizon} steps."
-        )
-        guilty = [judged for judged in found.hypotheses if judged.refuted and found.witness]
-        if guilty:
-            worst = guilty[0]
-            reason += (
-                f" Pair: {worst.pair}. Event: {worst.event}, {worst.hits} and {worst.hits_other} of"
-                f" {worst.rounds} runs ({worst.direction})."
-            )
+        end = start + max(budget - ENDING, 0.1)
+        found = audited(self.target, self.source, self.asked, self.proved, end)
+        if found.witness is not None:
             self.replay = plain(found)
         # the first rounds of a run are a part of it, whatever horizon it was built for
-        return Finding(
-            "sample",
-            found.status,
-            reason,
-            epsilon_lower=found.lower,
-            arms=self.asked.arms,
-            horizon=found.horizon,
-            streams=f"{pairs} pairs tried",
-            error=found.error,
-            seconds=time.monotonic() - start,
-        )
+        return found.finding(found.horizon, time.monotonic() - start)
 
 
 def audited(
     target: Target, source: Any, asked: Asked, proved: Proved | None, end: float
-) -> tuple[Audited, int]:
-    """Return the audit of real runs, and how many pairs it tried."""
+) -> Audited:
+    """Return the audit of real runs."""
     from dpaudit.sample.audit import audit
     from dpaudit.sample.plan import AuditPlan
     from dpaudit.sample.streams import candidates
@@ -274,7 +254,7 @@ def audited(
         prefixes=tuple(sorted(stops))[:4],
         favoured=min(len(pairs), len(tried)),
     )
-    return audit(plan, deadline=end), len(tried)
+    return audit(plan, deadline=end)
 
 
 def _box(target: Target, source: Any, rounds: int, limit: float) -> Any:

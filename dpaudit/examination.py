@@ -1,8 +1,9 @@
-"""The examination of one target by `check`: findings as they come, then the report.
+"""The examination of a target: the one way from what a user names to findings and a report.
 
-dpaudit's own algorithms are examined here. Foreign code is examined in a process of its own, which
-sends the same events as data; if it dies, what it had sent is the report, and the check that it
-died in is silent.
+`check`, `lock`, `gate`, the pages, `dpaudit.check` and `assert_global_dp` all come through here.
+dpaudit's own algorithms, and objects that a caller hands over, are examined in this process.
+Foreign code is examined in a process of its own, which sends the same events as data; if it dies,
+what it had sent is the report, and the check that it died in is silent.
 """
 
 from __future__ import annotations
@@ -11,58 +12,73 @@ from collections.abc import Callable
 from contextlib import chdir
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpaudit import judging as engine
-from dpaudit.errors import require_positive
+from dpaudit import message
+from dpaudit.errors import InvalidArgument
 from dpaudit.judging import Claim, Report
 from dpaudit.output import plain
 from dpaudit.process import Call, Died, call
-from dpaudit.subject.places import Place, place_of
-from dpaudit.target import Target, foreign, resolve
+from dpaudit.sources import Sources, covering, sources_of
+from dpaudit.subject.kinds import (
+    NOBODY,
+    SEARCH_SECONDS,
+    Foreign,
+    Listener,
+    Options,
+    Subject,
+    claim_id,
+    searched,
+)
+from dpaudit.subject.naming import subject_of
+from dpaudit.subject.places import Place, at_line, place_of
+from dpaudit.target import foreign
 from dpaudit.verdict import Finding, Status
 
-if TYPE_CHECKING:
-    from dpaudit.structure import Bound
-    from dpaudit.subject.kinds import Foreign
-
-CODE_SECONDS = 30.0  # the longest usual budget
 GRACE = 3.0  # seconds beyond the budget until a process that does not answer is stopped
+NO_SOURCES = Sources({}, {})
+LONGEST = 30.0  # the longest usual budget
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What to examine and how far; `command` asks for the details that a page shows."""
+    """What to examine and how far; `command` asks for the details that a page shows.
+
+    With `fixed`, sizes do not hang on the machine's speed, a larger one is searched unless the
+    verdict is `enough`, and nothing counts but a whole answer: what a lock or a test is made of.
+    """
 
     target: str
-    given: dict[str, Any]
-    methods: tuple[str, ...] = engine.METHODS
-    epsilon: float | None = None
-    horizon: int | None = None
-    exact_horizon: int | None = None
-    budget: float | None = None
-    seed: int = 0
+    options: Options = field(default_factory=Options)
+    fixed: bool = False
+    enough: tuple[str, ...] = ()
+    root: str = ""
+    declared: bool | None = None
+    """The kind of target that it has to be, as it was locked."""
     command: str = ""
     certified: bool = False
 
-    def __post_init__(self) -> None:
-        if self.budget is not None:
-            require_positive("budget", self.budget)
-
-    def spend(self, usual: float = engine.BUDGET) -> float:
-        """Return the seconds that may be spent; `usual` unless they were given."""
-        return usual if self.budget is None else self.budget
+    def limit(self) -> float:
+        """Return the seconds after which a process that says nothing is stopped."""
+        usual = self.options.spend() + SEARCH_SECONDS if self.fixed else self.options.spend(LONGEST)
+        return usual + GRACE
 
 
 @dataclass(frozen=True)
 class Examined:
-    """A report, the nearest known flaw if it is refuted, and where the code begins."""
+    """A report, and what else is to be known of the code behind it once that is gone."""
 
+    claim: str
+    text: str
+    declared: bool
+    options: Options
     report: Report
     flaw: str | None = None
     place: Place | None = None
-    crashed: bool = False
+    sources: Sources = NO_SOURCES
     certificate: dict[str, Any] | None = None
+    crashed: bool = False
 
     @property
     def exit_code(self) -> int:
@@ -71,117 +87,76 @@ class Examined:
             return engine.FAILED
         return self.report.exit_code
 
-
-@dataclass(frozen=True)
-class Listener:
-    """Who is told the claim, every finding, and the report before its details."""
-
-    begun: Callable[[Claim], Any] = lambda claim: None
-    heard: Callable[[Finding], Any] = lambda finding: None
-    concluded: Callable[[Report], Any] = lambda report: None
-
-
-def examine(asked: Asked, listener: Listener) -> Examined:
-    """Examine a target where it belongs: foreign code in a process of its own."""
-    return _outside(asked, listener) if foreign(asked.target) else _here(asked, listener)
+    def explained(self, folder: Path) -> tuple[str, str | None]:
+        """Return the counterexample for people and the line that replays it, saved in a folder."""
+        found = message.refutation_of(self.report)
+        if found is None:
+            return "", None
+        saved = message.save(self.report, self.claim, folder)
+        replay = message.replay_line(self.report, self.options, saved)
+        return message.details(found, self.flaw, replay), replay
 
 
-def _here(
-    asked: Asked, listener: Listener, kept: Callable[[Report], Any] | None = None
-) -> Examined:
-    from dpaudit.subject.kinds import Foreign, nearest_flaw
-    from dpaudit.subject.naming import subject_of
-    from dpaudit.symbolic.subject import readable
+def examine(thing: Any, asked: Asked, to: Listener = NOBODY) -> Examined:
+    """Examine a target by name, or an object, where it belongs."""
+    if isinstance(thing, str) and foreign(thing):
+        return apart(asked, to)
+    return _here(thing, asked, to)
 
+
+def _here(thing: Any, asked: Asked, to: Listener) -> Examined:
+    root = Path(asked.root) if asked.root else Path.cwd()
     with chdir("."):  # what is looked at may go elsewhere, and is looked for again
-        subject = subject_of(asked.target)
-    if isinstance(subject, Foreign) and readable(subject.text):
-        return _code(subject, asked, listener)
-    target = resolve(asked.target)
-    bounds: list[Bound] = []
-    report = engine.check(
-        target,
-        asked.given,
-        epsilon=asked.epsilon,
-        horizon=engine.HORIZON if asked.horizon is None else asked.horizon,
-        exact_horizon=asked.exact_horizon,
-        methods=asked.methods,
-        budget=asked.spend(),
-        seed=asked.seed,
-        begun=listener.begun,
-        heard=listener.heard,
-        kept=kept,
-        proved=bounds.append,
-    )
-    listener.concluded(report)
-    flaw = None
-    if report.verdict is Status.REFUTED:
-        given = asked.given
-        if asked.epsilon is not None and "epsilon" in target.accepts:
-            given = {**given, "epsilon": asked.epsilon}
-        algorithm = target.build(report.claim.horizon, given, engine.OFFERED)
-        flaw = nearest_flaw(algorithm, report.claim.epsilon)
+        subject = subject_of(thing, root)
+    if asked.declared is not None:
+        _require_kind(subject, asked.target, asked.declared)
+    options = subject.sizes(asked.options) if asked.fixed else subject.reach(asked.options)
+    judged = subject.judge(options, to, asked.certified)
+    report = judged.report
+    if asked.fixed:
+        if report.failure and report.verdict is Status.SILENT:
+            rule = f"cannot be judged: {report.failure}"
+            raise InvalidArgument("TARGET", subject.text, rule)
+        if report.interrupted:
+            raise KeyboardInterrupt
+        if str(report.verdict) not in asked.enough:
+            report = searched(subject, options, report)
+    to.concluded(report)
+    flaw = message.flaw_of(subject, options, report)
     if asked.command and not report.interrupted:
-        report = detailed(report, asked)
-    found = None
-    if asked.certified and bounds:
-        found = certificate(target, report.claim, bounds[-1])
-    return Examined(report, flaw, place_of(target.text, target.source), certificate=found)
-
-
-def certificate(target: Target, claim: Claim, bound: Bound) -> dict[str, Any] | None:
-    """Return what structure has proved of a declaration, for `dpaudit.verify`."""
-    import hashlib
-
-    from dpaudit.core.arithmetic import exact
-    from dpaudit.sources import digests
-    from dpaudit.verify import SCHEMA
-
-    evidence = bound.evidence()
-    if evidence is None:
-        return None
-    texts = sorted(digests(target.text, target.source, Path.cwd()).items())
-    return {
-        "dpaudit": "certificate",
-        "schema": SCHEMA,
-        "target": target.text,
-        "parameters": {name: repr(value) for name, value in claim.parameters.items()},
-        "arms": claim.arms,
-        "epsilon": str(exact(claim.epsilon)),
-        "sha256": hashlib.sha256(repr(texts).encode()).hexdigest(),
-        "charge": str(bound.charge),
-        **evidence,
-    }
-
-
-def _code(subject: Foreign, asked: Asked, listener: Listener) -> Examined:
-    """Examine a policy's own code."""
-    from dpaudit import code
-    from dpaudit.subject.kinds import Options
-    from dpaudit.subject.places import at_line
-
-    options = Options(
-        asked.epsilon,
-        asked.given,
-        asked.horizon,
-        methods=asked.methods,
-        seed=asked.seed,
-        budget=asked.spend(code.BUDGET),
+        report = _detailed(report, asked, options, subject)
+    return Examined(
+        claim=subject.claim(asked.options),
+        text=subject.text,
+        declared=not isinstance(subject, Foreign),
+        options=options,
+        report=report,
+        flaw=flaw,
+        place=at_line(place_of(subject.text, subject.source), judged.line),
+        sources=sources_of(subject.text, subject.source, root) if asked.fixed else NO_SOURCES,
+        certificate=judged.certificate,
     )
-    wanted = subject.asked(subject.sizes(options))
-    wanted = replace(wanted, runs=None, certified=asked.certified)
-    found = code.judge(wanted, subject.source, listener.begun, listener.heard)
-    listener.concluded(found.report)
-    place = place_of(subject.text, subject.source)
-    return Examined(found.report, place=at_line(place, found.line), certificate=found.certificate)
 
 
-def detailed(report: Report, asked: Asked) -> Report:
+def _require_kind(subject: Subject, target: str, declared: bool) -> None:
+    """Raise if what a locked claim is about has become another kind of thing."""
+    if declared and isinstance(subject, Foreign):
+        rule = "was declared as an Algorithm when it was locked, and is a black box now."
+        raise InvalidArgument("TARGET", target, rule)
+    if not declared and not isinstance(subject, Foreign):
+        rule = "was a black box when it was locked, and is declared as an Algorithm now."
+        raise InvalidArgument("TARGET", target, rule)
+
+
+def _detailed(report: Report, asked: Asked, options: Options, subject: Subject) -> Report:
     """Return the report with what a page shows beside the verdict."""
-    from dpaudit.details.compute import details
+    from dpaudit.details.compute import details, of_code
 
+    if isinstance(subject, Foreign):
+        return replace(report, details=of_code(report.claim, asked.command))
+    spend = options.spend(engine.BUDGET)
     try:
-        parts = details(report.claim, report.findings, asked.spend(), asked.seed, asked.command)
+        parts = details(report.claim, report.findings, spend, options.seed, asked.command)
     except KeyboardInterrupt:
         return replace(report, interrupted=True)
     return replace(report, details=parts)
@@ -197,7 +172,7 @@ class _Heard:
     concluded: bool = False
 
     def left(self, why: str) -> Report | None:
-        """Return the report of a process that is gone; None if it had not begun."""
+        """Return the report of what was heard, or None before there was a claim."""
         if self.claim is None:
             return None
         found = tuple(self.findings)
@@ -206,7 +181,8 @@ class _Heard:
         return Report(Status.SILENT, self.claim, found, failure=why)
 
 
-def _outside(asked: Asked, listener: Listener) -> Examined:
+def apart(asked: Asked, to: Listener = NOBODY) -> Examined:
+    """Examine in a process of its own."""
     import msgspec
 
     so_far = _Heard()
@@ -214,56 +190,62 @@ def _outside(asked: Asked, listener: Listener) -> Examined:
     def hear(kind: str, data: Any) -> None:
         if kind == "claim":
             so_far.claim = msgspec.convert(data, Claim, strict=False)
-            listener.begun(so_far.claim)
+            to.begun(so_far.claim)
         elif kind == "finding":
             so_far.findings.append(msgspec.convert(data, Finding, strict=False))
-            listener.heard(so_far.findings[-1])
+            to.heard(so_far.findings[-1])
         elif kind == "kept":
             so_far.kept = msgspec.convert(data, Report, strict=False)
         elif kind == "concluded":
             so_far.kept, so_far.concluded = msgspec.convert(data, Report, strict=False), True
-            listener.concluded(so_far.kept)
+            to.concluded(so_far.kept)
 
+    def examined(report: Report, crashed: bool = False) -> Examined:
+        claim = claim_id(asked.target, asked.options.given, asked.options.epsilon)
+        known = not report.code
+        return Examined(claim, asked.target, known, asked.options, report, crashed=crashed)
+
+    imports = [engine.ENGINES[it] for it in asked.options.methods if it in engine.ENGINES]
     arguments = {"target": asked.target, "asked": plain(asked)}
-    imports = [engine.ENGINES[name] for name in asked.methods if name in engine.ENGINES]
     work = Call(asked.target, f"{__name__}:inside", arguments, imports)
     try:
         return msgspec.convert(call(work, hear), Examined, strict=False)
     except Died as death:
         report = so_far.left(str(death))
-        if report is None:
+        if report is None or asked.fixed:
             raise
         if so_far.concluded:
-            return Examined(report, crashed=not death.late)
+            return examined(report, not death.late)
         done = {finding.check for finding in report.findings}
-        name = next((it for it in engine.METHODS if it in asked.methods and it not in done), "")
+        wanted = asked.options.methods
+        name = next((it for it in engine.METHODS if it in wanted and it not in done), "")
         if name:
             last = Finding(name, Status.SILENT, f"It failed: {death}", arms=report.claim.arms)
-            listener.heard(last)
+            to.heard(last)
             report = replace(report, findings=(*report.findings, last))
-        listener.concluded(report)
-        return Examined(report, crashed=not death.late)
+        to.concluded(report)
+        return examined(report, not death.late)
     except KeyboardInterrupt:
         report = so_far.left("")
-        if report is None or so_far.concluded:
+        if report is None or so_far.concluded or asked.fixed:
             raise
         report = replace(report, interrupted=True)
-        listener.concluded(report)
-        return Examined(report)
+        to.concluded(report)
+        return examined(report)
 
 
 def inside(tell: Callable[[str, Any], None], target: str, asked: dict[str, Any]) -> Any:
     """Examine in the process of the target; every event is told as data."""
     import msgspec
 
-    from dpaudit.inside import cancelled
+    from dpaudit.inside import cancelled, imported_files
 
     work = msgspec.convert(asked, Asked, strict=False)
-    tell("limit", work.spend(CODE_SECONDS) + GRACE)
+    tell("limit", work.limit())
 
     def concluded(report: Report) -> None:
         tell("concluded", own(report))
-        tell("limit", work.spend(CODE_SECONDS) + GRACE)
+        tell("limit", work.limit())
 
     def own(report: Report) -> Report:
         """Tell Ctrl-C from code that raises what Ctrl-C raises."""
@@ -272,13 +254,14 @@ def inside(tell: Callable[[str, Any], None], target: str, asked: dict[str, Any])
             return replace(report, interrupted=False, failure=why)
         return report
 
-    found = _here(
-        work,
-        Listener(
-            lambda claim: tell("claim", claim),
-            lambda finding: tell("finding", finding),
-            concluded,
-        ),
+    to = Listener(
+        lambda claim: tell("claim", claim),
+        lambda finding: tell("finding", finding),
         lambda report: tell("kept", report),
+        concluded,
     )
+    found = _here(target, work, to)
+    if work.fixed:
+        root = Path(work.root) if work.root else Path.cwd()
+        found = replace(found, sources=covering(found.sources, imported_files(), root))
     return replace(found, report=own(found.report))

@@ -112,21 +112,21 @@ def _audit(
     exact_horizon: int | None = None,
     method: str | Sequence[str] = ("structure", "exact", "sample"),
     seed: int | None = None,
-    budget: float = 60.0,
+    budget: float | None = None,
     runs: int | None = None,
     **parameters: float,
 ) -> _Found:
     __tracebackhide__ = True
     from dpaudit.errors import InvalidArgument
-    from dpaudit.gate.judgement import judge
-    from dpaudit.gate.message import findings_text, summary
+    from dpaudit.examination import Asked, examine
+    from dpaudit.message import findings_text, summary
     from dpaudit.subject.kinds import Options
 
     methods = tuple(method.split(",") if isinstance(method, str) else method)
     if not methods:
         raise InvalidArgument("method", "()", "must name a check.")
     here = session.get(ALONE)
-    asked = Options(
+    options = Options(
         epsilon=epsilon,
         given=parameters | ({} if arms is None else {"arms": arms}),
         horizon=horizon,
@@ -137,7 +137,8 @@ def _audit(
         runs=runs,
     )
     enough = REQUIREMENTS[require or "proved"]
-    found = judge(algorithm, asked, enough, Path.cwd())
+    target = algorithm if isinstance(algorithm, str) else ""
+    found = examine(algorithm, Asked(target, options, fixed=True, enough=enough))
     required = require or ("proved" if found.declared else "not refuted")
     details, _ = found.explained(here.folder)
     line = summary(found.report, found.claim)

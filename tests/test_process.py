@@ -33,6 +33,7 @@ SHARED = (
 )
 NOTHING = "nothing more is concluded."
 QUICK = ("--method", "structure", "--horizon", "50")
+pytestmark = pytest.mark.usefixtures("cold")
 
 
 @pytest.fixture(autouse=True)

@@ -49,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--html", metavar="FILE", help="write a page, with details (takes up to --budget again)")
     add("--details", action="store_true", help="put what a page shows into the JSON")
+    add("--runs", metavar="N", help="runs of code that sample may spend (default 12,000)")
     add("--seed", default=SEED, metavar="S", help="seed of the sample check (default 0)")
     add("--json", metavar="FILE", help="write JSON to FILE, or to stdout for -")
     add("--witness", metavar="FILE", help="save the counterexample, if there is one")
@@ -65,11 +66,11 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit import judging as engine
     from dpaudit import report
     from dpaudit.errors import UnknownName
-    from dpaudit.examination import Asked, Listener, examine
-    from dpaudit.gate import machine
+    from dpaudit.examination import Asked, examine
+    from dpaudit.formats import options as machine
     from dpaudit.output import mark_of, require_writable, write_json
     from dpaudit.parsing import assignment, integer, noise, number
-    from dpaudit.subject.kinds import Options
+    from dpaudit.subject.kinds import Listener, Options
 
     methods = [name.strip() for name in arguments.method.split(",")]
     for name in methods:
@@ -85,6 +86,7 @@ def execute(arguments: argparse.Namespace) -> int:
         "horizon": integer,
         "exact_horizon": integer,
         "budget": number,
+        "runs": integer,
     }
     typed = {name: getattr(arguments, name) for name in readers}
     values = {name: readers[name](name, text) for name, text in typed.items() if text is not None}
@@ -97,17 +99,17 @@ def execute(arguments: argparse.Namespace) -> int:
         require_page(arguments.html)
     out = report.console(quiet=arguments.json == "-")
     paged = arguments.html is not None or arguments.details
+    options = Options(
+        given=given, methods=tuple(methods), seed=integer("seed", arguments.seed), **values
+    )
     asked = Asked(
         arguments.target,
-        given,
-        tuple(methods),
-        seed=integer("seed", arguments.seed),
+        options,
         command=command(arguments) if paged else "",
         certified=arguments.certificate is not None,
-        **values,
     )
     saved: list[str] = []
-    with out.status(f"checking, for up to {asked.spend():g} s") as status:
+    with out.status(f"checking, for up to {options.spend(engine.BUDGET):g} s") as status:
 
         def concluded(found: Report) -> None:
             status.stop()
@@ -115,7 +117,7 @@ def execute(arguments: argparse.Namespace) -> int:
             report.show_verdict(out, found, command(arguments), saved[0] if saved else None)
 
         show = partial(report.show_claim, out), partial(report.show_finding, out)
-        found = examine(asked, Listener(*show, concluded))
+        found = examine(asked.target, asked, Listener(*show, concluded=concluded))
     if arguments.html is not None:
         from dpaudit.page.algorithm import write
 
@@ -129,8 +131,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json is not None:
         write_json(engine.as_json(found.report), arguments.json, "report")
     if machine.wanted(arguments):
-        options = Options(values.get("epsilon"), given, seed=asked.seed)
-        machine.write(arguments, [machine.checked(found, options, saved[0] if saved else None)])
+        machine.write(arguments, [machine.checked(found, saved[0] if saved else None)])
     if found.report.failure:
         sys.stderr.write(f"dpaudit: {found.report.failure}\n")
     return found.exit_code
@@ -155,7 +156,7 @@ def command(arguments: argparse.Namespace) -> str:
     """Return the command line that leads to the same finding."""
     words = ["python", "-m", "dpaudit", "check", arguments.target]
     plain = ("epsilon", "arms", "alpha", "noise", "grid", "rounding")
-    for name in (*plain, "horizon", "exact_horizon", "budget"):
+    for name in (*plain, "horizon", "exact_horizon", "budget", "runs"):
         if getattr(arguments, name) is not None:
             words += [f"--{name.replace('_', '-')}", getattr(arguments, name)]
     for name, usual in (("method", METHODS), ("seed", SEED)):

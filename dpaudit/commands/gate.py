@@ -48,13 +48,15 @@ def execute(arguments: argparse.Namespace) -> int:
 
     from dpaudit import report
     from dpaudit.errors import DpauditError, InvalidArgument, require_integer
-    from dpaudit.gate import annotations, machine, spent
+    from dpaudit.formats import annotations
+    from dpaudit.formats import options as machine
+    from dpaudit.formats.result import Result, exit_code
+    from dpaudit.gate import spent
     from dpaudit.gate.lock import Entry, read
-    from dpaudit.gate.message import FOLDER
-    from dpaudit.gate.result import Result, exit_code
     from dpaudit.gate.run import Gate
     from dpaudit.gate.select import select
     from dpaudit.gate.show import show_result, show_total
+    from dpaudit.message import FOLDER
     from dpaudit.output import write_json
     from dpaudit.parsing import integer, number
 

@@ -58,9 +58,9 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.gate.conforming import Conforming
     from dpaudit.gate.lock import Entry, Lock, read, read_edited, write
     from dpaudit.gate.lock import Reason as Kept
-    from dpaudit.gate.message import summary
     from dpaudit.gate.select import select
     from dpaudit.gate.update import Writer
+    from dpaudit.message import summary
     from dpaudit.output import require_writable
     from dpaudit.parsing import integer
     from dpaudit.report import console

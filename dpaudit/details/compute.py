@@ -7,14 +7,16 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.mutants import find as find_mutant
 from dpaudit.details import losses, pair, regret
 from dpaudit.exact import WorstLoss
 from dpaudit.judging import OFFERED, Claim
 from dpaudit.particulars import Details
-from dpaudit.target import resolve
+from dpaudit.target import MUTANTS, resolve
 from dpaudit.verdict import Finding
 
 Part = TypeVar("Part")
+CODE = "it is code and not a declaration: see the checks above."
 SHARES = {"losses": 0.35, "profile": 0.2, "positions": 0.25, "regret": 0.2}
 
 
@@ -36,7 +38,6 @@ def details(
     budget: float,
     seed: int,
     command: str,
-    flaw: str = "",
 ) -> Details:
     """Return what a page shows beside the verdict; what is missing says why."""
     build, start = builder(claim), time.monotonic()
@@ -88,4 +89,18 @@ def details(
         "regret", lambda: regret.regret(build, claim.epsilon, seed, until(*SHARES)), None
     )
     shown = losses.points(ladder, claim.anytime)
-    return Details(command, flaw, shown, profile, positions, measured, missing)
+    return Details(
+        command, flaw_of(claim.target), shown, profile, positions, measured, missing=missing
+    )
+
+
+def of_code(claim: Claim, command: str) -> Details:
+    """Return what a page shows beside the verdict on code, which has no declaration to compute."""
+    missing = dict.fromkeys(("losses", "profile", "positions"), CODE)
+    return Details(command, flaw_of(claim.target), missing=missing)
+
+
+def flaw_of(target: str) -> str:
+    """Return what a mutant says is wrong with it; nothing for any other target."""
+    name = target.removeprefix(MUTANTS)
+    return "" if name == target else find_mutant(name).flaw

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from dpaudit.core.arithmetic import exact
+from dpaudit.formats.result import Problem, Rule
 from dpaudit.gate.lock import Entry, Sizes
-from dpaudit.gate.result import Problem, Rule
 from dpaudit.judging import Report
 from dpaudit.report import at_least, at_most
 from dpaudit.verdict import Status

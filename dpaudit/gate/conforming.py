@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from dpaudit.errors import DpauditError, InvalidArgument, require_integer, require_positive
-from dpaudit.gate.result import Problem, Result, Rule
+from dpaudit.formats.result import Problem, Result, Rule
 from dpaudit.process import Call, call
 from dpaudit.report import runs
 from dpaudit.subject.places import Place, place_of

@@ -145,7 +145,7 @@ def sizes_of(options: Options) -> Sizes:
         "epsilon": None if options.epsilon is None else repr(options.epsilon),
         "given": {k: v if isinstance(v, int) else repr(v) for k, v in options.given.items()},
         "methods": list(options.methods),
-        "budget": repr(options.budget),
+        "budget": repr(options.spend()),
     }
     return msgspec.convert(vars(options) | texts, Sizes)
 

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.errors import Contradiction, DpauditError
+from dpaudit.examination import Asked, apart
+from dpaudit.formats.result import Problem, Result, Rule
 from dpaudit.gate.compare import STRENGTH, problems
 from dpaudit.gate.conforming import Conforming
 from dpaudit.gate.conforming import result as compared
-from dpaudit.gate.judgement import apart
 from dpaudit.gate.lock import Entry, options_of
-from dpaudit.gate.result import Problem, Result, Rule
 from dpaudit.judging import Report
 from dpaudit.process import side_by_side
 from dpaudit.sources import engine_digest
@@ -59,9 +59,16 @@ class Gate:
         )
         least = STRENGTH[entry.verdict]
         enough = [str(it) for it in Status if STRENGTH[it] >= least > STRENGTH[Status.REFUTED]]
-        declared = entry.options.runs is None
+        asked = Asked(
+            entry.target,
+            options,
+            fixed=True,
+            enough=tuple(enough),
+            root=str(self.root),
+            declared=entry.options.runs is None,
+        )
         try:
-            judged = apart(entry.target, options, enough, self.root, declared)
+            judged = apart(asked)
         except Contradiction:
             raise
         except DpauditError as error:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from dpaudit.gate.message import summary
-from dpaudit.gate.result import Result
+from dpaudit.formats.result import Result
 from dpaudit.gate.spent import Fresh
+from dpaudit.message import summary
 
 if TYPE_CHECKING:
     from rich.console import Console

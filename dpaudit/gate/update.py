@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from dpaudit.errors import Contradiction, DpauditError, InvalidArgument
+from dpaudit.examination import Asked, Examined, apart
 from dpaudit.gate.compare import lowered, weakened
 from dpaudit.gate.conforming import Conforming, locked
-from dpaudit.gate.judgement import Judgement, apart
 from dpaudit.gate.lock import Entry, Lock, LockError, Reason, entry_of, options_of, sizes_of
 from dpaudit.judging import Report
 from dpaudit.process import side_by_side
@@ -58,7 +58,10 @@ class Writer:
                 rule = "is locked already; judge it again with `dpaudit lock --update`."
                 raise InvalidArgument("claim", f"'{claim}'", rule)
         writer = self
-        work = partial(apart, asked=options, enough=(), root=self.root)
+
+        def work(target: str) -> Examined:
+            return apart(Asked(target, options, fixed=True, root=str(self.root)))
+
         names = [claim_id(target, options.given, options.epsilon) for target in targets]
         pending = iter(names)
         found = side_by_side(work, targets, self.jobs, lambda target: self.begun(next(pending)))
@@ -86,17 +89,18 @@ class Writer:
             writer = writer._with(new, changes, refuted)
         return writer
 
-    def _again(self, entry: Entry, overrides: Mapping[str, Any]) -> tuple[Judgement, bool]:
+    def _again(self, entry: Entry, overrides: Mapping[str, Any]) -> tuple[Examined, bool]:
         """Judge a locked claim again; tell whether it is refuted, also with its old options."""
         before = options_of(entry)
         declared = entry.options.runs is None
-        work = partial(apart, entry.target, enough=(), root=self.root, declared=declared)
+        asked = Asked(entry.target, fixed=True, root=str(self.root), declared=declared)
         try:
-            judged = work(replace(before, **overrides))
+            judged = apart(replace(asked, options=replace(before, **overrides)))
             refuted = judged.report.verdict is Status.REFUTED
             if not refuted and sizes_of(judged.options) != entry.options:
                 # other options may miss what the locked ones find
-                refuted = work(before).report.verdict is Status.REFUTED
+                again = apart(replace(asked, options=before))
+                refuted = again.report.verdict is Status.REFUTED
         except (Contradiction, LockError):
             raise
         except DpauditError as error:

@@ -6,6 +6,7 @@ interruption leaves a directory that can be read and continued.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -13,20 +14,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dpaudit.details.compute import details
 from dpaudit.errors import Contradiction, DpauditError, InvalidArgument
-from dpaudit.judging import METHODS, Report, as_json, check
+from dpaudit.examination import Asked, examine
+from dpaudit.judging import Report, as_json
 from dpaudit.output import PAGE, plain, write_json, write_text
-from dpaudit.page.algorithm import command, write
-from dpaudit.page.gallery import Policy, Subject, subjects
+from dpaudit.page.algorithm import write
+from dpaudit.page.gallery import Subject, subjects
 from dpaudit.page.index import LEDGER, Row, index, ledger_page
-from dpaudit.page.policy import audited
 from dpaudit.page.read import read
 from dpaudit.process import Call, call, side_by_side
-from dpaudit.target import resolve
+from dpaudit.subject.kinds import Options
 
 INDEX = "index.html"
-DETAILS_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -47,31 +46,35 @@ def judge(subject: Subject, plan: Plan) -> Report:
     if plan.kept and saved.exists():
         with suppress(InvalidArgument):  # another version's: judge again
             return read(saved)
-    if isinstance(subject, Policy):
-        return audited(subject, plan.budget, plan.seed)
-    found = check(
-        resolve(subject.target),
+    options = Options(
+        subject.epsilon,
         {"arms": subject.arms},
-        epsilon=subject.epsilon,
-        horizon=plan.horizon,
-        exact_horizon=subject.exact_horizon,
-        methods=METHODS,
-        budget=(1 - DETAILS_SHARE) * plan.budget,
+        subject.horizon or plan.horizon,
+        subject.exact_horizon,
         seed=plan.seed,
+        budget=plan.budget / 2,  # details take as much again
+        runs=subject.runs,
     )
-    if found.interrupted:
+    found = examine(subject.target, Asked(subject.target, options, command=_command(subject, plan)))
+    if found.report.interrupted:
         raise KeyboardInterrupt
-    claim = replace(found.claim, algorithm=subject.name)
-    size = "" if subject.exact_horizon is None else f" --exact-horizon {subject.exact_horizon}"
-    parts = details(
-        claim,
-        found.findings,
-        DETAILS_SHARE * plan.budget,
-        plan.seed,
-        command(claim) + size,
-        subject.flaw,
-    )
-    return replace(found, claim=claim, details=parts)
+    return found.report
+
+
+def _command(subject: Subject, plan: Plan) -> str:
+    """Return the command line that judges the subject alone."""
+    words = ["python", "-m", "dpaudit", "check", subject.target]
+    shown = {
+        "epsilon": subject.epsilon and f"{subject.epsilon:g}",
+        "arms": subject.arms if subject.arms != 2 else None,
+        "horizon": subject.horizon or plan.horizon,
+        "exact-horizon": subject.exact_horizon,
+        "runs": subject.runs,
+        "seed": plan.seed or None,
+    }
+    for name, value in shown.items():
+        words += [] if value is None else [f"--{name}", str(value)]
+    return shlex.join(words)
 
 
 def collect(

@@ -1,29 +1,25 @@
-"""What `report --all` judges: every algorithm and every mutant.
-
-Mutants are the modules of `dpaudit.core.mutants` with a `flaw`; a version without that package has
-none. One that is a policy and not a declaration is judged by an audit of real runs.
-"""
+"""What `report --all` judges: every algorithm, and every mutant where its flaw shows."""
 
 from __future__ import annotations
 
 import importlib
-import inspect
-import pkgutil
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
 
-from dpaudit.core import algorithms
-from dpaudit.core.algorithm import Algorithm
+from dpaudit.core import algorithms, mutants
+from dpaudit.core.mutant import Mutant
 
-MUTANTS = "dpaudit.core.mutants"
+SHORT = 16  # rounds of a policy that names no size of its own
 
 
 @dataclass(frozen=True)
 class Subject:
     """One algorithm of the index; `flaw` is empty for those that should be right.
 
-    A mutant may name the size at which its flaw shows: epsilon, arms, rounds of the exact check.
+    A mutant names the size at which its flaw shows; a policy, which only its own runs and a reading
+    of its code can judge, also the rounds and the runs.
     """
 
     name: str
@@ -33,6 +29,8 @@ class Subject:
     epsilon: float | None = None
     arms: int = 2
     exact_horizon: int | None = None
+    horizon: int | None = None
+    runs: int | None = None
 
     @property
     def kind(self) -> str:
@@ -40,64 +38,24 @@ class Subject:
         return "mutant" if self.flaw else "algorithm"
 
 
-@dataclass(frozen=True)
-class Policy(Subject):
-    """A mutant that is no declaration: rewards in, actions out; only runs can judge it."""
-
-    horizon: int = 16
-    runs: int = 2_000
-
-
 def subjects() -> Iterator[Subject]:
     """Yield the algorithms by name, then the mutants."""
     for name in algorithms.names():
         module = importlib.import_module(f"{algorithms.__name__}.{name}")
         yield Subject(name, name, first_line(module))
-    yield from mutants()
+    for name in mutants.names():
+        yield known_wrong(mutants.find(name))
 
 
-def mutants(package: str = MUTANTS) -> Iterator[Subject]:
-    """Yield the known-wrong variants; none where there is no such package."""
-    try:
-        root = importlib.import_module(package)
-    except ModuleNotFoundError:
-        return
-    for found in sorted(pkgutil.iter_modules(root.__path__), key=lambda item: item.name):
-        module = importlib.import_module(f"{package}.{found.name}")
-        wrong = wrong_class(module)
-        if getattr(module, "flaw", "") and wrong is not None:
-            yield mutant(found.name, module, wrong)
-
-
-def mutant(name: str, module: ModuleType, wrong: type) -> Subject:
-    """Return a mutant with the sizes that its module names.
-
-    `refuted_by` lists ways to refute it: those with `runs` are the sampler's, others exact.
-    """
-    ways = getattr(module, "refuted_by", ())
-    sampled = next((way for way in ways if hasattr(way, "runs")), None)
-    exact = next((way.horizon for way in ways if not hasattr(way, "runs")), None)
-    said = (first_line(module), str(getattr(module, "flaw", "")))
-    size = (float(getattr(module, "epsilon", 1.0)), int(getattr(module, "arms", 2)))
-    if issubclass(wrong, Algorithm):
-        return Subject(name, f"{module.__name__}:{wrong.__name__}", *said, *size, exact)
-    target = f"{module.__file__}:{wrong.__name__}"
-    if sampled is None:
-        return Policy(name, target, *said, *size)
-    return Policy(name, target, *said, *size, None, sampled.horizon, sampled.runs)
-
-
-def wrong_class(module: ModuleType) -> type | None:
-    """Return what a module is about: the algorithm it declares, or else its first class."""
-    own = [
-        item
-        for item in vars(module).values()
-        if inspect.isclass(item)
-        and item.__module__ == module.__name__
-        and not inspect.isabstract(item)
-    ]
-    declared = [item for item in own if issubclass(item, Algorithm)]
-    return next(iter([*declared, *own]), None)
+def known_wrong(mutant: Mutant) -> Subject:
+    """Return a mutant with the sizes that its module names."""
+    title = first_line(sys.modules[mutant.source.__module__])
+    exact = None if mutant.exact is None else mutant.exact.horizon
+    said = (mutant.name, mutant.target, title, mutant.flaw, mutant.epsilon, mutant.arms, exact)
+    if mutant.declared:
+        return Subject(*said)
+    way = mutant.sample
+    return Subject(*said, *((SHORT, None) if way is None else (way.horizon, way.runs)))
 
 
 def first_line(module: ModuleType) -> str:

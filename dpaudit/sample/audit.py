@@ -108,19 +108,5 @@ def short_audit(
     pairs = (*aimed, *candidates(algorithm.arms, steps, [seed, 2])[:SHORT_PAIRS])
     plan = AuditPlan(box, epsilon, 1e-6, runs, seed, pairs, favoured=len(aimed))
     report = audit(plan, deadline=start + budget)
-    reason = f"{report.words[0].upper()}{report.words[1:]} {report.runs} runs of {steps} steps."
-    if report.witness is not None:
-        guilty = next(judged for judged in report.hypotheses if judged.refuted)
-        reason += f" Pair: {guilty.pair}. Event: {guilty.event}."
-    return Finding(
-        "sample",
-        report.status,
-        reason,
-        epsilon_lower=report.lower,
-        arms=algorithm.arms,
-        horizon=horizon if algorithm.told() else steps,
-        streams=f"{len(pairs)} pairs tried",
-        error=plan.error,
-        seconds=time.monotonic() - start,
-        courses=tuple(judged.course for judged in report.hypotheses),
-    )
+    # of an algorithm that is told its horizon, the run is of the claimed instance
+    return report.finding(horizon if algorithm.told() else steps, time.monotonic() - start)

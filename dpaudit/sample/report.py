@@ -10,7 +10,7 @@ from dpaudit.sample.codec import event_data, pair_data
 from dpaudit.sample.hypothesis import Hypothesis
 from dpaudit.sample.plan import AuditPlan
 from dpaudit.sample.progress import Progress
-from dpaudit.verdict import Course, Status
+from dpaudit.verdict import Course, Finding, Status
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,29 @@ class Report:
     budget: dict[str, Any]
     witness: dict[str, Any] | None
     independence: str
+
+    def finding(self, horizon: int, seconds: float) -> Finding:
+        """Return what the audit says of an instance of `horizon` rounds, beside other checks."""
+        words = f"{self.words[0].upper()}{self.words[1:]} "
+        words += f"{self.runs:,} runs of {self.horizon:,} steps."
+        if self.witness is not None:
+            worst = next(judged for judged in self.hypotheses if judged.refuted)
+            words += (
+                f" Pair: {worst.pair}. Event: {worst.event}, in {worst.hits:,} and "
+                f"{worst.hits_other:,} of {worst.rounds:,} runs ({worst.direction})."
+            )
+        return Finding(
+            "sample",
+            self.status,
+            words,
+            epsilon_lower=self.lower,
+            arms=self.arms,
+            horizon=horizon,
+            streams=f"{self.pairs_tried} pairs tried",
+            error=self.error,
+            seconds=seconds,
+            courses=tuple(judged.course for judged in self.hypotheses),
+        )
 
 
 def conclude(plan: AuditPlan, done: Progress, budget: ErrorBudget) -> Report:

@@ -1,19 +1,23 @@
 """What is judged and how: a subject (declared algorithm or black box) and the sizes and seed.
 
-A judgement is fixed by sizes and seeds, not by the speed of the machine: structure at a horizon,
-exact at one small horizon, sample with a fixed number of runs. `budget` is a limit against endless
-work and not a target; a check that it cuts short concludes less, never something else.
+Every command, the gate, a test and `dpaudit.check` make their findings by `Subject.judge`. A lock
+and a test want what does not hang on the speed of the machine, and get `sizes`: structure at a
+horizon, exact at one small horizon, sample with a fixed number of runs, and a `budget` that is a
+limit against endless work; a check that it cuts short concludes less, never something else. `reach`
+is for a person who waits: each check goes as far as the budget lets it.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from dpaudit import code
 from dpaudit import judging as engine
+from dpaudit.code import Judged
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import (
     Contradiction,
@@ -23,9 +27,12 @@ from dpaudit.errors import (
     require_integer,
     require_positive,
 )
-from dpaudit.judging import ALL_METHODS, METHODS, OFFERED, Report
+from dpaudit.judging import ALL_METHODS, METHODS, OFFERED, Claim, Report
 from dpaudit.target import Target, parameters
-from dpaudit.verdict import Status
+from dpaudit.verdict import Finding, Status
+
+if TYPE_CHECKING:
+    from dpaudit.structure import Bound
 
 BUDGET = 60.0
 BEYOND_FIRST_PULLS = 2  # exact judges arms + 2 rounds unless told: seconds, for every algorithm
@@ -43,7 +50,7 @@ class Options:
     exact_horizon: int | None = None
     methods: tuple[str, ...] = METHODS
     seed: int = 0
-    budget: float = BUDGET
+    budget: float | None = None
     runs: int | None = None
 
     def __post_init__(self) -> None:
@@ -57,17 +64,25 @@ class Options:
             value = getattr(self, name)
             if value is not None:
                 require_integer(name, value, least)
-        require_positive("budget", self.budget)
+        if self.budget is not None:
+            require_positive("budget", self.budget)
+
+    def spend(self, usual: float = BUDGET) -> float:
+        """Return the seconds that may be spent; `usual` unless they were given."""
+        return usual if self.budget is None else self.budget
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A report, and the data that `audit --replay` needs where a black box was refuted."""
+class Listener:
+    """Who is told the claim, every finding, the report so far, and the report before details."""
 
-    report: Report
-    replay: dict[str, Any] | None = None
-    line: int | None = None
-    """The line of the file that a failed proof of code names."""
+    begun: Callable[[Claim], Any] = lambda claim: None
+    heard: Callable[[Finding], Any] = lambda finding: None
+    kept: Callable[[Report], Any] | None = None
+    concluded: Callable[[Report], Any] = lambda report: None
+
+
+NOBODY = Listener()
 
 
 class Instance(Target):
@@ -112,7 +127,15 @@ class Declared:
         arms = self.build(horizon, options).arms
         small = options.exact_horizon
         small = min(arms + BEYOND_FIRST_PULLS, horizon) if small is None else small
-        return replace(options, horizon=horizon, exact_horizon=small, runs=None)
+        return replace(
+            options, horizon=horizon, exact_horizon=small, runs=None, budget=options.spend()
+        )
+
+    def reach(self, options: Options) -> Options:
+        """Return the options with the claimed horizon and the time that a person waits."""
+        sized = self.sizes(options)
+        time = options.spend(engine.BUDGET)
+        return replace(sized, exact_horizon=options.exact_horizon, budget=time)
 
     def build(self, horizon: int, options: Options) -> Algorithm:
         """Return the algorithm that is judged."""
@@ -121,9 +144,10 @@ class Declared:
             given["epsilon"] = options.epsilon
         return self.target.build(horizon, given, OFFERED)
 
-    def judge(self, options: Options) -> Judged:
-        """Run the checks at sizes that are all written out."""
+    def judge(self, options: Options, to: Listener = NOBODY, certified: bool = False) -> Judged:
+        """Run the checks; what is not written out in the options is as far as the budget goes."""
         assert options.horizon is not None
+        bounds: list[Bound] = []
         report = engine.check(
             self.target,
             options.given,
@@ -131,14 +155,17 @@ class Declared:
             horizon=options.horizon,
             exact_horizon=options.exact_horizon,
             methods=options.methods,
-            budget=options.budget,
+            budget=options.spend(engine.BUDGET),
             seed=options.seed,
+            begun=to.begun,
+            heard=to.heard,
+            kept=to.kept,
+            proved=bounds.append,
         )
-        if report.failure and report.verdict is Status.SILENT:
-            raise InvalidArgument("TARGET", self.text, f"cannot be judged: {report.failure}")
-        if report.interrupted:
-            raise KeyboardInterrupt
-        return Judged(report)
+        found = None
+        if certified and bounds:
+            found = certificate(self.target, report.claim, bounds[-1])
+        return Judged(report, certificate=found)
 
 
 @dataclass(frozen=True)
@@ -172,61 +199,55 @@ class Foreign:
             exact_horizon=None,
             methods=known,
             runs=BOX_RUNS if options.runs is None else options.runs,
+            budget=options.spend(),
         )
 
-    def asked(self, options: Options) -> code.Asked:
-        """Return what to judge."""
-        return code.Asked(
+    def reach(self, options: Options) -> Options:
+        """Return the options with the claimed horizon and the time that a person waits."""
+        return replace(self.sizes(options), runs=options.runs, budget=options.spend(code.BUDGET))
+
+    def judge(self, options: Options, to: Listener = NOBODY, certified: bool = False) -> Judged:
+        """Prove, and audit seeded runs; a budget that does not suffice concludes less."""
+        asked = code.Asked(
             self.text,
             options.epsilon,
             int(options.given["arms"]),
             code.HORIZON if options.horizon is None else options.horizon,
             options.methods,
-            options.budget,
+            options.spend(code.BUDGET),
             options.seed,
             options.runs,
+            certified,
         )
-
-    def judge(self, options: Options) -> Judged:
-        """Prove, and audit seeded runs; a budget that does not suffice concludes less."""
-        found = code.judge(self.asked(options), self.source)
-        if found.report.failure and found.report.verdict is Status.SILENT:
-            raise InvalidArgument("TARGET", self.text, f"cannot be judged: {found.report.failure}")
-        if found.report.interrupted:
-            raise KeyboardInterrupt
-        return Judged(found.report, found.report.replay, found.line)
+        return code.judge(asked, self.source, to.begun, to.heard)
 
 
 Subject = Declared | Foreign
 
 
-def searched(subject: Subject, options: Options, judged: Judged) -> Judged:
-    """Look for a counterexample at larger horizons; without one, return the judgement as it is.
+def searched(subject: Subject, options: Options, report: Report) -> Report:
+    """Look for a counterexample at larger horizons; without one, return the report as it is.
 
     Used where a claim fails anyway or is locked for the first time: how far it gets depends on the
     machine, so it may turn a silence into a refutation and must not decide what is green.
     """
     if not isinstance(subject, Declared) or "exact" not in options.methods:
-        return judged
-    if judged.report.exit_code in (0, 1) or judged.report.verdict is Status.REFUTED:
-        return judged
+        return report
+    if report.exit_code in (0, 1) or report.verdict is Status.REFUTED:
+        return report
     wide = replace(options, exact_horizon=None, methods=("exact",), budget=SEARCH_SECONDS)
     try:
         again = subject.judge(wide).report
     except Contradiction:
         raise
     except DpauditError:
-        return judged
+        return report
+    if again.interrupted:
+        raise KeyboardInterrupt
     if again.verdict is not Status.REFUTED:
-        return judged
-    findings = (*judged.report.findings, *again.findings)
-    return Judged(replace(judged.report, verdict=Status.REFUTED, findings=findings))
-
-
-def claim_id(target: str, given: Mapping[str, Any], epsilon: float | None) -> str:
-    """Return the name of a claim: the target and the parameters that were asked for."""
-    asked = dict(given) if epsilon is None else {**given, "epsilon": epsilon}
-    return " ".join([target, *(f"{name}={asked[name]!r}" for name in sorted(asked))])
+        return report
+    findings = (*report.findings, *again.findings)
+    return replace(report, verdict=Status.REFUTED, findings=findings)
 
 
 def nearest_flaw(algorithm: Algorithm, epsilon: float) -> str | None:
@@ -237,3 +258,34 @@ def nearest_flaw(algorithm: Algorithm, epsilon: float) -> str | None:
     except Exception:
         return None
     return flaw
+
+
+def claim_id(target: str, given: Mapping[str, Any], epsilon: float | None) -> str:
+    """Return the name of a claim: the target and the parameters that were asked for."""
+    asked = dict(given) if epsilon is None else {**given, "epsilon": epsilon}
+    return " ".join([target, *(f"{name}={asked[name]!r}" for name in sorted(asked))])
+
+
+def certificate(target: Target, claim: Claim, bound: Bound) -> dict[str, Any] | None:
+    """Return what structure has proved of a declaration, for `dpaudit.verify`."""
+    import hashlib
+
+    from dpaudit.core.arithmetic import exact
+    from dpaudit.sources import digests
+    from dpaudit.verify import SCHEMA
+
+    evidence = bound.evidence()
+    if evidence is None:
+        return None
+    texts = sorted(digests(target.text, target.source, Path.cwd()).items())
+    return {
+        "dpaudit": "certificate",
+        "schema": SCHEMA,
+        "target": target.text,
+        "parameters": {name: repr(value) for name, value in claim.parameters.items()},
+        "arms": claim.arms,
+        "epsilon": str(exact(claim.epsilon)),
+        "sha256": hashlib.sha256(repr(texts).encode()).hexdigest(),
+        "charge": str(bound.charge),
+        **evidence,
+    }

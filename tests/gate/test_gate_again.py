@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from dpaudit.gate import update
+from dpaudit.subject.kinds import Options
 from dpaudit.verdict import Status
 
 STATUSES = [(Status.REFUTED, Status.PROVED), (Status.PROVED, Status.REFUTED)]
@@ -14,13 +15,12 @@ STATUSES = [(Status.REFUTED, Status.PROVED), (Status.PROVED, Status.REFUTED)]
 def test_other_options_do_not_hide_a_refutation(monkeypatch, found):
     answers = iter(found)
 
-    def apart(target, asked, **named):
+    def apart(asked):
         report = SimpleNamespace(verdict=next(answers))
-        return SimpleNamespace(report=report, options=asked)
+        return SimpleNamespace(report=report, options=asked.options)
 
     monkeypatch.setattr(update, "apart", apart)
-    monkeypatch.setattr(update, "options_of", lambda entry: "locked")
-    monkeypatch.setattr(update, "replace", lambda before, **more: "asked")
+    monkeypatch.setattr(update, "options_of", lambda entry: Options(runs=20))
     monkeypatch.setattr(update, "sizes_of", lambda options: options)
     entry = SimpleNamespace(target="mine.py:Mine", options=SimpleNamespace(runs=None), claim="mine")
     writer = SimpleNamespace(root=None, path=None)

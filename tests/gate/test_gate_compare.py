@@ -7,11 +7,11 @@ import math
 import pytest
 from test_gate_lock import entry
 
+from dpaudit.formats.result import Rule
 from dpaudit.gate.compare import problems, weakened
 from dpaudit.gate.lock import Found
-from dpaudit.gate.message import summary
-from dpaudit.gate.result import Rule
 from dpaudit.judging import Claim, Report
+from dpaudit.message import summary
 from dpaudit.verdict import Finding, Status
 
 SAME = {"mine.py": "00"}

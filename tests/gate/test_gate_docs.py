@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from gate_samples import HALVED, command, forget, spoil
 
-from dpaudit.gate.result import Rule
+from dpaudit.formats.result import Rule
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "gate.md").read_text()

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from schema_checks import DATA, Xsd, json_errors
 
-from dpaudit.gate import annotations, junit, sarif
-from dpaudit.gate.result import Place, Problem, Result, Rule, exit_code
+from dpaudit.formats import annotations, junit, sarif
+from dpaudit.formats.result import Place, Problem, Result, Rule, exit_code
 from dpaudit.judging import Claim, Report
 from dpaudit.verdict import Finding, Status
 

@@ -206,7 +206,7 @@ def test_an_interrupted_lock_leaves_the_old_one(locked, capsys, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dpaudit.gate.judgement.call", interrupt)
+    monkeypatch.setattr("dpaudit.examination.call", interrupt)
     for words in (("lock", "--update"), ("lock", "mine.py:made")):
         code, _, err = command(capsys, *words)
         assert (code, err) == (130, "dpaudit: interrupted; dpaudit.lock is unchanged.\n")

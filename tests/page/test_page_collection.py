@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
 
 from dpaudit.cli import run
+from dpaudit.core import mutants
 from dpaudit.core.algorithms import names
 from dpaudit.errors import Unsupported
 from dpaudit.judging import Report
 from dpaudit.page import collection
 from dpaudit.page.algorithm import page
-from dpaudit.page.gallery import Policy, Subject, mutants, subjects
+from dpaudit.page.gallery import Subject, subjects
 from dpaudit.page.index import Row, index
 from dpaudit.verdict import Status
 
@@ -23,25 +23,6 @@ STEP = {
     "expected": "restricted", "how": "boundary", "counterexample": "p = 1", "boundary": "eps <= 2",
     "correction": "2 sinh", "survives": "it does",
 }  # fmt: skip
-
-
-POLICY = """
-from types import SimpleNamespace as Way
-
-flaw = "Plays its rewards."
-refuted_by = (Way(horizon=8, runs=700),)
-
-
-class Wrong:
-    def __init__(self, arms):
-        self.next = 0
-
-    def select(self):
-        return self.next
-
-    def update(self, arm, reward):
-        self.next = int(reward > 0.5)
-"""
 
 
 @pytest.fixture
@@ -103,7 +84,7 @@ def test_keep_judges_only_what_is_missing(proved, ledger, tmp_path, monkeypatch)
     out = tmp_path / "out"
     out.mkdir()
     write_json(as_json(proved), str(out / "adap_ucb.json"), "report")
-    monkeypatch.setattr(collection, "check", None)  # nothing may be judged afresh
+    monkeypatch.setattr(collection, "examine", None)  # nothing may be judged afresh
     options = ["--keep", "--only", "adap_ucb", "--ledger", ledger]
     assert run(["report", "--all", "-o", str(out), *options]) == 0
     assert (out / "adap_ucb.html").exists()
@@ -144,34 +125,21 @@ def test_another_ledger_costs_one_line(content, tmp_path, capsys):
     assert "is not a ledger of `prove --json`." in captured.err and captured.err.count("\n") == 1
 
 
-def test_mutants_are_modules_with_a_flaw(tmp_path, monkeypatch):
-    package = tmp_path / "some_mutants"
-    package.mkdir()
-    (package / "__init__.py").write_text('"""Mutants."""')
-    declared = (
-        '"""Says what."""\nfrom dataclasses import dataclass\n'
-        "from dpaudit.core.algorithms.adap_ucb import AdapUCB\n{flaw}\n"
-        "@dataclass(frozen=True, kw_only=True)\nclass Wrong(AdapUCB):\n    pass\n"
-    )
-    ways = "from types import SimpleNamespace as Way\nepsilon, arms = 0.5, 3\n"
-    ways += "refuted_by = (Way(horizon=7), Way(horizon=9, runs=10))\n"
-    flaw = 'flaw = "No noise at all."'
-    (package / "noise_gone.py").write_text(declared.format(flaw=ways + flaw))
-    (package / "right.py").write_text(declared.format(flaw=""))
-    (package / "policy.py").write_text(POLICY)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    found = list(mutants("some_mutants"))
-    wrong = "some_mutants.noise_gone:Wrong"
-    assert found[0] == Subject("noise_gone", wrong, "Says what.", "No noise at all.", 0.5, 3, 7)
-    target = f"{package / 'policy.py'}:Wrong"
-    assert found[1:] == [Policy("policy", target, "", "Plays its rewards.", 1.0, 2, None, 8, 700)]
-    report = collection.judge(found[1], collection.Plan(tmp_path, 60.0, 10, 0, kept=False))
+def test_mutants_come_with_the_size_where_their_flaw_shows():
+    found = {subject.name: subject for subject in subjects() if subject.kind == "mutant"}
+    assert list(found) == mutants.names() and all(it.flaw for it in found.values())
+    declared, policy = found["noise_inverted"], found["control_streak"]
+    assert (declared.epsilon, declared.exact_horizon, declared.runs) == (0.5, 3, None)
+    way = mutants.find("control_streak").sample
+    assert (policy.horizon, policy.runs) == (way.horizon, way.runs)
+
+
+def test_a_policy_is_judged_as_check_judges_it(tmp_path):
+    subject = next(it for it in subjects() if it.name == "control_early_commit")
+    report = collection.judge(subject, collection.Plan(tmp_path, 60.0, 10, 0, kept=False))
     assert report.verdict is Status.REFUTED and report.lower == 0  # an error probability remains
-    assert report.details.flaw == "Plays its rewards." and report.findings[0].courses
-    assert "audit mutants/policy --epsilon 1" in page(report)
-    assert list(mutants("no_such_package_anywhere")) == []
-    for name in [name for name in sys.modules if name.startswith("some_mutants")]:
-        del sys.modules[name]
+    assert report.details.flaw == subject.flaw and report.findings[-1].courses
+    assert "check mutants/control_early_commit --epsilon 1" in page(report)
 
 
 def test_index_bounds_are_rounded_outward(proved):

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree
 
-from dpaudit.gate.message import summary
-from dpaudit.gate.result import Result
+from dpaudit.formats.result import Result
+from dpaudit.message import summary
 
 # XML 1.0 has no way to write other control characters, not even escaped.
 UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

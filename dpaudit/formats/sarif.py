@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from dpaudit import __version__
-from dpaudit.gate.result import Problem, Result, Rule
+from dpaudit.formats.result import Problem, Result, Rule
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

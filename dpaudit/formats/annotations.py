@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dpaudit.gate.result import Result, Rule
+from dpaudit.formats.result import Result, Rule
 
 
 def render(results: Sequence[Result]) -> Iterator[str]:

@@ -10,10 +10,9 @@ from typing import Any
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.examination import Examined
-from dpaudit.gate.result import Problem, Result, Rule
+from dpaudit.formats.result import Problem, Result, Rule
 from dpaudit.output import mark_of, require_writable, write_json, write_text
 from dpaudit.report import meaning
-from dpaudit.subject.kinds import Judged, Options, claim_id
 from dpaudit.verdict import Status
 
 JUNIT, SARIF = '<testsuite name="dpaudit"', '"name": "dpaudit"'
@@ -37,7 +36,7 @@ def wanted(arguments: argparse.Namespace) -> bool:
 
 def write(arguments: argparse.Namespace, results: Sequence[Result]) -> None:
     """Write JUnit, SARIF and annotations; JSON is each command's own."""
-    from dpaudit.gate import annotations, junit, sarif
+    from dpaudit.formats import annotations, junit, sarif
     from dpaudit.sources import versions
 
     if arguments.junit is not None:
@@ -49,9 +48,9 @@ def write(arguments: argparse.Namespace, results: Sequence[Result]) -> None:
             sys.stdout.write(f"{line}\n")
 
 
-def checked(found: Examined, options: Options, saved: str | None) -> Result:
+def checked(found: Examined, saved: str | None) -> Result:
     """Return what `check` found as a result: refuted and undecided are its problems."""
-    from dpaudit.gate import message
+    from dpaudit import message
 
     report = found.report
     problems: tuple[Problem, ...] = ()
@@ -59,10 +58,10 @@ def checked(found: Examined, options: Options, saved: str | None) -> Result:
         problems = (Problem(Rule.REFUTED, meaning(report)),)
     elif report.verdict is Status.SILENT or report.partial:
         problems = (Problem(Rule.UNDECIDED, meaning(report)),)
-    replay = message.replay_line(Judged(report), options, Path(saved) if saved else None)
+    replay = message.replay_line(report, found.options, Path(saved) if saved else None)
     refuted = message.refutation_of(report)
     return Result(
-        claim_id(report.claim.target, options.given, options.epsilon),
+        found.claim,
         report.claim.target,
         report,
         problems,

@@ -17,7 +17,7 @@ from dpaudit.judging import Report
 from dpaudit.output import write_json, write_text
 from dpaudit.replay import line
 from dpaudit.report import bounds, conclusion, show_witness
-from dpaudit.subject.kinds import Declared, Judged, Options, Subject, nearest_flaw
+from dpaudit.subject.kinds import Declared, Options, Subject, nearest_flaw
 from dpaudit.target import resolve
 from dpaudit.verdict import Finding, Status
 
@@ -31,12 +31,12 @@ def refutation_of(report: Report) -> Finding | None:
     return next((f for f in refuted if f.witness is not None), refuted[0] if refuted else None)
 
 
-def save(judged: Judged, claim: str, folder: Path) -> Path | None:
+def save(report: Report, claim: str, folder: Path) -> Path | None:
     """Save what a replay needs, if there is a refutation that can be replayed; return the file."""
     from dpaudit.exact.witness import to_json
 
-    found = refutation_of(judged.report)
-    data, kind = judged.replay, "audit"
+    found = refutation_of(report)
+    data, kind = report.replay, "audit"
     if found is not None and found.witness is not None:
         data, kind = to_json(found.witness), "witness"
     if data is None:
@@ -53,9 +53,9 @@ def save(judged: Judged, claim: str, folder: Path) -> Path | None:
     return path
 
 
-def replay_line(judged: Judged, options: Options, saved: Path | None) -> str | None:
+def replay_line(report: Report, options: Options, saved: Path | None) -> str | None:
     """Return the command that shows the refutation again."""
-    found, claim = refutation_of(judged.report), judged.report.claim
+    found, claim = refutation_of(report), report.claim
     if found is None or not _nameable(claim.target):
         return None
     words = ["python", "-m", "dpaudit"]

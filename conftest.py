@@ -1,0 +1,31 @@
+"""Shared by tests/ and audits/: one start of Python for all processes of targets."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "tests"))
+import warm_start
+
+
+@pytest.fixture(scope="session", autouse=True)
+def warm():
+    """Fork the processes of targets where the system can, instead of starting each anew."""
+    if not hasattr(os, "fork") or sys.platform == "darwin":
+        yield
+        return
+    with warm_start.servers():
+        yield
+
+
+@pytest.fixture
+def cold(warm):
+    """Start processes of targets for real."""
+    known = [(name, sys.modules[name].subprocess) for name in warm_start.CLIENTS]
+    warm_start.put(subprocess)
+    yield
+    for name, stand_in in known:
+        sys.modules[name].subprocess = stand_in
