@@ -41,7 +41,16 @@ def _weights(data: Any) -> Weights:
     return {str(n): weight for n, value in data.items() if (weight := _fraction(value))}
 
 
-def _charge(divisor: Any, scale: Any, charge: Any) -> Fraction:
+def _charge(*law: Any) -> Fraction:
+    if law[0] == "response":
+        one, zero, found = map(_fraction, law[1:])
+        series = Fraction(1)  # at most e^charge, which bounds the odds of either answer
+        for k in range(60 + 6 * int(found), 0, -1):
+            series = 1 + found * series / k
+        odds = [max(p, q) <= series * min(p, q) for p, q in ((one, zero), (1 - one, 1 - zero))]
+        _require(min(one, zero) >= 0 and max(one, zero) <= 1 and all(odds), "a charge is wrong")
+        return found
+    divisor, scale, charge = law
     over, wide, found = map(_fraction, (divisor, scale, charge))
     _require(min(over, wide) > 0 and found * over * wide == 1, "a charge is wrong")
     return found

@@ -1,9 +1,9 @@
 """The declaration of a bandit algorithm: a pure transition system that never holds a reward.
 
 The state is public, immutable and hashable. Private numbers live in registers that the algorithm
-names and never reads. `step(state)` says what it wants (`Play`, `Release`, `Accumulate`, `Choose`,
-`Keep`, `Toss`) and how the answer moves the state; an interpreter answers. The simulator, the
-stream runner, the ledger and the exact engine are interpreters of the same declaration.
+names and never reads. `step(state)` says what it wants (`Play`, `Release`, `Accumulate`, `Respond`,
+`Choose`, `Keep`, `Toss`) and how the answer moves the state; an interpreter answers. The simulator,
+the stream runner, the ledger and the exact engine are interpreters of the same declaration.
 
 The reward rows are counted per arm: `Rows(arm, 3, 5)` are the fourth and fifth rewards of an arm.
 Time runs with the rounds played. A run ends when the horizon is reached, in the middle of a `Play`
@@ -69,6 +69,20 @@ class Accumulate:
 
 
 @dataclass(frozen=True)
+class Respond:
+    """Add a randomised response to one row to a register (0 at first); no answer.
+
+    A reward r adds 1 with probability zero + (one - zero) r and else nothing: `one` is the chance
+    of a 1 for a reward of 1, `zero` for one of 0. Both are exact (`dpaudit.core.response`).
+    """
+
+    register: Register
+    rows: Rows
+    one: Fraction
+    zero: Fraction
+
+
+@dataclass(frozen=True)
 class Choose:
     """Let a rule pick one of `arms` from their registers; the answer is the arm.
 
@@ -101,7 +115,9 @@ class Toss:
     chances: tuple[Fraction | int, ...]
 
 
-Request = Play | Release | Accumulate | Choose | Keep | Toss
+Disclosure = Release | Accumulate | Respond
+"""What fills a register from rewards."""
+Request = Play | Disclosure | Choose | Keep | Toss
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,16 @@ from numpy.typing import NDArray
 from dpaudit.core.algorithm import Algorithm, Rows
 from dpaudit.core.algorithms.dp_ucb import DPUCB
 from dpaudit.core.algorithms.kl_ucb import KLUCB
+from dpaudit.core.algorithms.ldp_ucb_b import LDPUCBB
+from dpaudit.core.algorithms.ldp_ucb_l import LDPUCBL
 from dpaudit.core.algorithms.ucb import UCB
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.environments import Environment
 from dpaudit.core.noise import Noise
 from dpaudit.core.outcome import Outcome
+from dpaudit.core.response import Uniform
 
-COMPILED: tuple[type[Algorithm], ...] = (UCB, KLUCB, DPUCB)
+COMPILED: tuple[type[Algorithm], ...] = (UCB, KLUCB, DPUCB, LDPUCBB, LDPUCBL)
 
 # Small enough for the tables of a chunk to stay in the processor's cache.
 CHUNK = 2**14
@@ -36,7 +39,7 @@ class Machine:
         self.pulls = np.zeros(algorithm.arms, dtype=np.int64)
         self.shown = np.zeros(algorithm.arms)
         self.time = 0
-        self.unit: Noise | None = None
+        self.unit: Noise | Uniform | None = None
         self._kernel = kernels.KERNELS[algorithm.name]
         self._rest: tuple[Any, ...] = ()
         if isinstance(algorithm, DPUCB):
@@ -46,6 +49,12 @@ class Machine:
             shape = (algorithm.arms, algorithm.horizon.bit_length() + 1)
             self.unit = noise.unit()
             self._rest = (np.zeros(shape), np.zeros(shape), noise.spread(), float(bonus))
+        elif isinstance(algorithm, LDPUCBB):
+            law = algorithm.law()
+            self.unit, self._rest = Uniform(), (float(law.one), float(law.zero))
+        elif isinstance(algorithm, LDPUCBL):
+            added = algorithm.law()
+            self.unit, self._rest = added.unit(), (added.spread(), algorithm.epsilon)
 
     def advance(
         self, rewards: NDArray[np.float64], noise: NDArray[np.float64]

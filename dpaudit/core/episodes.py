@@ -1,10 +1,10 @@
 """Episodes around any rule, and Algorithm 1 of Azize and Basu (2022) written once.
 
-Every arm is pulled once, in order. Then repeat: let the rule choose an arm (or, with the chances of
-`explored`, a public coin), play it for an episode, release something about it. Episode ell begins
-at time t_ell = rounds played + 1; N_a is the pull count of arm a before it. The last episode is cut
-at the horizon and never released. One noise draw per (arm, episode) is reused at every later
-decision until that arm's next release.
+Every arm is pulled once, in order. Then repeat: play the arm that is `due`, if any; otherwise let
+the rule choose an arm (or, with the chances of `explored`, a public coin), play it for an episode,
+release something about it. Episode ell begins at time t_ell = rounds played + 1; N_a is the pull
+count of arm a before it. The last episode is cut at the horizon and never released. One noise draw
+per (arm, episode) is reused at every later decision until that arm's next release.
 
 `DoublingEpisodes` is Algorithm 1: an arm is played until its pull count doubles, the mean of that
 episode alone is released, everything before is forgotten. `CumulativeBatches` adds up instead of
@@ -25,6 +25,7 @@ from dpaudit.core.algorithm import (
     Accumulate,
     Algorithm,
     Choose,
+    Disclosure,
     Play,
     Register,
     Release,
@@ -80,12 +81,16 @@ class Episodes(Algorithm):
         """Return the rounds of an arm's next episode after `pulls` pulls (the first is 1)."""
 
     @abstractmethod
-    def release(self, rows: Rows) -> Release | Accumulate:
+    def release(self, rows: Rows) -> Disclosure:
         """Return what is released when an episode of these rows has ended."""
 
     def registers(self, arm: int, pulls: int) -> tuple[Register, ...]:
         """Return the registers whose sum the rule sees for an arm."""
         return (arm,)
+
+    def due(self, pulls: tuple[int, ...]) -> int | None:
+        """Return the arm that is played without a decision once all were pulled; None for none."""
+        return None
 
     def explored(self, pulls: tuple[int, ...]) -> tuple[Fraction, ...]:
         """Return the chance with which each arm is played whatever the rule says; () for never."""
@@ -106,6 +111,8 @@ class Episodes(Algorithm):
                 return Step(Play(arm, rounds), lambda rows: Releasing(after, rows))
             case Deciding(pulls) if 0 in pulls:
                 return self.step(Playing(pulls, pulls.index(0)))
+            case Deciding(pulls) if (due := self.due(pulls)) is not None:
+                return self.step(Playing(pulls, due))
             case Deciding(pulls) if chances := self.explored(pulls):
                 rule = len(chances)  # the side that leaves it to the rule
                 return Step(

@@ -1,4 +1,4 @@
-"""Compiled per-step kernels: UCB, KL-UCB and tree-based DP-UCB, one decision per round.
+"""Compiled per-step kernels: UCB, KL-UCB, DP-UCB on trees, local UCB; one decision per round.
 
 A kernel reads rewards[t, arm] and unit noise[t], so that the same code serves simulation (tables
 drawn in chunks), reward streams (one column broadcast over the arms) and the conformance test (the
@@ -169,4 +169,75 @@ def dp_ucb(
         centre[arm], extra[arm] = (1.0 / pulls[arm]) * shown[arm], bonus / pulls[arm]
 
 
-KERNELS: dict[str, Any] = {"ucb": ucb, "kl_ucb": kl_ucb, "dp_ucb": dp_ucb}
+@njit(cache=True)
+def ldp_ucb_b(
+    rewards: Table,
+    noise: Table,
+    time: int,
+    pulls: Counts,
+    shown: Table,
+    out: Counts,
+    one: float,
+    zero: float,
+) -> None:
+    """Index: mean response + sqrt(2 log t / N); `noise` is uniform, below its chance for a 1."""
+    arms = len(pulls)
+    for t in range(len(rewards)):
+        arm = 0
+        if time + t < arms:
+            arm = time + t
+        else:
+            twice = 2.0 * math.log(time + t + 1.0)
+            best = -math.inf
+            for a in range(arms):
+                value = (1.0 / pulls[a]) * shown[a] + math.sqrt(twice / pulls[a])
+                if value > best:
+                    best, arm = value, a
+        pulls[arm] += 1
+        if noise[t] < zero + (one - zero) * rewards[t, arm]:
+            shown[arm] += 1.0
+        out[t] = arm
+
+
+@njit(cache=True)
+def ldp_ucb_l(
+    rewards: Table,
+    noise: Table,
+    time: int,
+    pulls: Counts,
+    shown: Table,
+    out: Counts,
+    scale: float,
+    epsilon: float,
+) -> None:
+    """Index: noisy mean + sqrt(2 log t / N) + sqrt(32 log t / N) / epsilon; few pulls go first."""
+    arms = len(pulls)
+    for t in range(len(rewards)):
+        arm = 0
+        if time + t < arms:
+            arm = time + t
+        else:
+            few = 4.0 * math.log(time + t + 2.0)
+            while arm < arms and pulls[arm] > few:
+                arm += 1
+            if arm == arms:
+                log_time = math.log(time + t + 1.0)
+                best = -math.inf
+                for a in range(arms):
+                    share = log_time / pulls[a]
+                    bonus = math.sqrt(2.0 * share) + math.sqrt(32.0 * share) / epsilon
+                    value = (1.0 / pulls[a]) * shown[a] + bonus
+                    if value > best:
+                        best, arm = value, a
+        pulls[arm] += 1
+        shown[arm] += rewards[t, arm] + scale * noise[t]
+        out[t] = arm
+
+
+KERNELS: dict[str, Any] = {
+    "ucb": ucb,
+    "kl_ucb": kl_ucb,
+    "dp_ucb": dp_ucb,
+    "ldp_ucb_b": ldp_ucb_b,
+    "ldp_ucb_l": ldp_ucb_l,
+}

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Rows, Toss
+from dpaudit.core.algorithm import Accumulate, Algorithm, Play, Respond, Rows, Toss
 from dpaudit.core.canonical import Distrust, parameters
 from dpaudit.core.environments import Environment
 from dpaudit.core.episodes import Deciding, Episodes, framed, unchanged
@@ -103,6 +103,8 @@ def _climbed(algorithm: Episodes, horizon: int) -> Ladder | None:
         for rung in range(shape[1]):
             rows = Rows(arm, edges[rung], edges[rung + 1])
             request = algorithm.release(rows)
+            if isinstance(request, Respond):
+                return None
             place = Place(algorithm, rows, (edges[rung + 1],) * algorithm.arms)
             place.require(request)
             request = place.drawn_on_grid(request)  # type: ignore[assignment]
@@ -142,6 +144,8 @@ class Decisions:
     places: list[Place] = field(default_factory=list)
     coins: list[Numbers | None] = field(default_factory=list)
     """Of each state: the edges of its coin's sides, one per arm and one for the rule."""
+    due: list[int] = field(default_factory=list)
+    """Of each state: the arm that is played without a decision, or -1."""
     numbers: dict[Any, int] = field(default_factory=dict)
     kind: type[Rule] | None = None
     shared: dict[str, Any] = field(default_factory=dict)
@@ -151,7 +155,7 @@ class Decisions:
     def winners(self, rung: Counts, x: Numbers, rng: np.random.Generator) -> Counts:
         """Return the arm that each run chooses, from the rungs and the registers of its arms."""
         if len(self.places) > MOST_RULES:
-            self.places, self.coins, self.numbers, self.kind = [], [], {}, None
+            self.places, self.coins, self.due, self.numbers, self.kind = [], [], [], {}, None
         number = self.numbers_of(rung)
         if self.together and self.kind is not None:
             rows = {name: column[number] for name, column in self.columns.items()}
@@ -160,15 +164,17 @@ class Decisions:
         return np.fromiter(chosen, dtype=np.int64, count=len(x))
 
     def chosen(self, rung: Counts, x: Numbers, rng: np.random.Generator) -> Counts:
-        """Return the arm that each run plays next: its coin's, or where that leaves it, the rule's.
+        """Return the arm that each run plays next: the one due, its coin's, or else the rule's.
 
-        The runs whose coin comes up toss first, all at once; the rule then decides for the others.
+        The runs whose state has a coin toss first, all at once; the rule then decides for those
+        that are left.
         """
-        if unchanged(self.climb.algorithm, Episodes, ("explored",)):
+        if unchanged(self.climb.algorithm, Episodes, ("explored", "due")):
             return self.winners(rung, x, rng)
-        arms = self.climb.algorithm.arms
-        arm = np.full(len(x), arms)
-        coins = [self.coins[n] for n in self.numbers_of(rung).tolist()]
+        arms, states = self.climb.algorithm.arms, self.numbers_of(rung).tolist()
+        arm = np.array([self.due[n] for n in states])
+        arm[arm < 0] = arms
+        coins = [self.coins[n] for n in states]
         tossing = np.flatnonzero([coin is not None for coin in coins])
         if len(tossing):
             edges = np.array([coins[run] for run in tossing])
@@ -197,8 +203,10 @@ class Decisions:
         pulls = tuple(self.climb.edges[rung] for rung in rungs)
         written = frozenset(range(algorithm.arms))
         place = Place(algorithm, Deciding(pulls), pulls, sum(pulls), written)
-        coin = None
-        if isinstance(place.request, Toss):
+        coin, due = None, -1
+        if isinstance(place.request, Play):
+            due = place.request.arm
+        elif isinstance(place.request, Toss):
             *arms, _ = place.request.chances
             for side in range(algorithm.arms, len(arms)):
                 _ = place.after(side).request  # names an arm that there is not
@@ -207,7 +215,9 @@ class Decisions:
         number = len(self.places)
         self.places.append(place)
         self.coins.append(coin)
-        self.together = self.together and self.stacked(place.rule, number)
+        self.due.append(due)
+        if due < 0:
+            self.together = self.together and self.stacked(place.rule, number)
         return number
 
     def stacked(self, rule: Rule, number: int) -> bool:
@@ -226,7 +236,7 @@ class Decisions:
         if any(np.ndim(v) or v != self.shared[k] for k, v in shared.items()):
             return False
         for name, value in rows.items():
-            if number >= len(self.columns[name]):
+            while number >= len(self.columns[name]):
                 self.columns[name] = np.concatenate((self.columns[name],) * 2)
             self.columns[name][number] = value
         return True

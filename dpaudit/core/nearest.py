@@ -18,16 +18,17 @@ from itertools import cycle, islice
 from typing import Any
 
 from dpaudit.core.algorithm import (
-    Accumulate,
     Algorithm,
     Choose,
+    Disclosure,
     Keep,
     Play,
-    Release,
     Request,
+    Respond,
     Rows,
     Toss,
 )
+from dpaudit.core.response import response_charge
 from dpaudit.core.walk import begin, outcomes
 
 REQUESTS = 64
@@ -128,10 +129,10 @@ def profile(algorithm: Algorithm, epsilon: float) -> Profile | None:
 
 
 def _of(path: list[Request], epsilon: float) -> Profile | None:
-    releases = [r for r in path if isinstance(r, Release | Accumulate) and len(r.rows)]
+    releases = [r for r in path if isinstance(r, Disclosure) and len(r.rows)]
     if not releases:
         return None
-    charges = [float(r.noise.charge(1 / Fraction(r.divisor))) / epsilon for r in releases]
+    charges = [float(_charge(r)) / epsilon for r in releases]
     once = max(charges)
     # The row that is charged most is the first of some release.
     covered = [
@@ -139,17 +140,23 @@ def _of(path: list[Request], epsilon: float) -> Profile | None:
         for start in {(r.rows.arm, r.rows.first) for r in releases}
     ]
     return Profile(
-        noise=frozenset(type(r.noise).__name__ for r in releases),
+        noise=frozenset(type(getattr(r, "noise", r)).__name__ for r in releases),
         times=max(map(len, covered)),
         once=once,
         total=max(map(sum, covered)),
         weights=frozenset(
-            len(r.rows) / Fraction(r.divisor)
+            len(r.rows) / Fraction(getattr(r, "divisor", 1))
             for r, charge in zip(releases, charges, strict=True)
             if charge == once
         ),
         decisions=frozenset(type(r).__name__ for r in path if isinstance(r, Choose | Keep)),
     )
+
+
+def _charge(request: Disclosure) -> Fraction | float:
+    if isinstance(request, Respond):
+        return response_charge(request.one, request.zero)
+    return request.noise.charge(1 / Fraction(request.divisor))
 
 
 def _holds(rows: Rows, place: tuple[int, int]) -> bool:

@@ -17,7 +17,17 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows, Toss
+from dpaudit.core.algorithm import (
+    Accumulate,
+    Algorithm,
+    Choose,
+    Keep,
+    Play,
+    Release,
+    Respond,
+    Rows,
+    Toss,
+)
 from dpaudit.core.lattice import Lattice, rounded, whole_sum
 from dpaudit.core.scores import winner_is_known
 from dpaudit.core.walk import FOREIGN, Place, begin, said
@@ -100,6 +110,10 @@ def interpret(algorithm: Algorithm, horizon: int, rewards: Rewards, rng: Any) ->
                 added = released(place, rewards, rng)
                 registers[register] = registers.get(register, 0.0) + added
                 releases += 1
+            case Respond(register) as request:
+                bit = response(request, rewards.total(request.rows), rng)
+                registers[register] = registers.get(register, 0.0) + bit
+                releases += 1
             case Choose() | Keep():
                 answer = decide(place, shown(place, registers), rng)
             case Toss() as coin:
@@ -130,6 +144,15 @@ def drawn(place: Place, rng: Any) -> float:
     if not math.isfinite(noise):
         place.breach("its noise", f"drew {noise}")
     return noise
+
+
+def response(request: Respond, reward: float, rng: Any) -> float:
+    """Return the randomised response to one reward: 1 where a uniform number is below its chance.
+
+    The sum of a single row may be off by an ulp of larger sums, so it is clipped to [0, 1].
+    """
+    one, zero = float(request.one), float(request.zero)
+    return float(rng.random() < zero + (one - zero) * min(max(reward, 0.0), 1.0))
 
 
 def shown(place: Place, registers: Mapping[Hashable, float]) -> NDArray[np.float64]:

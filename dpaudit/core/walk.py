@@ -8,7 +8,7 @@ the model checker. What breaks the contract is a `BadDeclaration` in one line:
 - `step` returns a `Step` whose request is one of those of `dpaudit.core.algorithm`;
 - plays name an arm that exists and a whole number of rounds, at least 1;
 - releases read at least one row, all of them played, divide by a positive int or Fraction, and add
-  a `Noise`;
+  a `Noise`; a randomised response reads one row, and its chances are Fractions in [0, 1];
 - decisions are between different arms that exist, each with different registers of its own that
   were written before; a rule is a `Rule`, a width a number of at least 0;
 - a coin's chances are exact, not negative, and add up to 1;
@@ -28,11 +28,13 @@ from dpaudit.core.algorithm import (
     Accumulate,
     Algorithm,
     Choose,
+    Disclosure,
     Keep,
     Play,
     Register,
     Release,
     Request,
+    Respond,
     Rows,
     State,
     Step,
@@ -135,7 +137,7 @@ class Place:
             arm, rounds = request.arm, len(answer)
             pulls, time = (*pulls[:arm], pulls[arm] + rounds, *pulls[arm + 1 :]), time + rounds
             idle = 0
-        elif isinstance(request, Release | Accumulate) and request.register not in written:
+        elif isinstance(request, Disclosure) and request.register not in written:
             written |= {request.register}
         if idle > MOST_IDLE:
             self.breach("step", f"makes no progress: {MOST_IDLE:,} requests without a play")
@@ -155,7 +157,7 @@ class Place:
         kind = type(request)
         if kind is Play:
             self._require_play(request)  # type: ignore[arg-type]
-        elif kind in (Release, Accumulate):
+        elif kind in (Release, Accumulate, Respond):
             self._require_release(request)  # type: ignore[arg-type]
         elif kind in (Choose, Keep):
             self._require_decision(request)  # type: ignore[arg-type]
@@ -170,8 +172,8 @@ class Place:
             shown = shortened(request.rounds)
             self.breach("step", f"plays {shown} rounds; a whole number of at least 1 is due")
 
-    def _require_release(self, request: Release | Accumulate) -> None:
-        rows, divisor = request.rows, request.divisor
+    def _require_release(self, request: Disclosure) -> None:
+        rows = request.rows
         self._require_register(request.register)
         numbers = (getattr(rows, name, None) for name in ("arm", "first", "stop"))
         if type(rows) is not Rows or any(type(number) is not int for number in numbers):
@@ -181,6 +183,10 @@ class Place:
             self.breach("step", f"releases {rows}, which have not been played (pulls {self.pulls})")
         if rows.first == rows.stop:
             self.breach("step", f"releases no row ({rows})")
+        if isinstance(request, Respond):
+            self._require_response(request)
+            return
+        divisor = request.divisor
         if type(divisor) not in (int, Fraction) or not is_positive_double(divisor):
             self.breach("step", f"divides by {shortened(divisor)}, no positive int or Fraction")
         if not isinstance(request.noise, Noise):
@@ -189,6 +195,15 @@ class Place:
             cells = request.noise.cells(divisor)
             if cells.denominator != 1:
                 self.breach("step", f"rounds rewards to {cells} steps, which is no whole number")
+
+    def _require_response(self, request: Respond) -> None:
+        if len(request.rows) != 1:
+            self.breach("step", f"responds to {len(request.rows)} rows at once")
+        for chance in (request.one, request.zero):
+            if type(chance) is not Fraction or not 0 <= chance <= 1:
+                self.breach(
+                    "step", f"responds with a chance of {shortened(chance)}, no Fraction in [0, 1]"
+                )
 
     def _require_decision(self, request: Choose | Keep) -> None:
         arms, groups = request.arms, request.registers

@@ -22,7 +22,7 @@ from dpaudit.core.algorithm import Algorithm, Choose, Keep
 from dpaudit.core.arithmetic import FLOAT, ball, exact
 from dpaudit.core.scores import RULES
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import algebra, noiseless
+from dpaudit.exact import algebra, noiseless, responses
 from dpaudit.exact.balls import certified, rounding
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.floats import accumulate, epochs, plane
@@ -124,6 +124,12 @@ def path_likelihood(
 
 def _decided(path: Path, stream: NDArray[np.float64], engine: Engine, clock: Clock) -> Likelihood:
     """Return an enclosure of the probability that the decisions come out as on a path."""
+    if responses.applies(path):
+        chance = responses.probability(path, [exact(float(reward)) for reward in stream])
+        if not chance:
+            return Likelihood(-math.inf, -math.inf, True)
+        log_chance = rounding.enclose(ball(chance).log())
+        return Likelihood(log_chance.lower, min(log_chance.upper, 0.0), True)
     region = region_of(path)
     if not region.decisions:
         return Likelihood(0.0, 0.0, True)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Play, Release, Toss
+from dpaudit.core.algorithm import Accumulate, Algorithm, Play, Release, Respond, Toss
 from dpaudit.core.noise import NoNoise
 from dpaudit.core.walk import begin
 from dpaudit.errors import Unsupported
@@ -87,8 +87,8 @@ def follow(algorithm: Algorithm, stream: Sequence[Fraction], clock: Clock = ENDL
             kept = registers.get(request.register) if isinstance(request, Accumulate) else None
             registers[request.register] = (kept or Fraction(0)) + total / Fraction(request.divisor)
             events.append(request)
-        elif isinstance(request, Toss):
-            raise Unsupported("A public coin mixes decision paths.")
+        elif isinstance(request, Toss | Respond):
+            raise Unsupported("A coin or a randomised response is no certain event.")
         else:
             require_known(request)
             values = [sum((registers[name] for name in g), Fraction(0)) for g in request.registers]

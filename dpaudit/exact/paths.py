@@ -22,12 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import (
-    Accumulate,
     Algorithm,
     Choose,
+    Disclosure,
     Keep,
     Play,
-    Release,
     Rows,
     Toss,
 )
@@ -61,7 +60,7 @@ class Tossed:
     chance: Fraction
 
 
-Event = Played | Release | Accumulate | Decided | Tossed
+Event = Played | Disclosure | Decided | Tossed
 
 
 @dataclass(frozen=True)
@@ -170,7 +169,7 @@ def path_along(algorithm: Algorithm, horizon: int, decide: Callable[[Place], Any
             events.append(Played(answer, place.time))
             if place.time + len(answer) == horizon:
                 return Path(tuple(events), horizon)
-        elif isinstance(request, Release | Accumulate):
+        elif isinstance(request, Disclosure):
             events.append(request)
         elif isinstance(request, Toss):
             raise Unsupported("One path does not tell what a public coin does.")
@@ -201,7 +200,7 @@ def _walk(
                     yield Path(_unlink(trail), horizon)
                     break
                 place = place.after(rows)
-            elif isinstance(request, Release | Accumulate):
+            elif isinstance(request, Disclosure):
                 trail = (request, trail)
                 place = place.after()
             else:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.core.algorithm import Accumulate, Choose, Keep, Register, Release, Rows
+from dpaudit.core.algorithm import Accumulate, Choose, Keep, Register, Release, Respond, Rows
 from dpaudit.core.noise import Laplace, Noise
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact.known import require_known
@@ -105,6 +105,8 @@ def region_of(path: Path) -> Region:
     held: dict[Register, tuple[int, ...]] = {}
     decided: list[tuple[Decided, tuple[tuple[int, ...], ...]]] = []
     for event in path.events:
+        if isinstance(event, Respond):
+            raise Unsupported("A randomised response has no density to integrate.")
         if isinstance(event, Release | Accumulate):
             require_known(event)
             index = len(releases)

@@ -44,6 +44,7 @@ from dpaudit.exact.likelihood import (
 )
 from dpaudit.exact.paths import Path, all_paths, require_no_coin, require_shown
 from dpaudit.exact.region import Region, region_of
+from dpaudit.exact.responded_loss import largest_loss, responds
 from dpaudit.exact.result import DEFAULT_FLOOR, EXTREMAL, Streams, WorstLoss, everything
 from dpaudit.exact.schedule import Chain, chain_of
 from dpaudit.exact.search import Found, Pass, Shared, search
@@ -85,6 +86,9 @@ def worst_loss(
     if horizon > LONGEST:
         raise InvalidArgument("horizon", horizon, f"must be at most {LONGEST:,}: pairs are listed.")
     asked = Asked(algorithm, horizon, streams, Clock.of(budget), floor or DEFAULT_FLOOR, epsilon)
+    if responds(algorithm, horizon, asked.clock):
+        given = (algorithm, horizon, streams, asked.clock, asked.floor, epsilon)
+        return replace(largest_loss(*given), charge=asked.charge())
     found = None
     if asked.many():
         found = climbed_loss(algorithm, horizon, streams, asked.clock.left, asked.floor)

@@ -10,6 +10,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from dpaudit.core.algorithm import Respond
 from dpaudit.core.noise import Laplace, NoNoise
 from dpaudit.explain.record import Decided, Event, Played, Released, Spans, Tossed
 from dpaudit.structure.ledger import Charge, show
@@ -123,6 +124,12 @@ def _coin(event: Tossed) -> str:
 
 
 def _release(event: Released) -> str:
+    if isinstance(event.noise, Respond):
+        one, zero = float(event.noise.one), float(event.noise.zero)
+        return (
+            f"adds a randomised response to {rewards(event.spans)}, 1 with chance {one:.4g} for a "
+            f"reward of 1 and {zero:.4g} for one of 0: {event.value:g}; {_charged(event)} on it"
+        )
     what = "mean" if event.divisor == event.count and event.count > 1 else "sum"
     if event.count == 1 and event.divisor == 1:
         what = ""
@@ -130,9 +137,12 @@ def _release(event: Released) -> str:
         what = f"1/{event.divisor} of the sum"
     named = f"{what} of {rewards(event.spans)}".removeprefix(" of ")
     verb = "adds" if event.added else "releases"
-    charge = "an unknown charge" if event.charge is None else f"charge {show(event.charge)}"
     whom = "it" if event.count == 1 else "each"
-    return f"{verb} {named} + {_noise(event)} = {event.value:.3f}; {charge} on {whom}"
+    return f"{verb} {named} + {_noise(event)} = {event.value:.3f}; {_charged(event)} on {whom}"
+
+
+def _charged(event: Released) -> str:
+    return "an unknown charge" if event.charge is None else f"charge {show(event.charge)}"
 
 
 def _noise(event: Released) -> str:

@@ -14,7 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows, Toss
+from dpaudit.core.algorithm import (
+    Accumulate,
+    Algorithm,
+    Choose,
+    Disclosure,
+    Keep,
+    Play,
+    Release,
+    Respond,
+    Rows,
+    Toss,
+)
 from dpaudit.core.canonical import Distrust
 from dpaudit.core.noise import Noise
 from dpaudit.core.scores import (
@@ -25,7 +36,7 @@ from dpaudit.core.scores import (
     Score,
     winner_is_known,
 )
-from dpaudit.core.stream import Rewards, decide, released, shown, tossed
+from dpaudit.core.stream import Rewards, decide, released, response, shown, tossed
 from dpaudit.core.walk import Place, begin
 from dpaudit.errors import InvalidArgument
 from dpaudit.structure.ledger import Charge, charge_of
@@ -51,7 +62,7 @@ class Released:
     spans: Spans
     count: int
     divisor: Fraction
-    noise: Noise
+    noise: Noise | Respond
     value: float
     added: bool
     charge: Charge | None
@@ -118,7 +129,7 @@ class Recorder:
                     self.note(Played(arm, range(first, first + len(answer)), rounds))
                     if place.time + len(answer) == self.horizon:
                         return self.events
-                case Release() | Accumulate() as request:
+                case Release() | Accumulate() | Respond() as request:
                     self.release(place, request)
                 case Choose() | Keep() as request:
                     answer = self.decide(place, request)
@@ -137,11 +148,17 @@ class Recorder:
                 rule = f"takes more than {MOST_PLAYS} plays; a shorter run explains as much."
                 raise InvalidArgument("horizon", self.horizon, rule)
 
-    def release(self, place: Place, request: Release | Accumulate) -> None:
+    def release(self, place: Place, request: Disclosure) -> None:
         """Fill a register."""
         register, rows = request.register, request.rows
-        value = released(place, self.rewards, self.rng)
-        spans, added = self.spans(rows), isinstance(request, Accumulate)
+        noise: Noise | Respond
+        if isinstance(request, Respond):
+            value = response(request, self.rewards.total(rows), self.rng)
+            noise, divisor = request, Fraction(1)
+        else:
+            value = released(place, self.rewards, self.rng)
+            noise, divisor = request.noise, Fraction(request.divisor)
+        spans, added = self.spans(rows), not isinstance(request, Release)
         if added:
             self.behind[register] = (*self.behind.get(register, ()), *spans)
             self.registers[register] = self.registers.get(register, 0.0) + value
@@ -152,8 +169,7 @@ class Recorder:
             charge: Charge | None = charge_of(request)
         except Distrust:
             charge = None
-        divisor = Fraction(request.divisor)
-        self.note(Released(spans, len(rows), divisor, request.noise, value, added, charge))
+        self.note(Released(spans, len(rows), divisor, noise, value, added, charge))
 
     def spans(self, rows: Rows) -> Spans:
         """Return the rounds that an arm's rows occupy."""

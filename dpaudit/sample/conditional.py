@@ -33,8 +33,9 @@ def scorable(algorithm: Algorithm, horizon: int) -> bool:
     if isinstance(algorithm, PerStep) or climbing is None:
         return False
     first = climbing.numbers_of(np.ones((1, algorithm.arms), dtype=np.int64))[0]
-    drawn = isinstance(climbing.places[first].rule, BetaDraw)
-    return not drawn and climbing.coins[first] is None
+    if climbing.coins[first] is not None or climbing.due[first] >= 0:
+        return False
+    return not isinstance(climbing.places[first].rule, BetaDraw)
 
 
 def log_ratios(told: Transcripts, pair: Pair) -> Numbers:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpaudit.core.algorithm import Accumulate, Play, Release, Rows, Toss
+from dpaudit.core.algorithm import Disclosure, Play, Respond, Rows, Toss
 from dpaudit.core.arithmetic import exact
 from dpaudit.core.episodes import Episodes
 from dpaudit.structure.chain import chain_of, requested
@@ -34,14 +34,17 @@ def _state(walk: Walk, node: Node, numbers: dict[Any, int], horizon: int) -> lis
     request, time = node.place.request, node.place.time
     if isinstance(request, Play):
         return ["play", time, request.arm, request.rounds, after]
-    if isinstance(request, Release | Accumulate):
+    if isinstance(request, Disclosure):
         return ["release", time, request.rows.arm, *_release(request), after]
     if isinstance(request, Toss):
         return ["toss", time, [str(exact(chance)) for chance in request.chances], after]
     return [type(request).__name__.lower(), time, list(request.arms), after]
 
 
-def _release(request: Release | Accumulate) -> list[Any]:
+def _release(request: Disclosure) -> list[Any]:
+    if isinstance(request, Respond):
+        law = ["response", str(request.one), str(request.zero), str(charge_of(request))]
+        return [request.rows.first, request.rows.stop, *law]
     scale = exact(request.noise.scale)  # type: ignore[attr-defined]  # it was charged
     noise = [str(exact(request.divisor)), str(scale), str(charge_of(request))]
     return [request.rows.first, request.rows.stop, *noise]

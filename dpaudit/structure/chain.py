@@ -19,7 +19,15 @@ import time
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from dpaudit.core.algorithm import Accumulate, Register, Release, Rows, Toss
+from dpaudit.core.algorithm import (
+    Accumulate,
+    Disclosure,
+    Register,
+    Release,
+    Respond,
+    Rows,
+    Toss,
+)
 from dpaudit.core.canonical import Distrust, parameters
 from dpaudit.core.episodes import Deciding, Episodes, Releasing
 from dpaudit.core.walk import FOREIGN, Place, said
@@ -64,14 +72,14 @@ def _alone(algorithm: Episodes, episode: Rows) -> Place:
     return Place(algorithm, Releasing(pulls, episode), pulls, episode.stop)
 
 
-def requested(algorithm: Episodes, episode: Rows) -> Release | Accumulate:
+def requested(algorithm: Episodes, episode: Rows) -> Disclosure:
     """Return what is released when an episode ends, once it keeps the contract."""
     place = _alone(algorithm, episode)
     try:
         request = algorithm.release(episode)
     except FOREIGN as error:
         place.breach("release", f"raised {said(error)}")
-    if type(request) not in (Release, Accumulate):
+    if type(request) not in (Release, Accumulate, Respond):
         place.breach("release", f"returned a {type(request).__name__}, which is no release")
     if getattr(request.rows, "arm", episode.arm) != episode.arm:
         raise Entangled

@@ -16,11 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpaudit.core.algorithm import Accumulate, Release, Rows
+from dpaudit.core.algorithm import Disclosure, Respond, Rows
 from dpaudit.core.arithmetic import exact
 from dpaudit.core.canonical import Distrust
 from dpaudit.core.lattice import DiscreteGaussian, DiscreteLaplace
 from dpaudit.core.noise import Gaussian, Laplace, NoNoise
+from dpaudit.core.response import response_charge
 
 Charge = Fraction | float  # a float only when it is infinite
 Runs = tuple[tuple[int, Charge], ...]
@@ -54,8 +55,10 @@ def rounded_up(charge: Charge) -> float:
     return nearest if exact(nearest) >= charge else math.nextafter(nearest, math.inf)
 
 
-def charge_of(request: Release | Accumulate) -> Charge:
+def charge_of(request: Disclosure) -> Charge:
     """Return what each row that a release reads pays for it."""
+    if isinstance(request, Respond):
+        return response_charge(request.one, request.zero)
     noise = request.noise
     if type(noise) in (NoNoise, Gaussian, DiscreteGaussian):
         return math.inf

@@ -22,7 +22,16 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Toss
+from dpaudit.core.algorithm import (
+    Accumulate,
+    Algorithm,
+    Choose,
+    Keep,
+    Play,
+    Release,
+    Respond,
+    Toss,
+)
 from dpaudit.core.canonical import Distrust, canonical, parameters
 from dpaudit.core.scores import RULES, winner_is_known
 from dpaudit.core.walk import FOREIGN, Place, begin, outcomes, said, shortened
@@ -102,7 +111,7 @@ class Walk:
                 shown: Any = (Play, arm, rounds)
                 over = place.time + rounds >= self.horizon
                 answers: Iterable[Any] = [] if over else [place.rows(self.horizon)]
-            case Release() | Accumulate():
+            case Release() | Accumulate() | Respond():
                 charge, rows = charge_of(request), request.rows
                 runs, largest, row = add(charges[rows.arm], rows, charge)
                 charges = (*charges[: rows.arm], runs, *charges[rows.arm + 1 :])

@@ -20,7 +20,9 @@ from dpaudit.core import algorithms, compiled, lockstep, sampled
 from dpaudit.core.algorithm import Rows
 from dpaudit.core.environments import Bernoulli
 from dpaudit.core.episodes import Episodes
+from dpaudit.core.local import Local
 from dpaudit.core.perstep import PerStep
+from dpaudit.core.response import Response
 from dpaudit.core.simulate import simulate
 from dpaudit.core.stream import StreamRewards, interpret, run_stream
 
@@ -54,6 +56,13 @@ class Tape:
         return self.other.random(size)
 
 
+class UniformTape(Tape):
+    """Its uniform draws are read off the tape as well."""
+
+    def random(self, size=None):
+        return self.laplace(size=size)
+
+
 class StreamTotals:
     """Totals of a fixed stream, read on; gaps that tell the arms apart."""
 
@@ -70,7 +79,8 @@ class StreamTotals:
 
 def reference_actions(algorithm, stream, units):
     rewards = StreamRewards(stream, algorithm.arms)
-    return interpret(algorithm, len(stream), rewards, Tape(units)).actions
+    tape = UniformTape if isinstance(algorithm, Local) else Tape
+    return interpret(algorithm, len(stream), rewards, tape(units)).actions
 
 
 def fast_actions(algorithm, stream, units):
@@ -105,6 +115,8 @@ def assert_same_actions(name):
         if case % 4:
             stream = stream.round()
         units = rng.laplace(size=horizon)
+        if isinstance(algorithm, Local) and isinstance(algorithm.law(), Response):
+            units = rng.random(size=horizon)
         fast = fast_actions(algorithm, stream, units)
         if fast is None:
             assert not isinstance(algorithm, Episodes)
@@ -131,6 +143,8 @@ def sampling_case(name):
     algorithm = algorithms.find(name)
     if not issubclass(algorithm, Episodes):
         return Bernoulli((0.46, 0.6)), 4000, 400  # epochs take thousands of rounds
+    if issubclass(algorithm, Local):
+        return Bernoulli((0.3, 0.6)), 70, 300  # the first dozens of pulls may be due
     if issubclass(algorithm, PerStep):
         return Bernoulli((0.3, 0.6)), 14, 300
     return Bernoulli((0.2, 0.8)), 200, 400

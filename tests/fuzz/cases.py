@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from declarations import Flip, Pick, Program, Pull, Script, Tell, Told, Trim
+from declarations import Answer, Flip, Pick, Program, Pull, Script, Tell, Told, Trim
 from framed import STYLES, Framed
 from hypothesis import strategies as st
 from scripted_rules import OWN, Index
@@ -38,6 +38,12 @@ WINDOWS = (
     ("first", 2),
     ("all", 0),
     ("skip", 1),
+)
+RESPONSES = (
+    (Fraction(3, 4), Fraction(1, 4)),
+    (Fraction(1, 4), Fraction(3, 4)),
+    (Fraction(1, 2), Fraction(1, 8)),
+    (Fraction(1), Fraction(1, 2)),
 )
 EXPLORED = ((Fraction(1, 3),), (Fraction(1, 8), Fraction(1, 2)), (0, Fraction(2, 5)), (1,))
 KINDS = ("affine", "affine", "affine", "kl", "private kl", "imed", "private imed", "beta")
@@ -74,6 +80,7 @@ FEATURES = (
     "order",
     "names",
     "coins",
+    "responses",
 )
 
 
@@ -112,9 +119,11 @@ class Maker:
         """Return a play of mostly one round."""
         return Pull(arm, rarely(self.draw, st.just(1), st.sampled_from((2, 3))))
 
-    def tell(self, register: Any = None, arm: int | None = None, rounds: int = 1) -> Tell:
+    def tell(self, register: Any = None, arm: int | None = None, rounds: int = 1) -> Tell | Answer:
         """Return a release: of the mean of the last play, if tame."""
         draw = self.draw
+        if "responses" in self.wild and (self.wild == {"responses"} or draw(st.booleans())):
+            return Answer(register, arm, *draw(st.sampled_from(RESPONSES)))
         window: Any = ("last", rounds)
         if "windows" in self.wild:
             window = rarely(draw, st.just(window), st.sampled_from(WINDOWS), 2)

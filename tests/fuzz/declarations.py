@@ -23,6 +23,7 @@ from dpaudit.core.algorithm import (
     Keep,
     Play,
     Release,
+    Respond,
     Rows,
     Step,
     Toss,
@@ -92,7 +93,17 @@ class Flip:
     chances: tuple[Any, ...]
 
 
-Instruction = Pull | Tell | Pick | Trim | Flip
+@dataclass(frozen=True)
+class Answer:
+    """Add a randomised response to an arm's latest reward to a register, as `Tell` names them."""
+
+    register: Hashable
+    arm: int | None
+    one: Fraction
+    zero: Fraction
+
+
+Instruction = Pull | Tell | Pick | Trim | Flip | Answer
 
 
 @dataclass(frozen=True)
@@ -220,6 +231,11 @@ class Script(Algorithm):
                 rows = Rows(arm, *_rows(window, memory.pulls[arm]))
                 kind = Accumulate if adds else Release
                 return Step(kind(name, rows, noise_of(noise), divisor), lambda _: then())
+            case Answer(register, arm, one, zero):
+                arm = memory.last if arm is None else arm
+                name = program.names[arm] if register is None else register
+                row = Rows(arm, memory.pulls[arm] - 1, memory.pulls[arm])
+                return Step(Respond(name, row, one, zero), lambda _: then())
             case Pick(order, shown, index):
                 arms = _ordered(order, memory)
                 rule = Ruled(index, arms, memory.pulls)

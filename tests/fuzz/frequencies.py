@@ -14,7 +14,17 @@ from typing import Any
 import numpy as np
 from cases import Case
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows, Toss
+from dpaudit.core.algorithm import (
+    Accumulate,
+    Algorithm,
+    Choose,
+    Keep,
+    Play,
+    Release,
+    Respond,
+    Rows,
+    Toss,
+)
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.noise import Gaussian, NoNoise
 from dpaudit.exact import likelihood
@@ -46,6 +56,16 @@ def frequencies(algorithm: Algorithm, stream: Any, runs: int, rng: Any) -> Count
                 if isinstance(request, Accumulate):
                     value = value + registers.get(request.register, 0.0)
                 registers = {**registers, request.register: value}
+            elif isinstance(request, Respond):
+                rows, one, zero = request.rows, float(request.one), float(request.zero)
+                (t,) = [t for t, arm in enumerate(played) if arm == rows.arm][
+                    rows.first : rows.stop
+                ]
+                bits = rng.random(size) < zero + (one - zero) * stream[t]
+                registers = {
+                    **registers,
+                    request.register: registers.get(request.register, 0.0) + bits,
+                }
             elif isinstance(request, Toss):
                 side = rng.choice(len(request.chances), size, p=[float(p) for p in request.chances])
                 for code in np.unique(side).tolist():

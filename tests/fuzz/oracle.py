@@ -9,16 +9,28 @@ again `rounds` times where that changes them: the error is what another round ch
 
 import math
 from collections import namedtuple
+from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Rows, Toss
+from dpaudit.core.algorithm import (
+    Accumulate,
+    Algorithm,
+    Choose,
+    Keep,
+    Play,
+    Release,
+    Respond,
+    Rows,
+    Toss,
+)
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.noise import Gaussian, NoNoise
 from dpaudit.core.scores import BetaDraw, Score
 
+SURE = (NoNoise, Respond)  # values that are listed, not integrated over
 DEEPEST = 3  # integrals inside one another
 LOW = (1e-13, 1e-9, 1e-6, 1e-4, 3e-3, 0.02, 0.06, 0.12, 0.2, 0.3, 0.4)
 SCAN = np.array([*LOW, 0.5, *(1 - u for u in LOW[::-1])])
@@ -50,12 +62,14 @@ def all_paths(algorithm: Algorithm, horizon: int) -> list[Path]:
                 if len(played) >= horizon:
                     return found.append(Path(played[:horizon], releases, decisions, chance))
                 answer = Rows(request.arm, first, first + request.rounds)
-            elif isinstance(request, Release | Accumulate):
+            elif isinstance(request, Release | Accumulate | Respond):
                 rows, name = request.rows, request.register
                 steps = [t for t, arm in enumerate(played) if arm == rows.arm][: rows.stop]
-                kept = held.get(name, ()) if isinstance(request, Accumulate) else ()
+                kept = () if isinstance(request, Release) else held.get(name, ())
                 held = {**held, name: (*kept, len(releases))}
-                new = tuple(steps[rows.first :]), float(request.divisor), request.noise
+                law = (1.0, request) if isinstance(request, Respond) else ()
+                law = law or (float(request.divisor), request.noise)
+                new = tuple(steps[rows.first :]), *law
                 releases = (*releases, new)
             elif isinstance(request, Toss):
                 for side, p in enumerate(request.chances):
@@ -119,7 +133,7 @@ class Integral:
     def group(self, part: frozenset[int], held: tuple[int, ...], x: Any) -> Any:
         i = min(sorted(part), key=lambda i: max(map(len, self.groups(part - {i})), default=0))
         order, left, noise, centre = (*held, i), part - {i}, self.noises[i], self.centres[i]
-        if left and sum(not isinstance(self.noises[j], NoNoise) for j in order) >= DEEPEST:
+        if left and sum(not isinstance(self.noises[j], SURE) for j in order) >= DEEPEST:
             raise Declined("many releases that hang together")
         now = []
         for request, outcome, shown, read in self.decisions:
@@ -138,6 +152,14 @@ class Integral:
                 fine.append(goes(request, outcome, shown))
             return np.concatenate(fine, axis=-1)
 
+        if isinstance(noise, Respond):
+            one = float(noise.zero + (noise.one - noise.zero) * Fraction(centre))
+            found = np.zeros(len(x))
+            for bit, share in ((0.0, 1 - one), (1.0, one)):
+                value = np.full(len(x), bit)
+                rest = self.chance(left, order, np.column_stack((x, value)))
+                found += share * fits(value, slice(None)).all(-1) * rest
+            return found
         if isinstance(noise, NoNoise):
             value = np.full(len(x), centre)
             rest = self.chance(left, order, np.column_stack((x, value)))

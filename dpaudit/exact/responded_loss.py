@@ -1,0 +1,121 @@
+"""The largest loss where every release is a randomised response: a maximum over binary streams.
+
+**All of [0, 1]^T from binary streams.** Where no path responds to a reward twice, the probability
+f(r) of an action sequence is affine in each reward: a sum over paths and bits of products of
+chances zero + (one - zero) r_t, with each r_t in one factor at most. For streams that differ in r_i
+the ratio f(r) / f(r') is a ratio of two affine functions of any other r_j, hence monotone in it,
+and monotone in r_i and in r'_i; so its supremum is attained where all of them are 0 or 1.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from itertools import islice, product
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from dpaudit.core.algorithm import Algorithm
+from dpaudit.errors import Unsupported
+from dpaudit.exact.balls import rounding
+from dpaudit.exact.clock import GRACE, Clock, OutOfTime
+from dpaudit.exact.paths import all_paths
+from dpaudit.exact.responses import applies, on_binary_streams
+from dpaudit.exact.result import Streams, WorstLoss, everything
+from dpaudit.exact.witness import witness_of
+from dpaudit.verdict import Enclosure
+
+MOST_ROUNDS = 12
+SMALLEST = 1e-290
+ROUNDING = 1e-15  # of a ratio of two doubles that are each nearest to a rational
+
+
+def responds(algorithm: Algorithm, horizon: int, clock: Clock) -> bool:
+    """Return whether the first decision path of a declaration holds a randomised response."""
+    return any(applies(path) for path in islice(all_paths(algorithm, horizon, clock), 1))
+
+
+def largest_loss(
+    algorithm: Algorithm, horizon: int, streams: Streams, clock: Clock, floor: float, epsilon: float
+) -> WorstLoss:
+    """Return an enclosure of the largest loss; raise `Unsupported` where noise is added as well."""
+    began = time.monotonic()
+    if horizon > MOST_ROUNDS:
+        rule = f"must be at most {MOST_ROUNDS}: 2^T streams have to be listed."
+        raise Unsupported(f"horizon={horizon} {rule}")
+    paths, twice = 0, False
+    every = np.array(list(product((0, 1), repeat=horizon)), dtype=np.int64)
+    totals: dict[bytes, Any] = {}
+    best: tuple[float, tuple[int, ...], int, int] = (1.0, (), 0, 0)
+    above = 1.0
+    complete = True
+    try:
+        for path in all_paths(algorithm, horizon, clock):
+            clock()
+            table, steps = on_binary_streams(path)
+            twice = twice or len(set(steps)) < len(steps)
+            values = table[tuple(every[:, step] for step in steps)] if steps else path.chance
+            key = path.actions.tobytes()
+            totals[key] = totals.get(key, 0) + np.full(len(every), 0) + values
+            paths += 1
+        for key, rational in totals.items():
+            clock()
+            if any(0 < value < SMALLEST for value in rational.flat):
+                raise Unsupported("A likelihood is too small for doubles.")
+            cube = rational.astype(float).reshape((2,) * horizon)
+            for position in range(horizon):
+                pair = np.moveaxis(cube, position, 0)
+                low, high = pair.min(axis=0), pair.max(axis=0)
+                ratio = np.divide(high, low, out=np.full(low.shape, math.inf), where=low > 0)
+                ratio[high == 0] = 1.0
+                above = max(above, float(ratio[high >= floor].max(initial=1.0)))
+                place = np.unravel_index(int(ratio.argmax()), ratio.shape)
+                if ratio[place] > best[0]:
+                    others = tuple(int(bit) for bit in place)
+                    likely = int(pair[(1, *place)] >= pair[(0, *place)])
+                    best = float(ratio[place]), others, position, likely
+                    best_actions = np.frombuffer(key, dtype=np.int64)
+    except OutOfTime:
+        complete = False
+    if paths == 0:
+        raise Unsupported("The budget ended before the first pair was certified.")
+    loss = _enclosed(best[0]) if complete else Enclosure(_enclosed(best[0]).lower, math.inf, True)
+    whole = complete and (streams == "binary" or not twice)
+    covers = everything(streams if whole else "binary")
+    if not whole:
+        loss = Enclosure(loss.lower, math.inf, certified=True)
+        covers += ". A reward is responded to twice: for rewards in [0, 1] this is a lower bound"
+    if not complete:
+        covers = "part of the action sequences, until the budget ran out"
+    witness = None
+    if best[1:] != ((), 0, 0) and loss.lower >= epsilon:
+        sides = [(*best[1][: best[2]], bit, *best[1][best[2] :]) for bit in (best[3], 1 - best[3])]
+        stream, neighbour = (tuple(map(float, side)) for side in sides)
+        late = clock.later(GRACE)
+        witness = witness_of(algorithm, best_actions, stream, neighbour, "ball", late)
+    return WorstLoss(
+        loss=loss,
+        witness=witness,
+        method="sums over responses",
+        covers=covers,
+        streams=streams,
+        paths=paths,
+        horizon=horizon,
+        complete=complete,
+        floor=floor,
+        loss_above_floor=math.log(above),
+        seconds=time.monotonic() - began,
+        proved=complete,
+    )
+
+
+def _enclosed(ratio: float) -> Enclosure:
+    """Return an enclosure of the log of a ratio that was divided in doubles."""
+    if ratio == math.inf:
+        return Enclosure(math.inf, math.inf, certified=True)
+    lower = rounding.below((arb(ratio) * (1 - arb(ROUNDING))).log())
+    return Enclosure(
+        max(lower, 0.0), rounding.above((arb(ratio) * (1 + arb(ROUNDING))).log()), True
+    )
