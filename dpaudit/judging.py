@@ -10,6 +10,7 @@ is shown, never counts for the claim, and refutes only itself, in so many words.
 from __future__ import annotations
 
 import importlib
+import math
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.notions import Kind, Notion, Stated
 from dpaudit.deadline import Expired, deadline
 from dpaudit.errors import (
     BadDeclaration,
@@ -54,7 +56,11 @@ INSTANCE_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Claim:
-    """What is judged: an algorithm with its parameters, an epsilon and a horizon."""
+    """What is judged: an algorithm with its parameters, a notion of privacy and a horizon.
+
+    `epsilon` is infinite where the notion is another one than pure epsilon for one reward, so that
+    nothing that reads it can take one for the other.
+    """
 
     target: str
     algorithm: str
@@ -66,6 +72,13 @@ class Claim:
     neighbours: str
     own: bool
     """Whether the algorithm makes this claim itself."""
+    notion: Notion | None = None
+    """The notion and its level; pure `epsilon` for one reward where there is none."""
+
+    @property
+    def judged(self) -> Notion:
+        """The notion that is judged."""
+        return self.notion or Notion(Kind.PURE, self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -130,24 +143,26 @@ class Report:
         return min((f.epsilon_upper for f in usable), default=float("inf"))
 
 
-def claim_of(target: Target, algorithm: Algorithm, horizon: int, epsilon: float | None) -> Claim:
-    """Return the claim to judge: the algorithm's own epsilon unless another is given, else 1."""
+def claim_of(target: Target, algorithm: Algorithm, horizon: int, stated: Stated) -> Claim:
+    """Return the claim to judge: what is stated, else the algorithm's own, else epsilon = 1."""
     try:
         own = algorithm.claim
-    except KeyError:
-        rule = "claims privacy without a parameter epsilon; add one, or set private = False."
+    except KeyError as error:
+        name = error.args[0]
+        rule = f"claims privacy without a parameter {name}; add one, or set private = False."
         raise InvalidArgument("TARGET", target.text, rule) from None
-    judged = epsilon if epsilon is not None else own.epsilon
+    notion = stated.judged(own.notion)
     return Claim(
         target=target.text,
         algorithm=target.label,
         parameters=parameters(algorithm),
-        epsilon=EPSILON if judged is None else judged,
+        epsilon=notion.level if notion.plain else math.inf,
         arms=algorithm.arms,
         horizon=horizon,
         anytime=own.anytime,
-        neighbours=own.neighbours,
-        own=own.epsilon is not None and judged == own.epsilon,
+        neighbours=notion.neighbours,
+        own=notion == own.notion,
+        notion=None if notion.plain else notion,
     )
 
 
@@ -179,17 +194,27 @@ class Case:
         spent = time.monotonic() - start
         return Finding(name, Status.SILENT, reason, arms=self.claim.arms, seconds=spent)
 
+    def unjudged(self, name: str) -> Finding:
+        """Return the silence of a check that knows pure epsilon for one reward alone."""
+        claim = self.claim
+        reason = f"It judges pure epsilon for one reward, not {claim.judged}; nothing is converted."
+        return Finding(name, Status.SILENT, reason, arms=claim.arms)
+
     def structure(self, budget: float) -> list[Finding]:
         """Add up charges at the full horizon."""
-        from dpaudit.structure import prove
+        from dpaudit.structure import accounting, prove
 
         claim = self.claim
+        if claim.notion is not None:
+            return [accounting.judge(self.algorithm, claim.horizon, claim.notion, budget)]
         return [prove(self.algorithm, claim.horizon, claim.epsilon, budget, self.proved)]
 
     def exact(self, budget: float) -> list[Finding]:
         """Compute likelihoods at the asked horizon, or at as large ones as the budget allows."""
         from dpaudit.horizons import Interrupted, judge, sizes
 
+        if self.claim.notion is not None:
+            return [self.unjudged("exact")]
         claim, only = self.claim, self.exact_horizon
         horizons = list(sizes(claim.arms, claim.horizon)) if only is None else [only]
         try:
@@ -201,6 +226,8 @@ class Case:
 
     def sample(self, budget: float) -> list[Finding]:
         """Run the short statistical audit, where there is one."""
+        if self.claim.notion is not None:
+            return [self.unjudged("sample")]
         short_audit = sampler()
         if short_audit is None:
             reason = "not run (not part of this version)."
@@ -230,6 +257,7 @@ def check(
     given: Mapping[str, Any],
     *,
     epsilon: float | None = None,
+    stated: Stated | None = None,
     horizon: int = HORIZON,
     exact_horizon: int | None = None,
     methods: Sequence[str] = METHODS,
@@ -242,6 +270,7 @@ def check(
 ) -> Report:
     """Judge a claim with every method and return the report; Ctrl-C keeps what was found.
 
+    The claim is `stated`, or that of pure `epsilon`; what neither says is the algorithm's own.
     `begun` is told the claim before the work, `heard` every finding as soon as it is there, `kept`
     the report so far after every check, `proved` the bound that structure has proved. A check that
     fails is silent, and the others go on; a check that does not end in its time is stopped.
@@ -254,12 +283,10 @@ def check(
         if exact_horizon > horizon:
             rule = f"must be at most {horizon}, the horizon that is claimed."
             raise InvalidArgument("exact_horizon", exact_horizon, rule)
-    if epsilon is not None:
-        require_positive("epsilon", epsilon)
-        if "epsilon" in target.accepts:
-            given = {**given, "epsilon": epsilon}
+    stated = stated or Stated(epsilon)
+    given = {**stated.numbers(target.accepts), **given}
     algorithm = target.build(horizon, given, OFFERED)
-    claim = claim_of(target, algorithm, horizon, epsilon)
+    claim = claim_of(target, algorithm, horizon, stated)
     case = Case(target, given, claim, algorithm, exact_horizon, seed, proved)
     begun(claim)
     chosen = [name for name in METHODS if name in methods]
@@ -355,7 +382,7 @@ def verdict(findings: Sequence[Finding], case: Case) -> tuple[Status, int]:
     horizon = case.claim.horizon
     status, covered = combine([f for f in findings if f.instance is None], horizon)
     others = [f for f in findings if f.instance is not None and f.status is Status.REFUTED]
-    for other in others:
+    for other in others if case.claim.notion is None else []:
         from dpaudit.structure import prove
 
         size = other.horizon

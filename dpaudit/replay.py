@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.notions import Stated
 from dpaudit.documents import read as read_json
 from dpaudit.documents import shown, versioned
 from dpaudit.errors import DpauditError, InvalidArgument, require_integer, require_positive
@@ -133,7 +134,7 @@ def replay(
     else:
         code = named(witness, path, target)
         algorithm = rebuild(witness, code)
-        judged = claim_of(code, algorithm, len(witness.actions), epsilon).epsilon
+        judged = claim_of(code, algorithm, len(witness.actions), Stated(epsilon)).epsilon
     again = replace(fresh(witness, algorithm), epsilon=judged)
     agrees = again.loss.lower <= witness.loss.upper and witness.loss.lower <= again.loss.upper
     return Replayed(again, again.loss.lower > judged, agrees, witness.epsilon)

@@ -12,6 +12,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from dpaudit.core.notions import Kind, Notion, rewards
 from dpaudit.judging import Claim, Report
 from dpaudit.verdict import ANY_REWARDS, Enclosure, Finding, Program, Status, Witness
 
@@ -51,12 +52,17 @@ def show_claim(out: Console, claim: Claim) -> None:
     """Print what is judged."""
     verb = "claims" if claim.own else "is judged against"
     shown = [f"arms {claim.arms}"]
-    known = ("arms", "epsilon", "horizon")
-    shown += [f"{name} {value}" for name, value in claim.parameters.items() if name not in known]
+    notion = claim.judged
+    said = {"arms": claim.arms, **notion.numbers}
+    shown += [
+        f"{name} {value}"
+        for name, value in claim.parameters.items()
+        if name != "horizon" and said.get(name) != value
+    ]
     shown += [f"horizon {claim.horizon:,}", "anytime" if claim.anytime else "horizon known ahead"]
     out.print(
-        f"[bold]{_plain(claim.algorithm)}[/] {verb} epsilon = {claim.epsilon:g} "
-        f"(pure global DP; {', '.join(shown)}).\n"
+        f"[bold]{_plain(claim.algorithm)}[/] {verb} {notion} "
+        f"({notion.kind.described}; {', '.join(shown)}).\n"
     )
 
 
@@ -129,9 +135,11 @@ def _show_runs(out: Console, report: Report, command: str, saved: str | None) ->
 def meaning(report: Report) -> str:
     """Return the verdict in one or two sentences, with the size it speaks of."""
     claim = report.claim
-    epsilon = f"epsilon = {claim.epsilon:g}"
+    epsilon = str(claim.judged)
     size = report.covered
-    if report.verdict is Status.PROVED:
+    if report.verdict is Status.PROVED and claim.notion is not None:
+        said = f"{promise(claim.notion, size)} {bracketed(report)}".rstrip()
+    elif report.verdict is Status.PROVED:
         said = (
             f"no action sequence of up to {size:,} rounds changes its likelihood by more than a "
             f"factor e^epsilon when one reward changes. {bounds(report.lower, report.upper, size)}"
@@ -248,9 +256,9 @@ def interval(enclosure: Enclosure) -> str:
     return low if low == high else f"[{low}, {high}]"
 
 
-def bounds(low: float, high: float, horizon: int) -> str:
+def bounds(low: float, high: float, horizon: int, measure: str = "epsilon") -> str:
     """Return what is known of the largest loss at a horizon, as a sentence; empty for nothing."""
-    name = f"epsilon*({horizon:,})"
+    name = f"{measure}*({horizon:,})"
     if low == math.inf:
         return f"{name} is infinite."
     if low <= 0 and high == math.inf:
@@ -260,8 +268,32 @@ def bounds(low: float, high: float, horizon: int) -> str:
     return f"{left}{name}{right}."
 
 
+def promise(notion: Notion, rounds: int) -> str:
+    """Return what a proof of a notion means, as a sentence that goes on after a colon."""
+    changes = f"when {rewards(notion.unit)} of up to {rounds:,} change{'s' * (notion.unit == 1)}"
+    return {
+        Kind.PURE: f"no likelihood changes by more than a factor e^epsilon {changes}.",
+        Kind.ZCDP: f"no Renyi divergence of order alpha exceeds alpha rho {changes}.",
+        Kind.GDP: f"no test tells the streams apart better than N(0, 1) from N(mu, 1) {changes}.",
+        Kind.APPROXIMATE: f"no event gains more than e^epsilon times and delta {changes}.",
+        Kind.LOCAL: f"each reward is released alone, with a loss of at most epsilon, {changes}.",
+    }[notion.kind]
+
+
+def bracketed(report: Report) -> str:
+    """Return what is known of the number that a claim other than pure epsilon is about."""
+    measured = [(f.bracket, f.horizon) for f in report.findings if f.bracket and not f.instance]
+    horizon = report.claim.horizon
+    low = max((b.lower for b, rounds in measured if rounds <= horizon), default=0.0)
+    high = min((b.upper for b, rounds in measured if rounds >= horizon), default=math.inf)
+    return bounds(low, high, horizon, measured[0][0].measure) if measured else ""
+
+
 def known(finding: Finding) -> str:
     """Return what a finding knows of the largest loss; an audit's silence words its own bound."""
+    if finding.bracket is not None:
+        inside = finding.bracket
+        return bounds(inside.lower, inside.upper, finding.horizon, inside.measure)
     if finding.error is not None and finding.status is Status.SILENT:
         return ""
     return bounds(finding.epsilon_lower, finding.epsilon_upper, finding.horizon)

@@ -108,6 +108,15 @@ class Program:
     assumes: str
 
 
+@dataclass(frozen=True)
+class Bracket:
+    """What is known of a number other than epsilon: rho, mu, or the delta at an epsilon."""
+
+    measure: str
+    lower: float = 0.0
+    upper: float = float("inf")
+
+
 ANY_REWARDS = "all streams of rewards of up to 1e9 in size: the code clips them"
 
 
@@ -131,6 +140,8 @@ class Finding:
     courses: tuple[Course, ...] = ()
     program: Program | None = None  # what a proof says of a program that runs
     rounding: str = ""  # why it says nothing, and what would help
+    bracket: Bracket | None = None
+    """Where the claim is not pure epsilon for one reward: its number, in place of epsilon's."""
 
 
 def combine(findings: Sequence[Finding], horizon: int) -> tuple[Status, int]:

@@ -25,18 +25,20 @@ from typing import TYPE_CHECKING, Any
 from dpaudit.parsing import add_noise
 
 if TYPE_CHECKING:
+    from dpaudit.core.notions import Stated
     from dpaudit.judging import Report
 
 HELP = "prove, hold or refute a privacy claim"
 METHODS = "structure,exact,sample"
 SEED = "0"
+CLAIM = ("epsilon", "delta", "rho", "mu", "unit")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments; numbers are parsed later, so that errors share one form."""
     add = parser.add_argument
     add("target", metavar="TARGET", help="a name, package.module:object or file.py:object")
-    add("--epsilon", metavar="E", help="the claim to judge (default its own, else 1)")
+    add_claim(parser)
     add("--arms", metavar="K", help="number of arms (default 2)")
     add("--alpha", metavar="A", help="exploration, where the algorithm has it (default 3.1)")
     add("--param", action="append", default=[], metavar="NAME=VALUE", help="any other parameter")
@@ -61,6 +63,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--github", action="store_true", help="print GitHub annotations")
 
 
+def add_claim(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags that state a claim: a notion, its level and the unit of privacy."""
+    add = parser.add_argument
+    add("--epsilon", metavar="E", help="the claim to judge (default its own, else 1)")
+    add("--delta", metavar="D", help="with --epsilon: (epsilon, delta)-DP")
+    add("--rho", metavar="R", help="zero-concentrated DP in place of epsilon")
+    add("--mu", metavar="M", help="Gaussian DP in place of epsilon")
+    add("--local", action="store_true", help="local DP: every reward is released alone")
+    add("--unit", metavar="N", help="rewards of one person (default 1)")
+
+
+def stated_claim(arguments: argparse.Namespace) -> Stated:
+    """Return what the flags state; raise where they exclude each other."""
+    from dpaudit.core.notions import Stated
+    from dpaudit.parsing import integer, number
+
+    typed = {name: getattr(arguments, name) for name in ("epsilon", "rho", "mu", "delta")}
+    values = {name: number(name, text) for name, text in typed.items() if text is not None}
+    unit = None if arguments.unit is None else integer("unit", arguments.unit)
+    return Stated(**values, local=arguments.local, unit=unit)
+
+
 def execute(arguments: argparse.Namespace) -> int:
     """Judge one claim; print a report or JSON; return the verdict's exit code."""
     from dpaudit import judging as engine
@@ -80,7 +104,6 @@ def execute(arguments: argparse.Namespace) -> int:
     require_writable(arguments.witness, mark_of("witness"))
     require_writable(arguments.certificate)
     readers: dict[str, Callable[[str, str], Any]] = {
-        "epsilon": number,
         "arms": integer,
         "alpha": number,
         "horizon": integer,
@@ -88,6 +111,7 @@ def execute(arguments: argparse.Namespace) -> int:
         "budget": number,
         "runs": integer,
     }
+    stated = stated_claim(arguments)
     typed = {name: getattr(arguments, name) for name in readers}
     values = {name: readers[name](name, text) for name, text in typed.items() if text is not None}
     given: dict[str, Any] = dict(assignment(text) for text in arguments.param)
@@ -100,7 +124,12 @@ def execute(arguments: argparse.Namespace) -> int:
     out = report.console(quiet=arguments.json == "-")
     paged = arguments.html is not None or arguments.details
     options = Options(
-        given=given, methods=tuple(methods), seed=integer("seed", arguments.seed), **values
+        given=given,
+        methods=tuple(methods),
+        seed=integer("seed", arguments.seed),
+        epsilon=stated.epsilon,
+        stated=stated,
+        **values,
     )
     asked = Asked(
         arguments.target,
@@ -155,7 +184,8 @@ def save(found: Report, destination: str | None) -> list[str]:
 def command(arguments: argparse.Namespace) -> str:
     """Return the command line that leads to the same finding."""
     words = ["python", "-m", "dpaudit", "check", arguments.target]
-    plain = ("epsilon", "arms", "alpha", "noise", "grid", "rounding")
+    words += ["--local"] * arguments.local
+    plain = (*CLAIM, "arms", "alpha", "noise", "grid", "rounding")
     for name in (*plain, "horizon", "exact_horizon", "budget", "runs"):
         if getattr(arguments, name) is not None:
             words += [f"--{name.replace('_', '-')}", getattr(arguments, name)]

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 from dpaudit.core.arithmetic import Arithmetic
 from dpaudit.core.lattice import ROUNDINGS
 from dpaudit.core.noise import Noise
+from dpaudit.core.notions import Kind, Notion
 from dpaudit.core.scores import Rule
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
 
@@ -130,11 +131,15 @@ class Step:
 
 @dataclass(frozen=True)
 class Claim:
-    """What an algorithm promises: pure epsilon-global DP, or nothing when epsilon is None."""
+    """What an algorithm promises: a notion of privacy, or nothing."""
 
-    epsilon: float | None
-    neighbours: str
+    notion: Notion | None
     anytime: bool
+
+    @property
+    def epsilon(self) -> float | None:
+        """The epsilon of a promise of pure epsilon for one reward; None for any other."""
+        return self.notion.level if self.notion is not None and self.notion.plain else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,6 +155,8 @@ class Algorithm(ABC):
     rounding: str | None = None
 
     private: ClassVar[bool] = True
+    notion: ClassVar[Kind] = Kind.PURE
+    """What it promises if it is private; its parameters of that notion's names give the level."""
 
     def __post_init__(self) -> None:
         require_integer("arms", self.arms, 2)
@@ -183,8 +190,8 @@ class Algorithm(ABC):
     @property
     def claim(self) -> Claim:
         """The promise that the checks judge."""
-        epsilon = self.__dict__["epsilon"] if self.private else None
-        return Claim(epsilon, neighbours="one reward of the stream", anytime=not self.told())
+        numbers = [self.__dict__[name] for name in self.notion.parameters] if self.private else []
+        return Claim(Notion(self.notion, *numbers) if numbers else None, not self.told())
 
     @abstractmethod
     def start(self) -> State:

@@ -153,13 +153,11 @@ def unchanged(algorithm: Algorithm, base: type, names: Iterable[str]) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DoublingEpisodes(Episodes):
-    """Algorithm 1: the pull count doubles, the last episode's mean is released, the rest forgotten.
+class Doubling(Episodes):
+    """Episodes in which the pull count doubles; what is released stands for the last one alone.
 
     The paper's n is N / 2 throughout, so it is 1/2 after the first pull.
     """
-
-    epsilon: float = 1.0
 
     def episode_length(self, pulls: Any) -> Any:
         """Return the pull count: playing that often doubles it."""
@@ -168,6 +166,16 @@ class DoublingEpisodes(Episodes):
     def released_length(self, pulls: int) -> Fraction:
         """Return n, the number of rewards that the last release stands for."""
         return Fraction(pulls, 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoublingEpisodes(Doubling):
+    """Algorithm 1: the pull count doubles, the last episode's mean is released, the rest forgotten.
+
+    Laplace noise of scale 1 / (epsilon n) makes it epsilon-DP.
+    """
+
+    epsilon: float = 1.0
 
     def release(self, rows: Rows) -> Release | Accumulate:
         """Return the mean of the episode with Laplace noise of scale 1 / (epsilon n)."""

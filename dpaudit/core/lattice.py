@@ -196,7 +196,7 @@ def on_grid(request: R, grid: int, rounding: str | None = None) -> R:
     if type(law) is Laplace:
         drawn = DiscreteLaplace(exact(law.scale), step, rounding or ROUNDINGS[0])
     elif type(law) is Gaussian:
-        drawn = DiscreteGaussian(exact(law.deviation) ** 2, step, rounding or ROUNDINGS[0])
+        drawn = DiscreteGaussian(exact(law.variance), step, rounding or ROUNDINGS[0])
     elif type(law) in (*LATTICES, NoNoise):
         return request
     else:

@@ -1,8 +1,18 @@
 """Noise laws: what a release adds, and what it charges for each row it covers.
 
-A law is data-independent. `charge(sensitivity)` bounds |log f(x - a) - log f(x - b)| over all x
-and all |a - b| <= sensitivity: the loss that one release can put on one row. It is infinite where
-no finite bound exists (no noise, Gaussian noise).
+A law is data-independent. Its charges bound what one release can tell of a centre that moves by at
+most `sensitivity`, under each notion of privacy (`dpaudit.core.notions`), as rationals that are at
+least the truth:
+
+| method   | bounds                                                                       |
+|----------|------------------------------------------------------------------------------|
+| `charge` | epsilon: |log f(x - a) - log f(x - b)| over all x                            |
+| `zcdp`   | rho: the Renyi divergence of order alpha is at most alpha rho, all alpha > 1 |
+| `gdp`    | mu^2: no test of a against b beats that of N(0, 1) against N(mu, 1)          |
+| `delta`  | P(E) - e^epsilon Q(E) over all events, at an epsilon                         |
+
+`charge` is infinite where no finite bound exists (no noise, Gaussian noise). The other three follow
+from it unless a law knows better; a law without a finite `charge` must state its own.
 """
 
 from __future__ import annotations
@@ -16,7 +26,9 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.core import conversions
 from dpaudit.core.arithmetic import exact
+from dpaudit.core.conversions import Rate
 from dpaudit.errors import InvalidArgument, is_positive_double, require_positive
 
 
@@ -56,8 +68,20 @@ class Noise(ABC):
         return np.array([self.sample(rng) for _ in range(size)], dtype=float)
 
     @abstractmethod
-    def charge(self, sensitivity: Fraction) -> Fraction | float:
+    def charge(self, sensitivity: Fraction) -> Rate:
         """Bound the pure-epsilon loss of one release on a row of this sensitivity."""
+
+    def zcdp(self, sensitivity: Fraction) -> Rate:
+        """Bound the rho of zero-concentrated DP; of a law that says no more, by its `charge`."""
+        return conversions.pure_to_zcdp(self.charge(sensitivity))
+
+    def gdp(self, sensitivity: Fraction) -> Rate:
+        """Bound mu^2 of Gaussian DP; of a law that says no more, by its `charge`."""
+        return conversions.pure_to_gdp(self.charge(sensitivity))
+
+    def delta(self, sensitivity: Fraction, epsilon: Fraction) -> Fraction:
+        """Bound the delta at an epsilon; of a law that says no more, by its `charge`."""
+        return conversions.pure_to_delta(self.charge(sensitivity), epsilon)
 
     @abstractmethod
     def log_density(self, x: Any) -> Any:
@@ -77,11 +101,7 @@ class Laplace(Noise):
     full_support: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.scale, Fraction):
-            if not is_positive_double(self.scale):
-                raise InvalidArgument("scale", self.scale, "must be positive, also as a double.")
-        else:
-            require_positive("scale", self.scale)
+        _require_positive("scale", self.scale)
 
     def sample(self, rng: Randomness) -> float:
         """Draw one value."""
@@ -103,6 +123,18 @@ class Laplace(Noise):
         """Return sensitivity / scale, exactly."""
         return sensitivity / exact(self.scale)
 
+    def zcdp(self, sensitivity: Fraction) -> Rate:
+        """Return c - 1 + e^-c, the best constant."""
+        return conversions.laplace_to_zcdp(self.charge(sensitivity))
+
+    def gdp(self, sensitivity: Fraction) -> Rate:
+        """Return mu^2 of Phi(-mu / 2) = e^(-c/2) / 2, the best constant."""
+        return conversions.laplace_to_gdp(self.charge(sensitivity))
+
+    def delta(self, sensitivity: Fraction, epsilon: Fraction) -> Fraction:
+        """Return 1 - e^((epsilon - c) / 2) below c, exactly up to rounding."""
+        return conversions.laplace_to_delta(self.charge(sensitivity), epsilon)
+
     def log_density(self, x: Any) -> Any:
         """Return -|x| / scale - log(2 scale)."""
         scale = float(self.scale)
@@ -115,16 +147,24 @@ class Laplace(Noise):
         return np.where(scaled < 0, tail, 1.0 - tail)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Gaussian(Noise):
-    """Gaussian law; its log-likelihood ratio is unbounded, so its pure charge is infinite."""
+    """Gaussian law; its log-likelihood ratio is unbounded, so its pure charge is infinite.
 
-    deviation: float
+    It is given by its variance, which a rational can write where the deviation needs a root.
+    """
+
+    variance: float | Fraction
     log_concave: ClassVar[bool] = True
     full_support: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require_positive("deviation", self.deviation)
+        _require_positive("variance", self.variance)
+
+    @property
+    def deviation(self) -> float:
+        """The root of the variance."""
+        return math.sqrt(self.variance)
 
     def sample(self, rng: Randomness) -> float:
         """Draw one value."""
@@ -132,7 +172,7 @@ class Gaussian(Noise):
 
     def unit(self) -> Noise:
         """Return the standard Gaussian."""
-        return Gaussian(1.0)
+        return Gaussian(variance=1)
 
     def spread(self) -> float:
         """Return the deviation."""
@@ -145,6 +185,18 @@ class Gaussian(Noise):
     def charge(self, sensitivity: Fraction) -> float:
         """Return infinity unless the row does not matter."""
         return math.inf if sensitivity else 0.0
+
+    def zcdp(self, sensitivity: Fraction) -> Fraction:
+        """Return sensitivity^2 / (2 variance), exactly."""
+        return self.gdp(sensitivity) / 2
+
+    def gdp(self, sensitivity: Fraction) -> Fraction:
+        """Return mu^2 = sensitivity^2 / variance, exactly."""
+        return sensitivity**2 / exact(self.variance)
+
+    def delta(self, sensitivity: Fraction, epsilon: Fraction) -> Fraction:
+        """Return the exact formula of Balle and Wang (2018), rounded up."""
+        return conversions.gdp_to_delta(self.gdp(sensitivity), epsilon)
 
     def log_density(self, x: Any) -> Any:
         """Return the log density."""
@@ -184,6 +236,13 @@ class NoNoise(Noise):
     def cdf(self, x: Any) -> Any:
         """Return the step function at zero."""
         return np.where(np.asarray(x) < 0, 0.0, 1.0)
+
+
+def _require_positive(name: str, value: float | Fraction) -> None:
+    if not isinstance(value, Fraction):
+        require_positive(name, value)
+    elif not is_positive_double(value):
+        raise InvalidArgument(name, value, "must be positive, also as a double.")
 
 
 NOISES = (Laplace, Gaussian, NoNoise)

@@ -30,6 +30,7 @@ from dpaudit.core.algorithm import (
 )
 from dpaudit.core.canonical import Distrust, parameters
 from dpaudit.core.episodes import Deciding, Episodes, Releasing
+from dpaudit.core.notions import PURE, Tariff
 from dpaudit.core.walk import FOREIGN, Place, said
 from dpaudit.structure.ledger import Charge, Row, charge_of, total
 from dpaudit.structure.walk import OutOfBudget, require_trusted
@@ -87,13 +88,15 @@ def requested(algorithm: Episodes, episode: Rows) -> Disclosure:
     return place.drawn_on_grid(request)  # type: ignore[return-value]
 
 
-def released(algorithm: Episodes, episode: Rows) -> tuple[int, int, Charge]:
+def released(algorithm: Episodes, episode: Rows, tariff: Tariff = PURE) -> tuple[int, int, Charge]:
     """Return (first, stop, charge) of what is released when an episode ends."""
     request = requested(algorithm, episode)
-    return request.rows.first, request.rows.stop, charge_of(request)
+    return request.rows.first, request.rows.stop, charge_of(request, tariff)
 
 
-def longest_chains(algorithm: Episodes, horizon: int, deadline: float) -> Row:
+def longest_chains(
+    algorithm: Episodes, horizon: int, deadline: float, tariff: Tariff = PURE
+) -> Row:
     """Return the row that is charged most over the chains of all arms, each step asked twice."""
     before, worst = parameters(algorithm), Row(Fraction(0), 0, 0)
     counts = []
@@ -102,11 +105,11 @@ def longest_chains(algorithm: Episodes, horizon: int, deadline: float) -> Row:
         for number, episode in enumerate(chain_of(algorithm, arm, horizon)):
             if number % 64 == 0 and time.monotonic() > deadline:
                 raise OutOfBudget
-            releases.append((episode, released(algorithm, episode)))
+            releases.append((episode, released(algorithm, episode, tariff)))
         for number, (episode, first_answer) in enumerate(reversed(releases)):
             if number % 64 == 0 and time.monotonic() > deadline:
                 raise OutOfBudget
-            if released(algorithm, episode) != first_answer:
+            if released(algorithm, episode, tariff) != first_answer:
                 raise Distrust(f"release answered differently when called again at {episode!r}")
         charge, row = total([release for _, release in releases])
         worst = max(worst, Row(charge, arm, row), key=lambda each: each.charge)

@@ -4,7 +4,8 @@ A release shows (sum of the rows) / divisor + Z with fresh Z ~ Laplace(scale). C
 rows within [0, 1] moves the centre by at most 1 / divisor, so the log density moves by at most
 1 / (divisor scale): the charge. On a lattice the centre moves by a whole number of steps, and the
 log mass by as much. A row pays the sum of the charges of the releases that contain it;
-disjoint rows do not add up, because neighbouring streams differ in one row.
+disjoint rows do not add up, because neighbouring streams differ in one row. Other notions than pure
+epsilon charge by a `Tariff` of their own; all that follows is the same.
 
 Only releases of the exact types of `dpaudit.core` are trusted: a subclass may sample anything.
 """
@@ -13,15 +14,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 
 from dpaudit.core.algorithm import Disclosure, Respond, Rows
 from dpaudit.core.arithmetic import exact
 from dpaudit.core.canonical import Distrust
-from dpaudit.core.lattice import DiscreteGaussian, DiscreteLaplace
-from dpaudit.core.noise import Gaussian, Laplace, NoNoise
+from dpaudit.core.lattice import LATTICES, ROUNDINGS
+from dpaudit.core.noise import NOISES
+from dpaudit.core.notions import PURE, Tariff
 from dpaudit.core.response import response_charge
+from dpaudit.errors import is_positive_double
 
 Charge = Fraction | float  # a float only when it is infinite
 Runs = tuple[tuple[int, Charge], ...]
@@ -30,13 +33,16 @@ Runs = tuple[tuple[int, Charge], ...]
 
 @dataclass(frozen=True)
 class Row:
-    """A reward row and what it has been charged."""
+    """A reward row and what it has been charged; for a person of `unit` rewards, the group's."""
 
     charge: Charge
     arm: int
     number: int
+    unit: int = 1
 
     def __str__(self) -> str:
+        if self.unit > 1:
+            return f"{self.unit} rewards together are charged {show(self.charge)}"
         return f"reward {self.number + 1} of arm {self.arm} is charged {show(self.charge)}"
 
 
@@ -55,25 +61,25 @@ def rounded_up(charge: Charge) -> float:
     return nearest if exact(nearest) >= charge else math.nextafter(nearest, math.inf)
 
 
-def charge_of(request: Disclosure) -> Charge:
+def charge_of(request: Disclosure, tariff: Tariff = PURE) -> Charge:
     """Return what each row that a release reads pays for it."""
     if isinstance(request, Respond):
-        return response_charge(request.one, request.zero)
-    noise = request.noise
-    if type(noise) in (NoNoise, Gaussian, DiscreteGaussian):
-        return math.inf
-    if type(noise) is DiscreteLaplace:
-        if vars(noise).keys() != {"scale", "step", "rounding"}:
-            raise Distrust("a lattice law carries more than its scale, step and rounding")
-        return noise.charge(1 / Fraction(request.divisor))
-    if type(noise) is not Laplace:
-        raise Distrust(f"the noise {type(noise).__name__} is not a law of dpaudit.core.noise")
-    if vars(noise).keys() != {"scale"}:
-        raise Distrust("a Laplace law carries more than its scale")
-    if type(noise.scale) not in (int, float, Fraction):
-        kind = type(noise.scale).__name__
-        raise Distrust(f"a Laplace scale is a {kind}, not a plain int, float or Fraction")
-    return 1 / (Fraction(request.divisor) * exact(noise.scale))
+        return tariff.worth(response_charge(request.one, request.zero))
+    noise, kind = request.noise, type(request.noise)
+    if kind not in (*NOISES, *LATTICES):
+        raise Distrust(f"the noise {kind.__name__} is not a law of dpaudit.core.noise")
+    names = [field.name for field in fields(noise)]  # type: ignore[arg-type]
+    if vars(noise).keys() != set(names):
+        raise Distrust(f"a {kind.__name__} law carries more than its {' and '.join(names)}")
+    for name, value in vars(noise).items():
+        if name == "rounding" and type(value) is str and value in ROUNDINGS:
+            continue
+        if type(value) not in (int, float, Fraction):
+            held = f"is a {type(value).__name__}, not a plain int, float or Fraction"
+            raise Distrust(f"the {name} of a {kind.__name__} law {held}")
+        if not is_positive_double(value):
+            raise Distrust(f"the {name} of a {kind.__name__} law is {value}, which is not positive")
+    return tariff.price(noise, 1 / Fraction(request.divisor), len(request.rows))
 
 
 def add(runs: Runs, rows: Rows, charge: Charge) -> tuple[Runs, Charge, int]:
@@ -106,6 +112,23 @@ def add(runs: Runs, rows: Rows, charge: Charge) -> tuple[Runs, Charge, int]:
             worst = max(worst, (total, inside[0]), key=lambda pair: pair[0])
         start = stop
     return tuple(merged), *worst
+
+
+def heaviest(charges: Sequence[Runs], unit: int) -> Row:
+    """Return what the `unit` rows of one transcript that are charged most pay together."""
+    runs = [
+        (charge, arm, start, stop)
+        for arm, own in enumerate(charges)
+        for start, (stop, charge) in zip((0, *(stop for stop, _ in own)), own, strict=False)
+    ]
+    together: Charge = Fraction(0)
+    left = unit
+    runs.sort(key=lambda run: run[0], reverse=True)
+    for charge, _, start, stop in runs:
+        rows = min(left, stop - start)
+        together, left = together + rows * charge if rows else together, left - rows
+    arm, row = runs[0][1:3] if runs else (0, 0)
+    return Row(together, arm, row, unit)
 
 
 def total(releases: Sequence[tuple[int, int, Charge]]) -> tuple[Charge, int]:

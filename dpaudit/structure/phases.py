@@ -18,12 +18,15 @@ from typing import Any
 
 from dpaudit.core.algorithm import Keep, Play, Release, Rows
 from dpaudit.core.canonical import Distrust, canonical, parameters
+from dpaudit.core.notions import PURE, Tariff
 from dpaudit.core.phases import Phase, Phases
 from dpaudit.core.walk import Place
 from dpaudit.structure.ledger import Row, charge_of
 
 
-def asked(algorithm: Phases, number: int, survivors: int) -> tuple[dict[int, Row], int, Any]:
+def asked(
+    algorithm: Phases, number: int, survivors: int, tariff: Tariff = PURE
+) -> tuple[dict[int, Row], int, Any]:
     """Return what a phase charges after so many of its rounds, its rounds, all that it asked for.
 
     The rows are counted from 0, as if nothing had been played before.
@@ -40,7 +43,7 @@ def asked(algorithm: Phases, number: int, survivors: int) -> tuple[dict[int, Row
             if survivors == 1:
                 return charged, request.rounds, tuple(shown)
         elif isinstance(request, Release):
-            charge = charge_of(request)
+            charge = charge_of(request, tariff)
             charged[place.time] = Row(charge, request.rows.arm, 0)
             shown.append(("release", request.rows.arm, len(request.rows), charge))
         place = place.after(answer)
@@ -48,7 +51,9 @@ def asked(algorithm: Phases, number: int, survivors: int) -> tuple[dict[int, Row
     return charged, place.time, tuple(shown)
 
 
-def largest_charge(algorithm: Phases, horizon: int, deadline: float) -> tuple[Row, int]:
+def largest_charge(
+    algorithm: Phases, horizon: int, deadline: float, tariff: Tariff = PURE
+) -> tuple[Row, int]:
     """Return the row that is charged most, and the rounds up to which every phase was asked for."""
     before, worst, covered = parameters(algorithm), Row(Fraction(0), 0, 0), horizon
     seen: list[tuple[int, int, Any]] = []
@@ -59,7 +64,7 @@ def largest_charge(algorithm: Phases, horizon: int, deadline: float) -> tuple[Ro
             if time.monotonic() > deadline:
                 covered = min(horizon, min(earliest.values())[0])
                 break
-            charged, rounds, shown = asked(algorithm, number, survivors)
+            charged, rounds, shown = asked(algorithm, number, survivors, tariff)
             seen.append((number, survivors, shown))
             for after, row in charged.items():
                 if begun + after < horizon and row.charge > worst.charge:
@@ -73,7 +78,7 @@ def largest_charge(algorithm: Phases, horizon: int, deadline: float) -> tuple[Ro
         if worst.charge == math.inf:
             return worst, 0
     for place in reversed(seen):
-        if asked(algorithm, *place[:2])[2] != place[2]:
+        if asked(algorithm, place[0], place[1], tariff)[2] != place[2]:
             raise Distrust(f"phase {place[0]} of {place[1]} answered differently when asked again")
     if parameters(algorithm) != before:
         raise Distrust("the algorithm's parameters changed while it was walked")

@@ -21,6 +21,7 @@ from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.arithmetic import exact
 from dpaudit.core.canonical import Distrust
 from dpaudit.core.episodes import Episodes, framed
+from dpaudit.core.notions import PURE, Tariff
 from dpaudit.core.phases import Phases, in_phases
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
 from dpaudit.structure.certificate import of_chains, of_tree, of_walk
@@ -63,18 +64,24 @@ class Bound:
 
 
 def bound(
-    algorithm: Algorithm, horizon: int, budget: float = math.inf, claimed: Charge = math.inf
+    algorithm: Algorithm,
+    horizon: int,
+    budget: float = math.inf,
+    claimed: Charge = math.inf,
+    tariff: Tariff = PURE,
 ) -> Bound:
     """Return the largest charge on one row over every transcript of `horizon` rounds, or of fewer.
 
     Once a row is charged more than `claimed` nothing can be proved, and only a few more seconds go
-    into a complete bound. Raises `Distrust` for a declaration outside the model of the proof.
+    into a complete bound. Charges are of pure epsilon unless another tariff is given; for a person
+    of several rewards they are of those together. Raises `Distrust` for a declaration outside the
+    model of the proof.
     """
     start = time.monotonic()
     deadline, enough = start + budget, start + WALK_SHARE * budget
-    walk = Walk(algorithm, horizon)
+    walk = Walk(algorithm, horizon, tariff)
     if in_phases(algorithm) and algorithm.arms > FEW_ARMS:
-        return _phase_by_phase(algorithm, horizon, walk.worst, deadline)
+        return _phase_by_phase(algorithm, walk, deadline)
     try:
         walk.run(FEW_STATES, enough)
         walk.visit_again(deadline)
@@ -89,11 +96,11 @@ def bound(
     try:
         if in_phases(algorithm):
             walk.visit_again(deadline)
-            return _phase_by_phase(algorithm, horizon, walk.worst, deadline)
+            return _phase_by_phase(algorithm, walk, deadline)
         if framed(algorithm):
             walk.visit_again(deadline)
             with suppress(Entangled):
-                return _arm_by_arm(algorithm, horizon, walk.worst, deadline)
+                return _arm_by_arm(algorithm, walk, deadline)
         with suppress(OutOfBudget):
             walk.run(math.inf, enough)
         walk.visit_again(deadline)
@@ -110,8 +117,15 @@ def bound(
         return Bound(walk.worst, horizon, 0, how)
 
 
-def _phase_by_phase(algorithm: Phases, horizon: int, walked: Row, deadline: float) -> Bound:
-    row, covered = largest_charge(algorithm, horizon, deadline)
+def _together(row: Row, unit: int) -> Row:
+    """Return what a person pays whose every reward may be charged as much as this row."""
+    return row if unit == 1 else Row(unit * row.charge, row.arm, row.number, unit)
+
+
+def _phase_by_phase(algorithm: Phases, walk: Walk, deadline: float) -> Bound:
+    horizon, walked = walk.horizon, walk.worst
+    row, covered = largest_charge(algorithm, horizon, deadline, walk.tariff)
+    row = _together(row, walk.tariff.unit)
     if row.charge < walked.charge:
         raise Distrust(f"phase by phase, {row}; on a path, {walked}")
     how = "every phase with every number of survivors"
@@ -120,15 +134,17 @@ def _phase_by_phase(algorithm: Phases, horizon: int, walked: Row, deadline: floa
     return Bound(row, horizon, covered, how)
 
 
-def _arm_by_arm(algorithm: Episodes, horizon: int, walked: Row, deadline: float) -> Bound:
+def _arm_by_arm(algorithm: Episodes, walk: Walk, deadline: float) -> Bound:
+    horizon, walked, tariff = walk.horizon, walk.worst, walk.tariff
     evidence: Callable[[], dict[str, Any] | None]
     if is_tree(algorithm, horizon):
-        row, how = deepest_row(algorithm, horizon), "every node of every arm's tree"
+        row, how = deepest_row(algorithm, horizon, tariff), "every node of every arm's tree"
         evidence = partial(of_tree, algorithm, horizon)
     else:
-        row = longest_chains(algorithm, horizon, deadline)
+        row = longest_chains(algorithm, horizon, deadline, tariff)
         how = "every release of every arm's chain of episodes"
         evidence = partial(of_chains, algorithm, horizon)
+    row = _together(row, tariff.unit)
     if row.charge < walked.charge:
         raise Distrust(f"arm by arm, {row}; on a path, {walked}")
     return Bound(row, horizon, horizon, how, evidence)

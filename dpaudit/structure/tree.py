@@ -17,6 +17,7 @@ from dpaudit.core.algorithm import Algorithm, Rows
 from dpaudit.core.algorithms.dp_ucb import DPUCB
 from dpaudit.core.canonical import Distrust
 from dpaudit.core.episodes import framed, unchanged
+from dpaudit.core.notions import PURE, Tariff
 from dpaudit.core.perstep import PerStep
 from dpaudit.structure.chain import last_count, probe_rules, released
 from dpaudit.structure.ledger import Row
@@ -40,7 +41,7 @@ def is_tree(algorithm: Algorithm, horizon: int) -> TypeGuard[DPUCB]:
     )
 
 
-def deepest_row(algorithm: DPUCB, horizon: int) -> Row:
+def deepest_row(algorithm: DPUCB, horizon: int, tariff: Tariff = PURE) -> Row:
     """Return the row that is charged most by the trees of all arms.
 
     Arm 0 may release at the most counts. The real method is asked at the first counts, around every
@@ -51,12 +52,14 @@ def deepest_row(algorithm: DPUCB, horizon: int) -> Row:
         return Row(Fraction(0), 0, 0)
     count = np.arange(1, limit + 1, dtype=np.int32)
     first = count - (count & -count)
-    charge = released(algorithm, Rows(0, 0, 1))[2]
+    sizes = [2**level for level in range(limit.bit_length())]
+    charge = max(released(algorithm, Rows(0, size - 1, size), tariff)[2] for size in sizes)
     near_powers = {2**k + d for k in range(limit.bit_length()) for d in (-1, 0, 1)}
     probes = {n for n in near_powers | set(range(PROBES)) | {limit} if 1 <= n <= limit}
     for arm in range(algorithm.arms):
         for n in probes:
-            if released(algorithm, Rows(arm, n - 1, n)) != (int(first[n - 1]), n, charge):
+            *node, paid = released(algorithm, Rows(arm, n - 1, n), tariff)
+            if node != [int(first[n - 1]), n] or not paid <= charge:
                 raise Distrust(f"release at count {n} is not the node of a binary tree")
     probe_rules(algorithm, [range(1, limit + 1)] * algorithm.arms, horizon)
     changes = np.bincount(first, minlength=limit + 1)

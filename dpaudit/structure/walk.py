@@ -33,9 +33,10 @@ from dpaudit.core.algorithm import (
     Toss,
 )
 from dpaudit.core.canonical import Distrust, canonical, parameters
+from dpaudit.core.notions import PURE, Tariff
 from dpaudit.core.scores import RULES, winner_is_known
 from dpaudit.core.walk import FOREIGN, Place, begin, outcomes, said, shortened
-from dpaudit.structure.ledger import Row, Runs, add, charge_of
+from dpaudit.structure.ledger import Row, Runs, add, charge_of, heaviest
 
 EXERCISED = 200  # decisions by rules of dpaudit
 EXERCISES = 4  # of every rule of one's own
@@ -65,6 +66,7 @@ class Walk:
 
     algorithm: Algorithm
     horizon: int
+    tariff: Tariff = PURE
     worst: Row = Row(Fraction(0), 0, 0)
     seen: dict[Any, tuple[Node, Any]] = field(default_factory=dict)
     pending: list[tuple[int, int, Node]] = field(default_factory=list)
@@ -112,10 +114,11 @@ class Walk:
                 over = place.time + rounds >= self.horizon
                 answers: Iterable[Any] = [] if over else [place.rows(self.horizon)]
             case Release() | Accumulate() | Respond():
-                charge, rows = charge_of(request), request.rows
+                charge, rows = charge_of(request, self.tariff), request.rows
                 runs, largest, row = add(charges[rows.arm], rows, charge)
                 charges = (*charges[: rows.arm], runs, *charges[rows.arm + 1 :])
-                self.pay(Row(largest, rows.arm, row))
+                unit = self.tariff.unit
+                self.pay(Row(largest, rows.arm, row) if unit == 1 else heaviest(charges, unit))
                 shown = (type(request), canonical(request.register), canonical(rows), charge)
                 answers = [None]
             case Choose() | Keep():

@@ -19,6 +19,7 @@ from dpaudit import code
 from dpaudit import judging as engine
 from dpaudit.code import Judged
 from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.notions import Kind, Stated
 from dpaudit.errors import (
     Contradiction,
     DpauditError,
@@ -52,6 +53,8 @@ class Options:
     seed: int = 0
     budget: float | None = None
     runs: int | None = None
+    stated: Stated | None = None
+    """The claim, where it is about another notion than pure `epsilon`."""
 
     def __post_init__(self) -> None:
         for name in self.methods:
@@ -66,6 +69,11 @@ class Options:
                 require_integer(name, value, least)
         if self.budget is not None:
             require_positive("budget", self.budget)
+
+    @property
+    def claimed(self) -> Stated:
+        """What is said of the claim; the rest is the algorithm's own."""
+        return self.stated or Stated(self.epsilon)
 
     def spend(self, usual: float = BUDGET) -> float:
         """Return the seconds that may be spent; `usual` unless they were given."""
@@ -90,8 +98,9 @@ class Instance(Target):
 
     @property
     def accepts(self) -> dict[str, bool]:
-        """The parameters but epsilon, which is the claim."""
-        return {name: True for name in super().accepts if name != "epsilon"}
+        """The parameters but those of a notion, which are the claim."""
+        claims = {name for kind in Kind for name in kind.parameters}
+        return {name: True for name in super().accepts if name not in claims}
 
 
 @dataclass(frozen=True)
@@ -139,9 +148,7 @@ class Declared:
 
     def build(self, horizon: int, options: Options) -> Algorithm:
         """Return the algorithm that is judged."""
-        given: dict[str, Any] = dict(options.given)
-        if options.epsilon is not None and "epsilon" in self.target.accepts:
-            given["epsilon"] = options.epsilon
+        given = {**options.claimed.numbers(self.target.accepts), **options.given}
         return self.target.build(horizon, given, OFFERED)
 
     def judge(self, options: Options, to: Listener = NOBODY, certified: bool = False) -> Judged:
@@ -151,7 +158,7 @@ class Declared:
         report = engine.check(
             self.target,
             options.given,
-            epsilon=options.epsilon,
+            stated=options.claimed,
             horizon=options.horizon,
             exact_horizon=options.exact_horizon,
             methods=options.methods,

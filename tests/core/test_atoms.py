@@ -38,7 +38,7 @@ def test_functions_of_balls_hold_the_numbers():
         assert abs(float(getattr(BALL, name)(one)) - value) < 1e-12
 
 
-@pytest.mark.parametrize("law", [Laplace(2), Gaussian(2.0), NoNoise()])
+@pytest.mark.parametrize("law", [Laplace(2), Gaussian(variance=4.0), NoNoise()])
 def test_engines_know_the_laws_by_their_type(law):
     assert law.charge(Fraction(0)) == 0 and type(law) in NOISES
 

@@ -203,7 +203,7 @@ def test_a_law_that_is_not_known_has_no_lattice():
     with pytest.raises(Unsupported, match="Own noise has no lattice law"):
         on_grid(Release(0, rows, Own(1)), 4)
     assert type(on_grid(Release(0, rows, NoNoise()), 4).noise) is NoNoise
-    placed = on_grid(Release(0, rows, Gaussian(0.5), 2), 4).noise
+    placed = on_grid(Release(0, rows, Gaussian(variance=0.25), 2), 4).noise
     assert placed == DiscreteGaussian(Fraction(1, 4), Fraction(1, 8))
 
 

@@ -141,7 +141,7 @@ class OfOnesOwn(LazyDPUCB):
             case "plain":
                 return replace(right, noise=NoNoise())
             case "gauss":
-                return replace(right, noise=Gaussian(1.0))
+                return replace(right, noise=Gaussian(variance=1.0))
             case "history":
                 return replace(right, rows=Rows(rows.arm, 0, rows.stop))
             case "count":

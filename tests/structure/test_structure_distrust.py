@@ -165,7 +165,7 @@ class Odd(Fraction):
         (with_noise(shadowed), "more than its scale"),
         (with_noise(lambda scale: Laplace(Odd(scale))), "is a Odd"),
         (with_noise(lambda scale: Laplace(np.float64(scale))), "is a float64"),
-        (with_noise(lambda scale: Gaussian(float(scale))), "infinity"),
+        (with_noise(lambda scale: Gaussian(variance=float(scale))), "infinity"),
         (with_noise(lambda scale: NoNoise()), "infinity"),
     ],
 )

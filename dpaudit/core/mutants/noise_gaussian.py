@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from dpaudit.core.algorithm import Accumulate, Release, Rows
 from dpaudit.core.algorithms.lazy_dp_ucb import LazyDPUCB
+from dpaudit.core.arithmetic import exact
 from dpaudit.core.mutant import Sample
 from dpaudit.core.noise import Gaussian
 
@@ -20,4 +21,4 @@ class GaussianNoise(LazyDPUCB):
     def release(self, rows: Rows) -> Release | Accumulate:
         """Return the mean with normal noise whose deviation is the Laplace scale."""
         right = super().release(rows)
-        return replace(right, noise=Gaussian(right.noise.spread()))
+        return replace(right, noise=Gaussian(variance=exact(right.noise.spread()) ** 2))
