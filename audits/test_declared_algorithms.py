@@ -53,9 +53,13 @@ PUBLIC = [name for name in names() if not find(name).private]
 @pytest.mark.parametrize("name", PRIVATE)
 def test_private_algorithm_is_proved_at_full_size(name):
     algorithm = instance(name, HORIZON)
-    assert prove(algorithm, HORIZON).status is Status.PROVED
-    below = math.nextafter(EPSILON, 0.0)
-    assert prove(algorithm, HORIZON, epsilon=below).status is not Status.PROVED
+    finding = prove(algorithm, HORIZON)
+    assert finding.status is Status.PROVED
+    assert (finding.epsilon_upper, finding.horizon) == (EPSILON, HORIZON)
+    assert finding.certified
+    below = prove(algorithm, HORIZON, epsilon=math.nextafter(EPSILON, 0.0))
+    assert below.status is Status.SILENT
+    assert below.epsilon_upper == EPSILON
 
 
 @pytest.mark.parametrize("name", [name for name in PRIVATE if name != "dp_se"])

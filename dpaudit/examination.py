@@ -33,7 +33,8 @@ from dpaudit.subject.kinds import (
 )
 from dpaudit.subject.naming import subject_of
 from dpaudit.subject.places import Place, at_line, place_of
-from dpaudit.target import foreign
+from dpaudit.symbolic.subject import readable
+from dpaudit.target import foreign, resolve
 from dpaudit.verdict import Finding, Status
 
 GRACE = 3.0  # seconds beyond the budget until a process that does not answer is stopped
@@ -108,6 +109,8 @@ def _here(thing: Any, asked: Asked, to: Listener) -> Examined:
     root = Path(asked.root) if asked.root else Path.cwd()
     with chdir("."):  # what is looked at may go elsewhere, and is looked for again
         subject = subject_of(thing, root)
+    if isinstance(subject, Foreign) and isinstance(thing, str) and not asked.fixed:
+        _require_readable(subject.text, thing)
     if asked.declared is not None:
         _require_kind(subject, asked.target, asked.declared)
     options = subject.sizes(asked.options) if asked.fixed else subject.reach(asked.options)
@@ -136,6 +139,13 @@ def _here(thing: Any, asked: Asked, to: Listener) -> Examined:
         sources=sources_of(subject.text, subject.source, root) if asked.fixed else NO_SOURCES,
         certificate=judged.certificate,
     )
+
+
+def _require_readable(text: str, target: str) -> None:
+    """Raise what is wrong with a target that is no algorithm and no code in a file of one's own."""
+    if not readable(text):
+        resolve(target).build(engine.HORIZON, {}, engine.OFFERED)
+        raise InvalidArgument("TARGET", target, "is installed code, which is for `audit`.")
 
 
 def _require_kind(subject: Subject, target: str, declared: bool) -> None:

@@ -6,6 +6,7 @@ Every sentence says what was concluded and about which size; what no check cover
 from __future__ import annotations
 
 import math
+import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -36,6 +37,7 @@ ROUNDING = "rounding in floating-point samplers, "
 NOT_COVERED = "timing, and code that runs something else than the declaration"
 LONGEST_ROW = 40
 MARGIN = 22
+WIDTH = 100
 
 
 def console(quiet: bool) -> Console:
@@ -44,7 +46,7 @@ def console(quiet: bool) -> Console:
 
     out = Console(highlight=False, quiet=quiet)
     if not out.is_terminal:
-        out.width = 100
+        out.width = WIDTH
     return out
 
 
@@ -302,6 +304,37 @@ def known(finding: Finding) -> str:
 def conclusion(finding: Finding) -> str:
     """Return what a finding concludes and why."""
     return f"{known(finding)} {finding.reason}".strip()
+
+
+def typeset(words: str) -> str:
+    """Return text with inequalities as a page writes them."""
+    return words.replace("<=", "\u2264").replace(">=", "\u2265")
+
+
+def text(report: Report) -> str:
+    """Return a whole report as the terminal shows it."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    out = Console(file=StringIO(), width=WIDTH, highlight=False, no_color=True)
+    show_claim(out, report.claim)
+    for finding in report.findings:
+        show_finding(out, finding)
+    show_verdict(out, report, command(report.claim), None)
+    shown: StringIO = out.file  # type: ignore[assignment]
+    return shown.getvalue().rstrip("\n")
+
+
+def command(claim: Claim) -> str:
+    """Return the command line that judges a claim."""
+    words = ["python", "-m", "dpaudit", "check", claim.target, "--epsilon", f"{claim.epsilon:g}"]
+    words += ["--arms", str(claim.arms), "--horizon", str(claim.horizon)]
+    known = ("arms", "epsilon", "horizon")
+    for name, value in claim.parameters.items():
+        if name not in known:
+            words += ["--param", f"{name}={value}"]
+    return shlex.join(words)
 
 
 def _plain(text: str) -> str:

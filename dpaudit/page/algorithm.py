@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 import math
-import shlex
 from pathlib import Path
 
 from dpaudit import __version__
 from dpaudit.errors import InvalidArgument
-from dpaudit.judging import Claim, Report
+from dpaudit.judging import Report
 from dpaudit.output import PAGE, plain, require_writable, write_text
 from dpaudit.page import figures
 from dpaudit.page.bracket import bracket
@@ -22,7 +21,7 @@ from dpaudit.page.style import style
 from dpaudit.page.tables import folded, of_witness, streams, table
 from dpaudit.particulars import Details
 from dpaudit.replay import line
-from dpaudit.report import at_least, in_doubles, known, meaning
+from dpaudit.report import at_least, command, in_doubles, known, meaning, typeset
 from dpaudit.verdict import Finding, Status
 
 ROUNDING = (
@@ -179,11 +178,6 @@ def _known(finding: Finding) -> str:
     return typeset(known(finding))
 
 
-def typeset(words: str) -> str:
-    """Return text with inequalities as a page writes them."""
-    return words.replace("<=", "\u2264").replace(">=", "\u2265")
-
-
 def _witness(report: Report, details: Details) -> Markup | None:
     found = next((f.witness for f in report.findings if f.witness is not None), None)
     if found is not None:
@@ -247,14 +241,3 @@ def _replay(report: Report, details: Details) -> Markup:
             folded("witness.json", tag("pre", saved)),
         ]
     return join(parts)
-
-
-def command(claim: Claim) -> str:
-    """Return the command line that judges a claim."""
-    words = ["python", "-m", "dpaudit", "check", claim.target, "--epsilon", f"{claim.epsilon:g}"]
-    words += ["--arms", str(claim.arms), "--horizon", str(claim.horizon)]
-    known = ("arms", "epsilon", "horizon")
-    for name, value in claim.parameters.items():
-        if name not in known:
-            words += ["--param", f"{name}={value}"]
-    return shlex.join(words)

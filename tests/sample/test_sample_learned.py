@@ -149,6 +149,12 @@ def learned_report():
     return audit(whispers("learned"))
 
 
+@pytest.fixture(scope="module")
+def short_report():
+    """As many runs as it takes to train, test and stop between blocks."""
+    return audit(whispers("learned", runs=1200))
+
+
 def encoded(report) -> bytes:
     return msgspec.json.encode(plain(report))
 
@@ -162,31 +168,31 @@ def test_a_leak_spread_over_many_rounds_is_found_by_the_classifier_alone(learned
 
 
 @pytest.mark.parametrize(("jobs", "backend"), [(2, "processes"), (4, "threads")])
-def test_same_bytes_for_any_workers(learned_report, jobs: int, backend: str) -> None:
-    found = audit(whispers("learned"), Workers(jobs, backend))
-    assert encoded(found) == encoded(learned_report)
+def test_same_bytes_for_any_workers(short_report, jobs: int, backend: str) -> None:
+    found = audit(whispers("learned", runs=1200), Workers(jobs, backend))
+    assert encoded(found) == encoded(short_report)
 
 
 @pytest.mark.slow
-def test_same_bytes_on_a_dask_cluster(learned_report) -> None:
-    found = audit(whispers("learned"), Workers(2, "dask"))
-    assert encoded(found) == encoded(learned_report)
+def test_same_bytes_on_a_dask_cluster(short_report) -> None:
+    found = audit(whispers("learned", runs=1200), Workers(2, "dask"))
+    assert encoded(found) == encoded(short_report)
 
 
-def test_a_log_cut_anywhere_resumes_to_the_same_bytes(learned_report, tmp_path) -> None:
-    plan, path = whispers("learned"), tmp_path / "audit.log"
+def test_a_log_cut_anywhere_resumes_to_the_same_bytes(short_report, tmp_path) -> None:
+    plan, path = whispers("learned", runs=1200), tmp_path / "audit.log"
     log = BlockLog.start(str(path), plan.identity())
-    assert encoded(audit(plan, log=log)) == encoded(learned_report)
+    assert encoded(audit(plan, log=log)) == encoded(short_report)
     log.close()
     whole = path.read_bytes()
     for cut in (len(whole) // 3, len(whole) - 1):
         path.write_bytes(whole[:cut])
         log = BlockLog.resume(str(path), plan.identity())
-        assert encoded(audit(plan, log=log)) == encoded(learned_report)
+        assert encoded(audit(plan, log=log)) == encoded(short_report)
         log.close()
         assert path.read_bytes() == whole
     with pytest.raises(InvalidArgument, match="log of another audit: its events is different"):
-        BlockLog.resume(str(path), whispers("tables").identity())
+        BlockLog.resume(str(path), whispers("tables", runs=1200).identity())
 
 
 class Coins:

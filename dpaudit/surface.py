@@ -1,0 +1,227 @@
+"""What `import dpaudit` offers a script or a notebook: the commands as functions.
+
+TARGET is what the commands take: a name, `mutants/NAME`, `file.py:object`, `package.module:object`
+(foreign code runs in a process of its own); `check` and `prove` also take an object: an
+`Algorithm`, a class of them, a policy class or a function (stream, rng) -> actions. Results print
+as the terminal shows them; a report shows itself as a card in a notebook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dpaudit.judging import METHODS, Report
+
+if TYPE_CHECKING:
+    from dpaudit.core.simulate import SimulationResult
+    from dpaudit.verdict import Finding
+
+
+@dataclass(frozen=True)
+class CheckReport(Report):
+    """The verdict on a claim and the findings behind it, as text and as a card."""
+
+    def __str__(self) -> str:
+        from dpaudit.report import text
+
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        from dpaudit.page.card import card
+
+        return card(self)
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """What an audit concludes: `data` as `dpaudit audit --json` writes it."""
+
+    data: dict[str, Any]
+    lines: tuple[str, ...]
+    refuted: bool
+
+    @property
+    def lower(self) -> float:
+        """A lower bound on epsilon, wrong with at most the stated error."""
+        return float(self.data["lower"])
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+
+@dataclass(frozen=True)
+class RegretBounds:
+    """Regret bounds of one instance: `data` as `dpaudit bounds --json` writes it."""
+
+    data: dict[str, Any]
+
+    def __str__(self) -> str:
+        from dpaudit.regret_bounds.render import text
+
+        return text([self.data])
+
+
+def check(
+    target: Any,
+    epsilon: float | None = None,
+    *,
+    arms: int | None = None,
+    horizon: float | None = None,
+    exact_horizon: float | None = None,
+    method: str | Sequence[str] = METHODS,
+    budget: float | None = None,
+    seed: int = 0,
+    runs: float | None = None,
+    **parameters: Any,
+) -> CheckReport:
+    """Prove, hold or refute a privacy claim; return the report, whatever the verdict.
+
+    The same as `dpaudit check TARGET`: each check goes as far as the budget lets it (15 seconds, 30
+    for code). `epsilon` is the algorithm's own claim unless given; `horizon` may be written 1e6;
+    other keywords are parameters of the algorithm.
+    """
+    from dpaudit.examination import Asked, examine
+    from dpaudit.subject.kinds import Options
+
+    options = Options(
+        epsilon=epsilon,
+        given=parameters | ({} if arms is None else {"arms": arms}),
+        horizon=whole("horizon", horizon),
+        exact_horizon=whole("exact_horizon", exact_horizon),
+        methods=tuple(method.split(",") if isinstance(method, str) else method),
+        seed=seed,
+        budget=budget,
+        runs=whole("runs", runs),
+    )
+    found = examine(target, Asked(target if isinstance(target, str) else "", options)).report
+    if found.interrupted:
+        raise KeyboardInterrupt
+    return CheckReport(**vars(found))
+
+
+def prove(
+    target: Any,
+    epsilon: float | None = None,
+    *,
+    arms: int | None = None,
+    horizon: float | None = None,
+    budget: float | None = None,
+    **parameters: Any,
+) -> Finding:
+    """Prove a claim for every transcript up to a horizon, or say why not; never refutes.
+
+    From the declaration alone (`structure`), or from code by running it on symbols (`code`).
+    """
+    found = check(
+        target,
+        epsilon,
+        arms=arms,
+        horizon=horizon,
+        method=("structure", "code"),
+        budget=budget,
+        **parameters,
+    )
+    return found.findings[0]
+
+
+def audit(
+    target: str,
+    epsilon: float = 1.0,
+    *,
+    arms: int | None = None,
+    horizon: float | None = None,
+    error: float = 1e-3,
+    runs: float | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    **parameters: Any,
+) -> AuditReport:
+    """Audit real runs: refute a claim at a stated error, or stay silent; never proves.
+
+    The same as `dpaudit audit TARGET`; other keywords are parameters of a declared algorithm.
+    """
+    import argparse
+
+    from dpaudit.commands import audit as command
+    from dpaudit.process import START_SECONDS, answer
+
+    words = [target, "--epsilon", repr(epsilon), "--error", repr(error), "--seed", str(seed)]
+    words += ["--jobs", str(jobs)]
+    sizes = {"arms": arms, "horizon": whole("horizon", horizon), "runs": whole("runs", runs)}
+    for name, value in sizes.items():
+        words += [] if value is None else [f"--{name}", str(value)]
+    for name, value in parameters.items():
+        words += ["--param", f"{name}={value}"]
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    asked = vars(parser.parse_args(words))
+    found = answer(target, command.conducted, asked, START_SECONDS)
+    return AuditReport(found["report"], tuple(found["lines"]), found["refuted"])
+
+
+def simulate(
+    target: str,
+    env: str | None = None,
+    *,
+    means: Sequence[float] | None = None,
+    rewards: str = "bernoulli",
+    horizon: float = 10**6,
+    runs: float = 100,
+    seed: int = 0,
+    jobs: int = 1,
+    **parameters: Any,
+) -> SimulationResult:
+    """Run an algorithm many times: regret, pull counts, releases; the same seed, the same result.
+
+    `env` is C1, C2, C3, C4 or regimes (default C2), or give the `means` of the arms.
+    """
+    from dpaudit.core.environments import named, of_means
+    from dpaudit.errors import InvalidArgument
+    from dpaudit.simulation import Simulation
+
+    if env is not None and means is not None:
+        raise InvalidArgument("means", tuple(means), "cannot be combined with env.")
+    found = named(env or "C2", rewards) if means is None else of_means(tuple(means), rewards)
+    work = Simulation(target, parameters, found.means, rewards)
+    return work.run(whole("horizon", horizon), whole("runs", runs), seed, jobs)
+
+
+def bounds(
+    env: str | None = None,
+    *,
+    means: Sequence[float] | None = None,
+    epsilon: float = 1.0,
+    horizon: float = 10**7,
+    alpha: float = 3.1,
+    algorithms: Sequence[str] = ("adap_ucb", "adap_klucb", "dp_se", "dp_ucb"),
+    runs: float = 0,
+    seed: int = 0,
+    jobs: int = 1,
+) -> RegretBounds:
+    """Return what privacy must cost in regret, and what algorithms guarantee, on Bernoulli arms.
+
+    The same as `dpaudit bounds`; with `runs`, simulated regret beside the bounds.
+    """
+    from dpaudit.core.environments import named
+    from dpaudit.errors import InvalidArgument
+    from dpaudit.regret_bounds.bound import bernoulli
+    from dpaudit.regret_bounds.document import describe
+    from dpaudit.regret_bounds.table import Setting
+
+    if env is not None and means is not None:
+        raise InvalidArgument("means", tuple(means), "cannot be combined with env.")
+    shown = env or "C2" if means is None else ", ".join(f"{mean:g}" for mean in means)
+    instance = bernoulli(named(env or "C2").means if means is None else tuple(means))
+    setting = Setting(epsilon, whole("horizon", horizon), alpha)
+    return RegretBounds(
+        describe(shown, instance, setting, algorithms, whole("runs", runs), seed, jobs)
+    )
+
+
+def whole(name: str, value: float | None) -> Any:
+    """Return a whole number that may be written as 1e6; None stays."""
+    from dpaudit.parsing import integer
+
+    return None if value is None else integer(name, repr(value))
