@@ -187,8 +187,22 @@ class BetaDraw(Rule):
         return np.argmax(rng.beta(mean * self.n + 1, (1 - mean) * self.n + 1), axis=-1)
 
 
-RULES = (Affine, KLBound, PrivateKLBound, Imed, BetaDraw)
-KNOWN_WINNERS = (Score.winner, Imed.winner, BetaDraw.winner)
+@dataclass(frozen=True)
+class GaussianDraw(Rule):
+    """Thompson's rule: arg max of a draw from N(x + shift, deviation^2)."""
+
+    deviation: Any
+    shift: Any = 0
+
+    def winner(self, x: Any, rng: np.random.Generator) -> Any:
+        """Draw once per arm and return the position of the largest draw."""
+        mean = x + self.shift
+        return np.argmax(rng.normal(mean, np.broadcast_to(self.deviation, mean.shape)), axis=-1)
+
+
+DRAWS = (BetaDraw, GaussianDraw)
+RULES = (Affine, KLBound, PrivateKLBound, Imed, *DRAWS)
+KNOWN_WINNERS = (Score.winner, Imed.winner, BetaDraw.winner, GaussianDraw.winner)
 
 
 def winner_is_known(rule: Rule) -> bool:

@@ -86,7 +86,7 @@ def _require_sane(rule: scores.Rule, arms: int) -> None:
         if value is None and name == "epsilon":
             continue
         numbers = _require_numbers(value, f"{type(rule).__name__}'s {name}", arms)
-        if name in ("scale", "n", "epsilon") and not (numbers > 0).all():
+        if name in ("scale", "n", "epsilon", "deviation") and not (numbers > 0).all():
             raise Unsupported(f"{type(rule).__name__} has a {name} that is not positive.")
         if name == "level" and not (numbers >= 0).all():
             raise Unsupported(f"{type(rule).__name__} has a negative level.")

@@ -30,6 +30,7 @@ from dpaudit.core.canonical import Distrust
 from dpaudit.core.noise import Noise
 from dpaudit.core.scores import (
     BetaDraw,
+    GaussianDraw,
     Imed,
     KLBound,
     PrivateKLBound,
@@ -210,6 +211,8 @@ def _wins(rule: Any) -> str:
         return "the smallest index wins, a tie goes to the first arm"
     if isinstance(rule, BetaDraw):
         return "every arm draws from a Beta law around its value; the largest draw wins"
+    if isinstance(rule, GaussianDraw):
+        return "every arm draws from a Gaussian law around its value; the largest draw wins"
     return "the largest index wins, a tie goes to the first arm"
 
 

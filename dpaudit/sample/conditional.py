@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.lockstep import decisions
 from dpaudit.core.perstep import PerStep
-from dpaudit.core.scores import BetaDraw
+from dpaudit.core.scores import DRAWS
 from dpaudit.sample.runs import History
 from dpaudit.sample.streams import Pair
 from dpaudit.sample.transcript import Numbers, Transcripts, transcripts
@@ -35,7 +35,7 @@ def scorable(algorithm: Algorithm, horizon: int) -> bool:
     first = climbing.numbers_of(np.ones((1, algorithm.arms), dtype=np.int64))[0]
     if climbing.coins[first] is not None or climbing.due[first] >= 0:
         return False
-    return not isinstance(climbing.places[first].rule, BetaDraw)
+    return not isinstance(climbing.places[first].rule, DRAWS)
 
 
 def log_ratios(told: Transcripts, pair: Pair) -> Numbers:

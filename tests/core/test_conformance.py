@@ -54,6 +54,9 @@ class Tape:
     def beta(self, a, b):
         return self.other.beta(a, b)
 
+    def normal(self, loc=0.0, scale=1.0, size=None):
+        return self.other.normal(loc, scale, size)
+
     def random(self, size=None):
         return self.other.random(size)
 

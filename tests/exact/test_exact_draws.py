@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from scipy import integrate, stats
 
 from dpaudit.core.algorithms import load
+from dpaudit.core.episodes import DoublingEpisodes
+from dpaudit.core.scores import GaussianDraw
+from dpaudit.errors import Unsupported
 from dpaudit.exact import likelihood, worst_loss
 from dpaudit.exact.floats.draws import DRAWS_ERROR, exceeds
 from dpaudit.exact.paths import all_paths
@@ -106,3 +110,69 @@ def test_the_largest_loss_over_binary_streams():
     assert not found.loss.certified
     assert 0 < found.loss.lower <= 1
     assert DRAWS_ERROR < 1e-7
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sharp(DoublingEpisodes):
+    """Draws that hardly spread."""
+
+    def rule(self, pulls, time, m):
+        return GaussianDraw(m.number(0.05))
+
+
+def gaussian_chain(rewards, epsilon, arms_after):
+    """P(0, 1, *arms_after) of dp_gaussian_ts by nested quadrature: the register of arm 1 is held.
+
+    Every later play is of arm 0 but the last, so arm 0 has a fresh register at every decision.
+    """
+    batches = [(rewards[0], 0.5)]
+    start, n = 2, 1
+    for _ in arms_after[:-1]:
+        batches.append((np.mean(rewards[start : start + n]), n))
+        start, n = start + n, 2 * n
+    time = 3
+    factors = []
+    for number, (centre, n) in enumerate(batches):
+        log_t = math.log(time)
+        variance = [log_t * (1 / k + 2 / (epsilon * k) ** 2) for k in (n, 0.5)]
+        factors.append((centre, 1 / (epsilon * n), math.sqrt(sum(variance)), arms_after[number]))
+        time += max(1, int(2 * n))
+
+    def inner(x1):
+        value = 1.0
+        for centre, scale, spread, arm in factors:
+            sign = 1 if arm == 0 else -1
+
+            def density(x0, c=centre, b=scale, s=spread, g=sign):
+                return stats.laplace.pdf(x0, c, b) * stats.norm.cdf(g * (x0 - x1) / s)
+
+            ends = (centre - 40 * scale, centre, centre + 40 * scale)
+            value *= sum(integrate.quad(density, *ends[i : i + 2])[0] for i in (0, 1))
+        return value * stats.laplace.pdf(x1, rewards[1], 2 / epsilon)
+
+    ends = (rewards[1] - 80 / epsilon, rewards[1], rewards[1] + 80 / epsilon)
+    return sum(integrate.quad(inner, *ends[i : i + 2], epsabs=1e-10)[0] for i in (0, 1))
+
+
+@pytest.mark.parametrize(
+    ("rewards", "after"),
+    [((1.0, 0.0, 0.5), (1,)), ((0.0, 1.0, 1.0, 0.5), (0, 1)), ((1.0, 0.25, 0.0, 1.0, 1.0), (0, 0))],
+)
+def test_gaussian_draws_by_nested_quadrature(rewards, after):
+    epsilon = 2.0
+    algorithm = load("dp_gaussian_ts", arms=2, epsilon=epsilon)
+    actions = [0, 1, *after][: len(rewards)]
+    actions += [after[-1]] * (len(rewards) - len(actions))
+    found = likelihood(algorithm, actions, rewards, "float")
+    wanted = math.log(gaussian_chain(rewards, epsilon, after))
+    assert found.log_lower - 1e-7 <= wanted <= found.log_upper + 1e-7
+    assert found.log_upper - found.log_lower < 1e-6
+
+
+def test_gaussian_likelihoods_sum_to_one_and_a_tiny_one_is_refused():
+    algorithm, stream = load("dp_gaussian_ts", arms=2), np.array([1.0, 0.0, 1.0, 0.0, 1.0, 1.0])
+    sequences = {tuple(map(int, path.actions)) for path in all_paths(algorithm, 6)}
+    values = [likelihood(algorithm, actions, stream, "float").middle for actions in sequences]
+    assert math.fsum(values) == pytest.approx(1.0, abs=1e-9)
+    with pytest.raises(Unsupported, match="too small for the nodes"):
+        likelihood(Sharp(arms=2, epsilon=100.0), [0, 1, 0], [0.0, 1.0, 0.0], "float")

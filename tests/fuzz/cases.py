@@ -46,7 +46,17 @@ RESPONSES = (
     (Fraction(1), Fraction(1, 2)),
 )
 EXPLORED = ((Fraction(1, 3),), (Fraction(1, 8), Fraction(1, 2)), (0, Fraction(2, 5)), (1,))
-KINDS = ("affine", "affine", "affine", "kl", "private kl", "imed", "private imed", "beta")
+KINDS = (
+    "affine",
+    "affine",
+    "affine",
+    "kl",
+    "private kl",
+    "imed",
+    "private imed",
+    "beta",
+    "gaussian",
+)
 
 
 def rarely(draw: Any, tame: Any, wild: Any, chance: int = 4) -> Any:
@@ -65,7 +75,7 @@ def indices(draw: Any, arms: int) -> Index:
 
     shift = numbers(SHIFTS)
     scale = rarely(draw, st.just(1), st.sampled_from((2, Fraction(1, 2), 0.75)))
-    level = numbers((0.25, 1, Fraction(1, 2), 2)) if "kl" in kind else 1
+    level = numbers((0.25, 1, Fraction(1, 2), 2)) if "kl" in kind or kind == "gaussian" else 1
     return Index(kind, shift, scale, level, draw(st.sampled_from((0, 0, 1, 0.5))))
 
 

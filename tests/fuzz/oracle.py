@@ -28,7 +28,7 @@ from dpaudit.core.algorithm import (
 )
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.noise import Gaussian, NoNoise
-from dpaudit.core.scores import BetaDraw, Score
+from dpaudit.core.scores import DRAWS, Score
 
 SURE = (NoNoise, Respond)  # values that are listed, not integrated over
 DEEPEST = 3  # integrals inside one another
@@ -107,7 +107,7 @@ class Integral:
         self.decisions = [(*d, {i for group in d[2] for i in group}) for d in path.decisions]
         choices = [d[0] for d in path.decisions if isinstance(d[0], Choose)]
         rules = [choice.rule(FLOAT) for choice in choices]
-        if any(isinstance(it, BetaDraw | Gaussian) for it in (*rules, *self.noises)):
+        if any(isinstance(it, (*DRAWS, Gaussian)) for it in (*rules, *self.noises)):
             raise Declined("Gaussian noise or a rule that draws")
         self.kinks = [0.0, 1.0]
         for rule, choice in zip(rules, choices, strict=True):

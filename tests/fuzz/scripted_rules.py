@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 
 from dpaudit.core.arithmetic import Arithmetic
-from dpaudit.core.scores import Affine, BetaDraw, Imed, KLBound, PrivateKLBound, Rule, Score
+from dpaudit.core.scores import (
+    Affine,
+    BetaDraw,
+    GaussianDraw,
+    Imed,
+    KLBound,
+    PrivateKLBound,
+    Rule,
+    Score,
+)
 
 Numbers = Any  # a number, or one per arm
 
@@ -61,6 +70,8 @@ class Ruled:
                 return Imed(pulls, shift, scale, m.number(1))
             case "beta":
                 return BetaDraw(pulls, shift)
+            case "gaussian":
+                return GaussianDraw(level, shift)
         return OWN[index.kind](np.asarray(index_floats(index.shift, self.arms), dtype=float))
 
 

@@ -1,10 +1,12 @@
 """Thompson's rule on released means, in doubles: both registers on nodes, each decision a matrix.
 
-Given the registers, the arms' draws are independent Beta variables, so that a decision is no
-threshold but a factor P(one draw exceeds the other), smooth in both registers but where a mean is
-clipped. A register becomes a discrete measure: Gauss nodes between the points where something
-bends (clipping, its centres), and the tails beyond the last of them, on which every factor is
-constant. P(one exceeds the other) is an integral over (0, 1), by the double exponential rule.
+Given the registers, the arms' draws are independent Beta or Gaussian variables, so that a decision
+is no threshold but a factor P(one draw exceeds the other), smooth in both registers but where a
+mean is clipped. A register becomes a discrete measure: Gauss nodes between the points where
+something bends (clipping, its centres), and the tails beyond the last of them, on which every
+factor is constant, or which are too light to matter (Gaussian draws: nothing is clipped, so nodes
+go on to `REACH` noise scales). For Beta draws P(one exceeds the other) is an integral over (0, 1),
+by the double exponential rule; for Gaussian draws it is a normal distribution function.
 """
 
 from __future__ import annotations
@@ -16,11 +18,11 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, betaln
+from scipy.special import betainc, betaln, ndtr
 
 from dpaudit.core.algorithm import Choose
 from dpaudit.core.arithmetic import FLOAT
-from dpaudit.core.scores import BetaDraw
+from dpaudit.core.scores import DRAWS, GaussianDraw
 from dpaudit.errors import Unsupported
 from dpaudit.exact.algebra import Algebra, Curve
 from dpaudit.exact.region import Region
@@ -30,6 +32,8 @@ Array = NDArray[np.float64]
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(20)
 DRAWS_ERROR = 1e-8  # of a log-likelihood; ten times the largest that was measured by quadrature
 MOST_PULLS = 20_000  # of a batch: beyond, the draws are too sharp for the rule's nodes
+REACH = 40.0  # noise scales around a centre, beyond which lies less than e^-40 of a release
+LEAST = 1e-6  # a likelihood whose logarithm the mass beyond leaves alone
 
 
 @dataclass(frozen=True)
@@ -73,23 +77,41 @@ class Draws(Algebra[Array]):
 
     def __init__(self, chain: Chain, centres: Mapping[int, float]) -> None:
         bends: dict[Kind, set[float]] = {}
-        sharpest = 1.0
+        sharpest, widest = 1.0, 0.25
         for stage in chain.stages:
             for position, episode in _shown(stage):
-                n, shift = _law(stage, position)
-                sharpest = max(sharpest, n)
-                found = bends.setdefault(chain.kind(episode), set())
-                found.update((centres[episode], -shift, 1 - shift))
+                kind, centre = chain.kind(episode), centres[episode]
+                if _gaussian(stage):
+                    reach = REACH / float(kind.rate)
+                    sharpest = max(sharpest, _gaussian_law(stage, position)[0] ** -2)
+                    found, widest = (centre - reach, centre, centre + reach), np.inf
+                else:
+                    n, shift = _law(stage, position)
+                    sharpest, found = max(sharpest, n), (centre, -shift, 1 - shift)
+                bends.setdefault(kind, set()).update(found)
+        self.cut = widest == np.inf
         self.measures = {
-            kind: Measure(kind, _edges(kind, it, sharpest)) for kind, it in bends.items()
+            kind: Measure(kind, _edges(kind, it, sharpest, widest)) for kind, it in bends.items()
         }
 
     def duel(self, chain: Chain, stage: Stage) -> Drawing:
         """Return a stage's matrix."""
+        if _gaussian(stage):
+            return self._gaussian_duel(chain, stage)
         held, fresh = (self._parameters(chain, stage, *it) for it in _shown(stage))
         sharpest = max(_law(stage, position)[0] for position, _ in _shown(stage))
         wins = exceeds(held[1], fresh[1], sharpest)
         return Drawing(held[0], fresh[0], wins)
+
+    def _gaussian_duel(self, chain: Chain, stage: Stage) -> Drawing:
+        """Return the matrix of P(N(held, .) > N(fresh, .)) at the nodes."""
+        kinds = [chain.kind(episode) for _, episode in _shown(stage)]
+        laws = [_gaussian_law(stage, position) for position, _ in _shown(stage)]
+        held, fresh = (
+            self.measures[kind].x + shift for kind, (_, shift) in zip(kinds, laws, strict=True)
+        )
+        spread = np.hypot(laws[0][0], laws[1][0])
+        return Drawing(kinds[0], kinds[1], ndtr((held[:, None] - fresh) / spread))
 
     def _parameters(
         self, chain: Chain, stage: Stage, position: int, episode: int
@@ -123,7 +145,10 @@ class Draws(Algebra[Array]):
     def log_total(self, function: Array, kind: Kind, centre: Fraction) -> float:
         """Return the logarithm of the integral."""
         with np.errstate(divide="ignore"):
-            return float(np.log(function @ self.measures[kind].masses(centre)))
+            found = float(np.log(function @ self.measures[kind].masses(centre)))
+        if self.cut and found < np.log(LEAST):
+            raise Unsupported("The likelihood is too small for the nodes of Gaussian draws.")
+        return found
 
     def curve(self, function: Array, kind: Kind) -> Curve:
         """Raise: no theorem reduces the streams of Thompson's rule to few."""
@@ -133,7 +158,7 @@ class Draws(Algebra[Array]):
 def drawn(region: Region) -> bool:
     """Tell whether every decision of a region is Thompson's."""
     requests = [decision.request for decision in region.decisions]
-    return all(isinstance(it, Choose) and type(it.rule(FLOAT)) is BetaDraw for it in requests)
+    return all(isinstance(it, Choose) and type(it.rule(FLOAT)) in DRAWS for it in requests)
 
 
 def exceeds(first: tuple[Array, Array], second: tuple[Array, Array], sharpest: float) -> Array:
@@ -167,10 +192,21 @@ def _law(stage: Stage, position: int) -> tuple[float, float]:
     return n, shift
 
 
-def _edges(kind: Kind, bends: set[float], sharpest: float) -> Array:
+def _gaussian(stage: Stage) -> bool:
+    return isinstance(stage.request.rule(FLOAT), GaussianDraw)
+
+
+def _gaussian_law(stage: Stage, position: int) -> tuple[float, float]:
+    rule = stage.request.rule(FLOAT)
+    both = (rule.deviation, rule.shift)  # type: ignore[attr-defined]
+    deviation, shift = (float(np.broadcast_to(it, 2)[position]) for it in both)
+    return deviation, shift
+
+
+def _edges(kind: Kind, bends: set[float], sharpest: float, most: float) -> Array:
     """Return the edges of the panels: every bend, none wider than noise and draws allow."""
     found = np.array(sorted(bends))
-    widest = min(2 / float(kind.rate), 0.25, 3 / np.sqrt(sharpest))
+    widest = min(2 / float(kind.rate), most, 3 / np.sqrt(sharpest))
     parts = [
         np.linspace(a, b, max(int(np.ceil((b - a) / widest)), 1), endpoint=False)
         for a, b in zip(found[:-1], found[1:], strict=True)
