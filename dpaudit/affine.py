@@ -35,7 +35,7 @@ def judged(target: Target, source: Any, budget: float, late: bool = False) -> Fi
 
     Where a charge is too large only `late`, most of the budget goes to the search on long runs.
     """
-    from dpaudit.horizons import HUNT_SHARE, judge, sizes
+    from dpaudit.exact.horizons import HUNT_SHARE, judge, sizes
     from dpaudit.symbolic.declared import read_off
     from dpaudit.symbolic.guard import side_by_side
     from dpaudit.symbolic.run import Escape

@@ -47,7 +47,7 @@ FAILED = 2
 PATIENCE = 1.0  # seconds beyond its share until a check that does not look at the clock is stopped
 ENGINES = {
     "structure": "dpaudit.structure",
-    "exact": "dpaudit.horizons",
+    "exact": "dpaudit.exact.horizons",
     "code": "dpaudit.symbolic.prove",
     "sample": "dpaudit.sample.audit",
 }
@@ -211,7 +211,7 @@ class Case:
 
     def exact(self, budget: float) -> list[Finding]:
         """Compute likelihoods at the asked horizon, or at as large ones as the budget allows."""
-        from dpaudit.horizons import Interrupted, judge, sizes
+        from dpaudit.exact.horizons import Interrupted, judge, sizes
 
         if self.claim.notion is not None:
             return [self.unjudged("exact")]

@@ -124,7 +124,7 @@ def replay(
     witness: Witness, path: Path, target: str | None = None, epsilon: float | None = None
 ) -> Replayed:
     """Recompute a witness that was read from `path` and judge it against the claim."""
-    from dpaudit.horizons import fresh
+    from dpaudit.exact.horizons import fresh
 
     if epsilon is not None:
         require_positive("epsilon", epsilon)
@@ -170,7 +170,7 @@ def replayed(path: Path, target: str | None = None, epsilon: float | None = None
     if target is None or not foreign(target):
         return inside(lambda kind, data: None, **asked)
     read(path)  # what is wrong with the file needs no process to say so
-    found = call(Call(target, f"{__name__}:inside", asked, ("dpaudit.horizons",)))
+    found = call(Call(target, f"{__name__}:inside", asked, ("dpaudit.exact.horizons",)))
     return msgspec.convert(found, Replayed, strict=False)
 
 

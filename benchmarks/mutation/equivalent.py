@@ -68,7 +68,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("dpaudit/exact/balls/piecewise.py", "Piecewise.times", "(c / bend)"): (
         "the ball of `bend` is that of its inverse"
     ),
-    ("dpaudit/exact/balls/elimination.py", "Eliminations.__init__", "if (any((run[:-1]"): (
+    ("dpaudit/exact/balls/differences.py", "Differences.__init__", "if (any((run[:-1]"): (
         "runs of different lengths differ before their last elimination"
     ),
     ("dpaudit/code.py", "_Case.exact", "late = (lead is not None)"): SOONER,

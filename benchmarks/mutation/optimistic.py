@@ -316,19 +316,19 @@ OPTIMISTIC: list[tuple[str, str, str, str]] = [
         "let another instance speak for the claimed one",
     ),
     (
-        "dpaudit/horizons.py",
+        "dpaudit/exact/horizons.py",
         'whole = found.loss.certified and found.complete and found.streams == "real"',
         "whole = found.loss.certified and found.complete",
         "take binary streams for all streams",
     ),
     (
-        "dpaudit/horizons.py",
+        "dpaudit/exact/horizons.py",
         'whole = found.loss.certified and found.complete and found.streams == "real"',
         'whole = found.complete and found.streams == "real"',
         "let a floating-point maximum hold",
     ),
     (
-        "dpaudit/horizons.py",
+        "dpaudit/exact/horizons.py",
         "upper < math.inf and exact(upper) <= exact(self.epsilon)",
         "found.loss.lower <= self.epsilon",
         "let a lower end below the claim hold",

@@ -9,9 +9,9 @@ from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import WorstLoss, likelihood, worst_loss
 from dpaudit.exact.clock import Clock, OutOfTime
+from dpaudit.exact.horizons import sizes, upper_bound
 from dpaudit.exact.witness import loss_between
 from dpaudit.exact.worst import every_step
-from dpaudit.horizons import sizes, upper_bound
 from dpaudit.particulars import LossAt, PositionLosses
 from dpaudit.verdict import Witness
 

@@ -12,21 +12,24 @@ loss can exceed it, and the two enclose epsilon*.
 from __future__ import annotations
 
 import math
-import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.canonical import Distrust
 from dpaudit.errors import Unsupported
 from dpaudit.exact import conditions
+from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.likelihood import estimate
 from dpaudit.exact.paths import Path, path_through, require_shown
 from dpaudit.exact.region import Region, region_of
-from dpaudit.exact.result import Streams, WorstLoss
-from dpaudit.exact.step_witness import pair_of_step
-from dpaudit.exact.witness import witness_of
+from dpaudit.exact.search import Question, WorstLoss
+from dpaudit.exact.witness import pair_of_step, witness_of
+from dpaudit.structure.ledger import rounded_up
+from dpaudit.structure.prove import bound
 from dpaudit.verdict import Enclosure
 
 _LEDGER_SECONDS = 10.0
@@ -34,17 +37,17 @@ _LEDGER_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Climbed:
-    """A step that was attained, and the largest charge of the releases met on the way."""
+    """A step that is attained on a path: its episode, where all others are, its log-likelihoods."""
 
-    high: float  # the log-likelihoods of the step, larger and smaller
-    low: float
-    error: float  # of either
-    charge: float
+    path: Path
+    region: Region
     decisions: tuple[int, ...]
     episode: int
     background: int
-    path: Path
-    region: Region
+    high: float
+    low: float
+    error: float  # of either
+    charge: float  # the largest of the releases met on the way
     prefixes: int
 
     @property
@@ -52,79 +55,38 @@ class Climbed:
         """The log ratio."""
         return self.high - self.low
 
-
-@dataclass(frozen=True)
-class _Step:
-    high: float
-    low: float
-    error: float
-    decisions: tuple[int, ...]
-    episode: int
-    background: int
-
     @property
     def attained(self) -> float:
         """The loss less what its log-likelihoods may be off by."""
-        return self.high - self.low - 2 * self.error
+        return self.loss - 2 * self.error
 
 
-def climb(
-    algorithm: Algorithm, horizon: int, width: int = 4, budget: float | None = None
-) -> Climbed:
-    """Return the largest loss found by extending the steepest prefixes up to the horizon."""
-    return _Climb(algorithm, horizon, width, budget).run()
+class Climb:
+    """Prefixes of a declaration up to a horizon."""
 
+    def __init__(self, algorithm: Algorithm, horizon: int) -> None:
+        self.algorithm, self.horizon = algorithm, horizon
+        self.prefixes, self.charge = 0, 0.0
 
-class _Climb:
-    def __init__(
-        self, algorithm: Algorithm, horizon: int, width: int, budget: float | None
-    ) -> None:
-        self.algorithm, self.horizon, self.width = algorithm, horizon, width
-        self.deadline = None if budget is None else time.perf_counter() + budget
-        self.visited = 0
-        self.charge = 0.0
-
-    def run(self) -> Climbed:
-        beam: list[_Step] = []
-        best: _Step | None = None
+    def run(self, width: int, clock: Clock) -> Iterator[Climbed]:
+        """Yield the steepest step on the prefixes of one decision, of two, and so on."""
+        beam: list[Climbed] = []
         prefixes: list[tuple[int, ...]] = [()]
-        while prefixes and not self._late():
-            found: dict[tuple[object, ...], _Step] = {}
+        while prefixes and not clock.late:
+            found: dict[tuple[object, ...], Climbed] = {}
             for decisions in prefixes:
                 # up to ties, paths that differ in the names of their arms are equally likely
                 for arm in range(min(self.algorithm.arms, max(decisions, default=-1) + 2)):
-                    longer = (*decisions, arm)
                     wanted = {(s.episode, s.background) for s in beam if s.decisions == decisions}
-                    for step in self._extended(longer, wanted):
+                    for step in self._extended((*decisions, arm), wanted):
                         found[step.decisions, step.episode, step.background] = step
-            steps = sorted(found.values(), key=lambda step: step.attained, reverse=True)
-            beam = steps[: self.width]
-            if beam and (best is None or beam[0].attained > best.attained):
-                best = beam[0]
-            kept = dict.fromkeys(step.decisions for step in beam)
-            prefixes = [decisions for decisions in kept if self._goes_on(decisions)]
-        if best is None:
-            raise Unsupported("No release enters a decision within the horizon.")
-        path = path_through(self.algorithm, self._stop(best.decisions), best.decisions)
-        region = region_of(path)
-        return Climbed(
-            best.high,
-            best.low,
-            best.error,
-            self.charge,
-            best.decisions,
-            best.episode,
-            best.background,
-            path,
-            region,
-            self.visited,
-        )
+            beam = sorted(found.values(), key=lambda step: step.attained, reverse=True)[:width]
+            yield from beam[:1]
+            kept = {step.decisions: step.path.horizon for step in beam}
+            prefixes = [decisions for decisions, stop in kept.items() if stop < self.horizon]
 
-    def _late(self) -> bool:
-        return self.deadline is not None and time.perf_counter() > self.deadline
-
-    def _stop(self, decisions: tuple[int, ...]) -> int:
-        """Return the longest horizon that needs no further decision."""
+    def _longest(self, decisions: tuple[int, ...]) -> Path:
+        """Return the path of the longest horizon that needs no further decision."""
         low, high = self.algorithm.arms, self.horizon
         while low < high:
             middle = (low + high + 1) // 2
@@ -133,47 +95,31 @@ class _Climb:
                 low = middle
             except StopIteration:
                 high = middle - 1
-        return low
+        return path_through(self.algorithm, low, decisions)
 
-    def _goes_on(self, decisions: tuple[int, ...]) -> bool:
-        return self._stop(decisions) < self.horizon
-
-    def _extended(self, decisions: tuple[int, ...], wanted: set[tuple[int, int]]) -> list[_Step]:
-        path = path_through(self.algorithm, self._stop(decisions), decisions)
+    def _extended(self, decisions: tuple[int, ...], wanted: set[tuple[int, int]]) -> list[Climbed]:
+        path = self._longest(decisions)
         require_shown(self.algorithm, path)
         region = region_of(path)
         if len(region.decisions) < len(decisions):
             raise Unsupported("A decision follows another without a play between them.")
-        self.visited += 1
+        self.prefixes += 1
         check = conditions.check(region)
         if not check.hold:
             raise Unsupported(check.reason)
         before = region.decisions[-2].shown if len(region.decisions) > 1 else ()
         known = {i for group in before for i in group}
         fresh = {i for group in region.decisions[-1].shown for i in group} - known
-        pairs = wanted | {(index, background) for index in fresh for background in (0, 1)}
         found = []
-        for index, background in sorted(pairs):
+        for index, background in sorted(wanted | {(i, b) for i in fresh for b in (0, 1)}):
             episode = region.episodes[index]
             # what it charges for one reward
             self.charge = max(self.charge, float(episode.noise.charge(1 / episode.divisor)))
-            try:
-                low, high, error = self._logs(region, index, background)
-            except Unsupported:  # too unlikely for doubles: not followed further
-                continue
-            found.append(_Step(high, low, error, decisions, index, background))
+            with suppress(Unsupported):  # too unlikely for doubles: not followed further
+                low, high, error = _logs(region, index, background)
+                at = (path, region, decisions, index, background)
+                found.append(Climbed(*at, high, low, error, self.charge, self.prefixes))
         return found
-
-    def _logs(self, region: Region, index: int, background: int) -> tuple[float, float, float]:
-        """Return the log-likelihoods before and after the step, and the larger of their errors."""
-        lengths = np.array([float(len(episode)) for episode in region.episodes])
-        sums = lengths * background
-        found = []
-        for s in _move(region, index, background):
-            sums[index] = s
-            found.append(estimate(region, region.means(sums)))
-        (low, low_error), (high, high_error) = found
-        return low, high, max(low_error, high_error)
 
 
 def _move(region: Region, index: int, background: int) -> tuple[float, float]:
@@ -181,39 +127,47 @@ def _move(region: Region, index: int, background: int) -> tuple[float, float]:
     return (0.0, 1.0) if background == 1 else (length, length - 1)
 
 
-def climbed_loss(
-    algorithm: Algorithm, horizon: int, streams: Streams, budget: float | None, floor: float
-) -> WorstLoss | None:
-    """Enclose epsilon* between a climb and the ledger's charges; None where there is no climb."""
-    from dpaudit.core.canonical import Distrust
-    from dpaudit.structure.ledger import rounded_up
-    from dpaudit.structure.prove import bound
+def _logs(region: Region, index: int, background: int) -> tuple[float, float, float]:
+    """Return the log-likelihoods before and after the step, and the larger of their errors."""
+    sums = np.array([float(len(episode)) for episode in region.episodes]) * background
+    found = []
+    for s in _move(region, index, background):
+        sums[index] = s
+        found.append(estimate(region, region.means(sums)))
+    (low, low_error), (high, high_error) = found
+    return low, high, max(low_error, high_error)
 
-    began = time.perf_counter()
+
+def climb(algorithm: Algorithm, horizon: int, width: int = 4, clock: Clock = ENDLESS) -> Climbed:
+    """Return the largest loss found by extending the steepest prefixes up to the horizon."""
+    climbing = Climb(algorithm, horizon)
+    found = max(climbing.run(width, clock), key=lambda step: step.attained, default=None)
+    if found is None:
+        raise Unsupported("No release enters a decision within the horizon.")
+    return found
+
+
+def climbed_loss(asked: Question) -> WorstLoss | None:
+    """Enclose epsilon* between a climb and the ledger's charges; None where there is no climb."""
     try:
-        found = climb(algorithm, horizon, budget=budget)
+        found = climb(asked.algorithm, asked.horizon, clock=asked.clock)
     except Unsupported:
         return None
     upper, complete = math.inf, False
     with suppress(Distrust):
-        ledger = bound(algorithm, horizon, _LEDGER_SECONDS)
+        ledger = bound(asked.algorithm, asked.horizon, _LEDGER_SECONDS)
         complete = ledger.complete
         upper = rounded_up(ledger.charge) if complete else math.inf
     worse, better = _move(found.region, found.episode, found.background)
     at = (found.path, found.region, found.episode, found.background)
     pair = pair_of_step(*at, better, worse)
-    low = max(found.loss - 2 * found.error, 0.0)
-    return WorstLoss(
-        loss=Enclosure(low, max(upper, low), certified=False),
-        witness=witness_of(algorithm, found.path.actions, *pair, "float"),
+    low = max(found.attained, 0.0)
+    return asked.answer(
+        Enclosure(low, max(upper, low), certified=False),
+        witness_of(asked.algorithm, found.path.actions, *pair, "float"),
+        found.prefixes,
         method="climb",
         covers="steps on the steepest prefixes, attained; above, the charges of all releases",
-        streams=streams,
-        paths=found.prefixes,
-        horizon=horizon,
         complete=complete,
-        floor=floor,
-        loss_above_floor=None,
-        seconds=time.perf_counter() - began,
         proved=complete,
     )

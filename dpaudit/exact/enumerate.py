@@ -7,8 +7,7 @@ these sums alone; everything else is brute force over streams, positions and gri
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -22,7 +21,7 @@ from dpaudit.exact.clock import ENDLESS, Clock, OutOfTime
 from dpaudit.exact.likelihood import exact_sum, log_likelihood, measured_error
 from dpaudit.exact.paths import Path, all_paths
 from dpaudit.exact.region import Region, region_of
-from dpaudit.exact.result import Streams, WorstLoss
+from dpaudit.exact.search import Question, WorstLoss
 from dpaudit.exact.witness import witness_of
 from dpaudit.verdict import Enclosure
 
@@ -84,30 +83,35 @@ def worst_pair(
         if any(path.chance != 1 for path in group):
             error = max(error, COINS_ERROR)
         values = np.logaddexp.reduce(tables)
-        cube = values.reshape((len(grid),) * horizon)
-        for axis in range(horizon):
-            lines = np.moveaxis(cube, axis, 0)
-            high, low = lines.max(0), lines.min(0)
-            with np.errstate(invalid="ignore"):
-                losses = np.where(np.isneginf(high), 0.0, high - low)
-            if np.isinf(losses).any() and not exact_zero_one:
+        for loss, top, bottom in _steepest(values.reshape((len(grid),) * horizon)):
+            if loss == math.inf and not exact_zero_one:
                 raise Unsupported("A likelihood is too small for doubles.")
-            place = np.unravel_index(int(np.argmax(losses)), losses.shape)
-            loss = float(losses[place])
-            table.append((float(high[place]), loss))
+            table.append((float(values[top]), loss))
             if best is None or loss > best[0]:
-                line = lines[(slice(None), *place)]
-                top, bottom = (
-                    np.ravel_multi_index((*place[:axis], int(chosen), *place[axis:]), cube.shape)
-                    for chosen in (np.argmax(line), np.argmin(line))
-                )
-                best = (loss, int(top), int(bottom), group[0])
+                best = (loss, top, bottom, group[0])
                 logs = (float(values[top]), float(values[bottom]))
     pair = None
     if best is not None and best[1] != best[2]:
         actions = tuple(int(arm) for arm in best[3].actions)
         pair = (tuple(streams[best[1]].tolist()), tuple(streams[best[2]].tolist()), actions)
     return Enumerated(best[0] if best else 0.0, pair, logs, paths, complete, tuple(table), error)
+
+
+def _steepest(cube: np.ndarray) -> Iterator[tuple[float, int, int]]:
+    """Yield for every position of a stream the largest loss of its change, and both streams."""
+    for axis in range(cube.ndim):
+        lines = np.moveaxis(cube, axis, 0)
+        high, low = lines.max(0), lines.min(0)
+        with np.errstate(invalid="ignore"):
+            losses = np.where(np.isneginf(high), 0.0, high - low)
+        best = int(np.argmax(losses))
+        place = tuple(map(int, np.unravel_index(best, losses.shape)))
+        line = lines.reshape(len(lines), -1)[:, best]
+        ends = []
+        for chosen in (np.argmax(line), np.argmin(line)):
+            index = (*place[:axis], int(chosen), *place[axis:])
+            ends.append(int(np.ravel_multi_index(index, cube.shape)))
+        yield float(losses.flat[best]), ends[0], ends[1]
 
 
 def _log(chance: Fraction) -> float:
@@ -135,45 +139,33 @@ def log_table(region: Region, streams: np.ndarray, clock: Clock = ENDLESS) -> np
     return np.array(values)[np.ravel(inverse)]
 
 
-def enumerated(
-    algorithm: Algorithm,
-    horizon: int,
-    streams: Streams,
-    clock: Clock,
-    floor: float,
-    reason: Unsupported,
-) -> WorstLoss:
+def enumerated(asked: Question, reason: Unsupported) -> WorstLoss:
     """Return what a grid of streams shows where extremal streams do not apply, and why not."""
-    began = time.monotonic()
-    grid = (0.0, 1.0) if streams == "binary" else (0.0, 0.5, 1.0)
+    grid = (0.0, 1.0) if asked.whole else (0.0, 0.5, 1.0)
     try:
-        found = worst_pair(algorithm, horizon, grid, budget=clock.left)
+        found = worst_pair(asked.algorithm, asked.horizon, grid, budget=asked.clock.left)
     except InvalidArgument as error:
         raise Unsupported(f"{reason} Enumeration instead is out of reach: {error}") from None
     slack = 2 * found.error
-    covered = streams == "binary" and found.complete
+    covered = asked.whole and found.complete
     high = found.loss + slack if covered or found.loss == math.inf else math.inf
-    names = "{0,1}" if len(grid) == 2 else "{0,1/2,1}"
+    names = "{0,1}" if asked.whole else "{0,1/2,1}"
     covers = f"every action sequence and every pair of streams in {names}^T. {reason}"
-    if streams == "real" and found.loss < math.inf:
+    if not asked.whole and found.loss < math.inf:
         covers += " For rewards in [0, 1] this is a lower bound."
     if not found.complete:
         covers = f"part of the streams in {names}^T, until the budget ran out. {reason}"
     witness = None
     if found.pair is not None:
         stream, neighbour, actions = found.pair
-        witness = witness_of(algorithm, actions, stream, neighbour, "float")
-    return WorstLoss(
-        loss=Enclosure(max(0.0, found.loss - slack), high, found.error == 0.0),
-        witness=witness,
+        witness = witness_of(asked.algorithm, actions, stream, neighbour, "float")
+    return asked.answer(
+        Enclosure(max(0.0, found.loss - slack), high, found.error == 0.0),
+        witness,
+        found.paths,
         method=f"enumeration over {names}^T",
         covers=covers,
-        streams=streams,
-        paths=found.paths,
-        horizon=horizon,
         complete=found.complete,
-        floor=floor,
-        loss_above_floor=found.above(floor),
-        seconds=time.monotonic() - began,
+        loss_above_floor=found.above(asked.floor),
         proved=found.complete,
     )

@@ -23,9 +23,10 @@ from dpaudit.core.arithmetic import FLOAT, ball, exact
 from dpaudit.core.scores import RULES
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import algebra, noiseless, responses
-from dpaudit.exact.balls import certified, rounding
+from dpaudit.exact.balls import certified
+from dpaudit.exact.balls.interval import above, below, enclose
 from dpaudit.exact.clock import ENDLESS, Clock
-from dpaudit.exact.floats import accumulate, epochs, plane
+from dpaudit.exact.floats import accumulate, plane
 from dpaudit.exact.floats.draws import DRAWS_ERROR, Draws, drawn
 from dpaudit.exact.floats.panels import Panels
 from dpaudit.exact.floats.resolution import resolved
@@ -73,7 +74,7 @@ def _exponential(log_value: float) -> tuple[float, float]:
     """Return doubles below and above exp(log_value)."""
     if log_value == -math.inf:
         return 0.0, 0.0
-    found = rounding.enclose(arb(log_value).exp())
+    found = enclose(arb(log_value).exp())
     return found.lower, found.upper
 
 
@@ -102,8 +103,8 @@ def total(parts: Sequence[Likelihood]) -> Likelihood:
         return parts[0]
     lows = [arb(part.log_lower).exp() for part in parts if part.log_lower > -math.inf]
     highs = [arb(part.log_upper).exp() for part in parts if part.log_upper > -math.inf]
-    low = rounding.below(sum(lows, arb(0)).log()) if lows else -math.inf
-    high = rounding.above(sum(highs, arb(0)).log()) if highs else -math.inf
+    low = below(sum(lows, arb(0)).log()) if lows else -math.inf
+    high = above(sum(highs, arb(0)).log()) if highs else -math.inf
     return Likelihood(low, min(high, 0.0), all(part.certified for part in parts))
 
 
@@ -114,7 +115,7 @@ def path_likelihood(
     found = _decided(path, stream, engine, clock)
     if path.chance == 1 or found.log_upper == -math.inf:
         return found
-    coins = rounding.enclose(ball(path.chance).log())
+    coins = enclose(ball(path.chance).log())
     return Likelihood(
         math.nextafter(found.log_lower + coins.lower, -math.inf),
         min(math.nextafter(found.log_upper + coins.upper, math.inf), 0.0),
@@ -128,7 +129,7 @@ def _decided(path: Path, stream: NDArray[np.float64], engine: Engine, clock: Clo
         chance = responses.probability(path, [exact(float(reward)) for reward in stream])
         if not chance:
             return Likelihood(-math.inf, -math.inf, True)
-        log_chance = rounding.enclose(ball(chance).log())
+        log_chance = enclose(ball(chance).log())
         return Likelihood(log_chance.lower, min(log_chance.upper, 0.0), True)
     region = region_of(path)
     if not region.decisions:
@@ -157,7 +158,7 @@ def _certified(
     except Unsupported:
         return None
     if found.is_finite():
-        return Likelihood(rounding.below(found), min(rounding.above(found), 0.0), True)
+        return Likelihood(below(found), min(above(found), 0.0), True)
     # only the ball that is -inf itself says impossible; a ball that is merely wide says nothing
     return Likelihood(-math.inf, -math.inf, True) if found == arb("-inf") else None
 
@@ -182,7 +183,7 @@ def estimate(
         return 0.0, 0.0
     error = measured_error(region)
     if all(isinstance(decision.request, Keep) for decision in region.decisions):
-        return epochs.log_likelihood(region, means), error
+        return certified.rounded_log_likelihood(region, means), error
     if region.prepared(_three_arms):
         value, larger = plane.estimate(region, means, clock)
         return value, max(larger, error)

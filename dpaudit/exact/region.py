@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Accumulate, Choose, Keep, Register, Release, Respond, Rows
+from dpaudit.core.arithmetic import exact
 from dpaudit.core.noise import Laplace, Noise
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact.known import require_known
@@ -188,10 +189,14 @@ def seats(region: Region) -> list[tuple[int, int]]:
     return found
 
 
-def require_laplace(region: Region, engine: str) -> Array:
+def rate_of(episode: Episode) -> Fraction:
+    """Return 1 / scale of a release's noise; raise `Unsupported` unless it is Laplace noise."""
+    if not isinstance(episode.noise, Laplace):
+        kind = type(episode.noise).__name__
+        raise Unsupported(f"The exact engine integrates Laplace noise only, not {kind}.")
+    return 1 / exact(episode.noise.scale)
+
+
+def scales_of(region: Region) -> Array:
     """Return the scales of the noise; raise unless every release has Laplace noise."""
-    for episode in region.episodes:
-        if not isinstance(episode.noise, Laplace):
-            kind = type(episode.noise).__name__
-            raise Unsupported(f"The {engine} engine integrates Laplace noise only, not {kind}.")
-    return np.array([float(episode.noise.scale) for episode in region.episodes])  # type: ignore[attr-defined]
+    return np.array([float(1 / rate_of(episode)) for episode in region.episodes])

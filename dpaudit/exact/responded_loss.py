@@ -10,7 +10,7 @@ and monotone in r_i and in r'_i; so its supremum is attained where all of them a
 from __future__ import annotations
 
 import math
-import time
+from dataclasses import replace
 from itertools import islice, product
 from typing import Any
 
@@ -19,11 +19,12 @@ from flint import arb
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import Unsupported
-from dpaudit.exact.balls import rounding
+from dpaudit.exact.balls.interval import above as upwards
+from dpaudit.exact.balls.interval import below
 from dpaudit.exact.clock import GRACE, Clock, OutOfTime
 from dpaudit.exact.paths import all_paths
 from dpaudit.exact.responses import applies, on_binary_streams
-from dpaudit.exact.result import Streams, WorstLoss, everything
+from dpaudit.exact.search import Question, WorstLoss
 from dpaudit.exact.witness import witness_of
 from dpaudit.verdict import Enclosure
 
@@ -37,11 +38,9 @@ def responds(algorithm: Algorithm, horizon: int, clock: Clock) -> bool:
     return any(applies(path) for path in islice(all_paths(algorithm, horizon, clock), 1))
 
 
-def largest_loss(
-    algorithm: Algorithm, horizon: int, streams: Streams, clock: Clock, floor: float, epsilon: float
-) -> WorstLoss:
+def largest_loss(asked: Question) -> WorstLoss:
     """Return an enclosure of the largest loss; raise `Unsupported` where noise is added as well."""
-    began = time.monotonic()
+    algorithm, horizon, clock = asked.algorithm, asked.horizon, asked.clock
     if horizon > MOST_ROUNDS:
         rule = f"must be at most {MOST_ROUNDS}: 2^T streams have to be listed."
         raise Unsupported(f"horizon={horizon} {rule}")
@@ -70,7 +69,7 @@ def largest_loss(
                 low, high = pair.min(axis=0), pair.max(axis=0)
                 ratio = np.divide(high, low, out=np.full(low.shape, math.inf), where=low > 0)
                 ratio[high == 0] = 1.0
-                above = max(above, float(ratio[high >= floor].max(initial=1.0)))
+                above = max(above, float(ratio[high >= asked.floor].max(initial=1.0)))
                 place = np.unravel_index(int(ratio.argmax()), ratio.shape)
                 if ratio[place] > best[0]:
                     others = tuple(int(bit) for bit in place)
@@ -82,32 +81,28 @@ def largest_loss(
     if paths == 0:
         raise Unsupported("The budget ended before the first pair was certified.")
     loss = _enclosed(best[0]) if complete else Enclosure(_enclosed(best[0]).lower, math.inf, True)
-    whole = complete and (streams == "binary" or not twice)
-    covers = everything(streams if whole else "binary")
-    if not whole:
+    said = {}
+    if complete and twice and not asked.whole:
         loss = Enclosure(loss.lower, math.inf, certified=True)
-        covers += ". A reward is responded to twice: for rewards in [0, 1] this is a lower bound"
+        said["covers"] = replace(asked, streams="binary").everything
+        said["covers"] += ". A reward is responded to twice: for rewards in [0, 1] this is a lower bound"
     if not complete:
-        covers = "part of the action sequences, until the budget ran out"
+        said["covers"] = "part of the action sequences, until the budget ran out"
     witness = None
-    if best[1:] != ((), 0, 0) and loss.lower >= epsilon:
+    if best[1:] != ((), 0, 0) and loss.lower >= asked.epsilon:
         sides = [(*best[1][: best[2]], bit, *best[1][best[2] :]) for bit in (best[3], 1 - best[3])]
         stream, neighbour = (tuple(map(float, side)) for side in sides)
         late = clock.later(GRACE)
         witness = witness_of(algorithm, best_actions, stream, neighbour, "ball", late)
-    return WorstLoss(
-        loss=loss,
-        witness=witness,
+    return asked.answer(
+        loss,
+        witness,
+        paths,
         method="sums over responses",
-        covers=covers,
-        streams=streams,
-        paths=paths,
-        horizon=horizon,
         complete=complete,
-        floor=floor,
         loss_above_floor=math.log(above),
-        seconds=time.monotonic() - began,
         proved=complete,
+        **said,
     )
 
 
@@ -115,7 +110,7 @@ def _enclosed(ratio: float) -> Enclosure:
     """Return an enclosure of the log of a ratio that was divided in doubles."""
     if ratio == math.inf:
         return Enclosure(math.inf, math.inf, certified=True)
-    lower = rounding.below((arb(ratio) * (1 - arb(ROUNDING))).log())
+    lower = below((arb(ratio) * (1 - arb(ROUNDING))).log())
     return Enclosure(
-        max(lower, 0.0), rounding.above((arb(ratio) * (1 + arb(ROUNDING))).log()), True
+        max(lower, 0.0), upwards((arb(ratio) * (1 + arb(ROUNDING))).log()), True
     )

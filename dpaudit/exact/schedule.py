@@ -14,10 +14,8 @@ from enum import Enum
 from fractions import Fraction
 
 from dpaudit.core.algorithm import Choose
-from dpaudit.core.arithmetic import exact
-from dpaudit.core.noise import Laplace
 from dpaudit.errors import Unsupported
-from dpaudit.exact.region import Episode, Region, require_read_once
+from dpaudit.exact.region import Episode, Region, rate_of, require_read_once
 
 
 class Drop(Enum):
@@ -49,11 +47,7 @@ class Chain:
 
     def rate(self, episode: int) -> Fraction:
         """Return 1 / scale of a release's noise."""
-        noise = self.episodes[episode].noise
-        if not isinstance(noise, Laplace):
-            kind = type(noise).__name__
-            raise Unsupported(f"The exact engine integrates Laplace noise only, not {kind}.")
-        return 1 / exact(noise.scale)
+        return rate_of(self.episodes[episode])
 
     def centre(self, episode: int, total: Fraction) -> Fraction:
         """Return a release's centre for a sum of rewards."""

@@ -10,14 +10,92 @@ it grow finer until the two are near.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from fractions import Fraction
+from typing import Any, Literal, Protocol
 
+from dpaudit.core.algorithm import Algorithm
 from dpaudit.exact.algebra import Algebra, Bounds, Curve, Imprecise, Sharing
 from dpaudit.exact.clock import GRACE, Clock
 from dpaudit.exact.schedule import Chain
+from dpaudit.verdict import Enclosure, Witness
+
+Streams = Literal["real", "binary"]
+DEFAULT_FLOOR = 1e-6
+EXTREMAL = "extremal streams"
+
+
+@dataclass(frozen=True)
+class WorstLoss:
+    """An enclosure of epsilon*(T), its witness, and what exactly was covered.
+
+    `charge` is the largest sum of charges of one reward, exact, where the structure of the noise
+    was followed: no loss exceeds it, whatever was computed.
+    """
+
+    loss: Enclosure
+    witness: Witness | None
+    method: str
+    covers: str
+    streams: Streams
+    paths: int
+    horizon: int
+    complete: bool
+    floor: float
+    loss_above_floor: float | None
+    seconds: float
+    proved: bool = True  # whether the cover is proved; if not, the upper end is only measured
+    charge: Fraction | None = None
+
+
+@dataclass
+class Question:
+    """What is asked: the largest loss of an algorithm at a horizon, within a budget."""
+
+    algorithm: Algorithm
+    horizon: int
+    streams: Streams
+    clock: Clock
+    floor: float = DEFAULT_FLOOR
+    epsilon: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.began = time.monotonic()
+
+    @property
+    def whole(self) -> bool:
+        """Whether steps of own sums are whole, as between binary streams."""
+        return self.streams == "binary"
+
+    @property
+    def everything(self) -> str:
+        """The words for a complete search."""
+        kind = "binary streams" if self.whole else "streams in [0,1]^T"
+        return f"every action sequence and every pair of {kind} of length T"
+
+    def answer(
+        self, loss: Enclosure, witness: Witness | None, paths: int, **said: Any
+    ) -> WorstLoss:
+        """Return what was found; by default a complete search by extremal streams."""
+        plain: dict[str, Any] = {
+            "method": EXTREMAL,
+            "covers": self.everything,
+            "complete": True,
+            "loss_above_floor": None,
+        }
+        return WorstLoss(
+            loss=loss,
+            witness=witness,
+            streams=self.streams,
+            paths=paths,
+            horizon=self.horizon,
+            floor=self.floor,
+            seconds=time.monotonic() - self.began,
+            **(plain | said),
+        )
 
 
 class Pass(Protocol):

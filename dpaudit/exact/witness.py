@@ -2,7 +2,8 @@
 
 A witness is a pair of neighbouring streams and an action sequence. `shrink` looks for the shortest
 horizon, the fewest non-zero rewards and the earliest position that still violate the claim;
-`recompute` trusts none of its numbers.
+`recompute` trusts none of its numbers. `pair_of_step` is the pair behind a step of one episode's
+own sum, every other reward fixed.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.likelihood import Engine, Likelihood, likelihood
+from dpaudit.exact.paths import Path
+from dpaudit.exact.region import Region
 from dpaudit.output import plain
 from dpaudit.verdict import Enclosure, Witness
 
@@ -239,3 +242,29 @@ def _enclosure(data: Any) -> Any:
     if not isinstance(data, dict):
         return data
     return {k: _INFINITE.get(v, v) if isinstance(v, str) else v for k, v in data.items()}
+
+
+Stream = list[float]
+
+
+def pair_of_step(
+    path: Path, region: Region, episode: int, background: int, better: float, worse: float
+) -> tuple[Stream, Stream]:
+    """Return the stream of the better sum and its neighbour: one reward of the episode differs."""
+    low, high = sorted((better, worse))
+    rows = [t for part in region.episodes[episode].steps for t in part]
+    stream = [float(background)] * path.horizon
+    whole = math.floor(low)
+    for place, t in enumerate(rows):
+        stream[t] = 1.0 if place < whole else 0.0
+    rest = low - whole
+    # the moving reward is the one after the whole ones; raise it as far as it goes, and let the
+    # next one hold the fraction where a step crosses an integer
+    moving = rows[min(whole, len(rows) - 1)]
+    if whole < len(rows):
+        stream[moving] = rest
+    if rest + (high - low) > 1.0 and whole + 1 < len(rows):
+        stream[rows[whole + 1]], stream[moving] = rest, 0.0
+    neighbour = list(stream)
+    neighbour[moving] = min(1.0, stream[moving] + (high - low))
+    return (neighbour, stream) if better > worse else (stream, neighbour)

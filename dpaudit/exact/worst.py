@@ -11,10 +11,9 @@ exactly, whoever computes it.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 from typing import Any
@@ -23,17 +22,15 @@ from dpaudit.core.algorithm import Algorithm, Keep
 from dpaudit.core.canonical import Distrust
 from dpaudit.errors import InvalidArgument, Unsupported, require_integer
 from dpaudit.exact import conditions, noiseless
-from dpaudit.exact.balls.cells import impossible
-from dpaudit.exact.balls.certified import affine
-from dpaudit.exact.balls.elimination import Eliminations
+from dpaudit.exact.balls.cells import Known, impossible
+from dpaudit.exact.balls.certified import Gridded, Precise, affine, several
+from dpaudit.exact.balls.differences import Differences
 from dpaudit.exact.balls.exponentials import Exponentials
-from dpaudit.exact.balls.order import Orders
-from dpaudit.exact.balls.passes import Gridded, Precise
 from dpaudit.exact.climb import climbed_loss
 from dpaudit.exact.clock import ENDLESS, GRACE, Clock, OutOfTime
 from dpaudit.exact.enumerate import enumerated
-from dpaudit.exact.floats.measured import Measured
 from dpaudit.exact.floats.panels import Panels
+from dpaudit.exact.floats.scanned import Measured
 from dpaudit.exact.known import require_alike
 from dpaudit.exact.likelihood import (
     RELATIVE_ERROR,
@@ -45,11 +42,18 @@ from dpaudit.exact.likelihood import (
 from dpaudit.exact.paths import Path, all_paths, require_no_coin, require_shown
 from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.responded_loss import largest_loss, responds
-from dpaudit.exact.result import DEFAULT_FLOOR, EXTREMAL, Streams, WorstLoss, everything
 from dpaudit.exact.schedule import Chain, chain_of
-from dpaudit.exact.search import Found, Pass, Shared, search
-from dpaudit.exact.step_witness import pair_of_step
-from dpaudit.exact.witness import witness_of
+from dpaudit.exact.search import (
+    DEFAULT_FLOOR,
+    Found,
+    Pass,
+    Question,
+    Shared,
+    Streams,
+    WorstLoss,
+    search,
+)
+from dpaudit.exact.witness import pair_of_step, witness_of
 from dpaudit.structure.prove import bound
 from dpaudit.verdict import Enclosure, Witness
 
@@ -87,11 +91,10 @@ def worst_loss(
         raise InvalidArgument("horizon", horizon, f"must be at most {LONGEST:,}: pairs are listed.")
     asked = Asked(algorithm, horizon, streams, Clock.of(budget), floor or DEFAULT_FLOOR, epsilon)
     if responds(algorithm, horizon, asked.clock):
-        given = (algorithm, horizon, streams, asked.clock, asked.floor, epsilon)
-        return replace(largest_loss(*given), charge=asked.charge())
+        return replace(largest_loss(asked), charge=asked.charge())
     found = None
     if asked.many():
-        found = climbed_loss(algorithm, horizon, streams, asked.clock.left, asked.floor)
+        found = climbed_loss(asked)
     if found is None and engine == "ball":
         with suppress(Unsupported):
             found = asked.certified()
@@ -99,24 +102,8 @@ def worst_loss(
     return replace(found, charge=asked.charge())
 
 
-@dataclass
-class Asked:
-    """One question for the largest loss."""
-
-    algorithm: Algorithm
-    horizon: int
-    streams: Streams
-    clock: Clock
-    floor: float
-    epsilon: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.began = time.monotonic()
-
-    @property
-    def whole(self) -> bool:
-        """Whether steps of own sums are whole, as between binary streams."""
-        return self.streams == "binary"
+class Asked(Question):
+    """A question that chooses who answers it."""
 
     def many(self) -> bool:
         """Return whether there are more paths than are searched, or than time to count."""
@@ -162,23 +149,22 @@ class Asked:
         regions = [region_of(path) for path in paths]
         owners = list(range(len(paths)))
         opened: Precise | Gridded
-        decisions = [decision for region in regions for decision in region.decisions]
-        if any(isinstance(decision.request, Keep) for decision in decisions):
+        eliminates = any(isinstance(d.request, Keep) for r in regions for d in r.decisions)
+        if eliminates:
             groups = _by_actions(paths)
             owners = [group[0] for group in groups]
             for region in regions:
                 conditions.require_single_use(region)
-            eliminations = Eliminations([[regions[i] for i in group] for group in groups])
-            opened = Precise(lambda *_: eliminations, narrows=False)
         else:
+            groups = [[number] for number in owners]
             for path, region in zip(paths, regions, strict=True):
                 require_shown(self.algorithm, path, listing)
                 conditions.require_extremal(region)
-            if any(len(decision.shown) > 2 for decision in decisions):
-                orders = Orders(regions)
-                opened = Precise(lambda *_: orders, narrows=False)
-            else:
-                opened = self._chained([chain_of(region) for region in regions])
+        if any(several(region) for region in regions):
+            differences = Differences([[regions[i] for i in group] for group in groups])
+            opened = Precise(lambda *_: differences, narrows=False)
+        else:
+            opened = self._chained([chain_of(region) for region in regions])
         working = {"working": opened.working} if isinstance(opened, Precise) else {}
         found = search(len(owners), opened, self.whole, self.clock, WIDTH, **working)
         if found.best is None:
@@ -195,7 +181,9 @@ class Asked:
                 narrows=not self.whole,
             )
         # a path that no noise can take has no likelihoods to compare
-        return Gridded([Chain(c.episodes, ()) if impossible(c) else c for c in chains], self.whole)
+        known: Known = {}
+        taken = [Chain(c.episodes, ()) if impossible(c, known) else c for c in chains]
+        return Gridded(taken, self.whole, known=known)
 
     def measured(self) -> WorstLoss:
         """Search in doubles, or enumerate streams where a path breaks the conditions."""
@@ -206,9 +194,7 @@ class Asked:
             paths, regions = self._extremal()
             found, error = self._searched(regions)
         except Broken as failure:
-            return enumerated(
-                self.algorithm, self.horizon, self.streams, self.clock, self.floor, failure
-            )
+            return enumerated(self, failure)
         except OutOfTime:
             found.complete = False
         best = found.best
@@ -273,12 +259,7 @@ class Asked:
         owners: Sequence[int],
         engine: Engine,
     ) -> WorstLoss:
-        covers = everything(self.streams)
         measured = engine == "float" and not self.whole
-        if measured:
-            covers += "; own sums of episodes scanned on a grid and refined, measured not proved"
-        if not found.complete:
-            covers = "part of the decision paths, until the budget ran out"
         witness: Witness | None = None
         best = found.best
         moves = best is not None and best.bounds.own != best.bounds.other
@@ -289,20 +270,16 @@ class Asked:
             with suppress(OutOfTime):
                 late = self.clock.later(GRACE)
                 witness = witness_of(self.algorithm, path.actions, *pair, engine, late)
-        return WorstLoss(
-            loss=loss,
-            witness=witness,
-            method=EXTREMAL,
-            covers=covers,
-            streams=self.streams,
-            paths=len(paths),
-            horizon=self.horizon,
-            complete=found.complete,
-            floor=self.floor,
-            loss_above_floor=found.above(math.log(self.floor)),
-            seconds=time.monotonic() - self.began,
-            proved=not measured and found.complete,
-        )
+        said: dict[str, Any] = {
+            "complete": found.complete,
+            "loss_above_floor": found.above(math.log(self.floor)),
+            "proved": not measured and found.complete,
+        }
+        given = self.answer(loss, witness, len(paths), **said)
+        if not found.complete:
+            return replace(given, covers="part of the decision paths, until the budget ran out")
+        scanned = "; own sums of episodes scanned on a grid and refined, measured not proved"
+        return replace(given, covers=given.covers + scanned * measured)
 
     def _noiseless(self) -> WorstLoss:
         """One reward that changes the actions makes the loss infinite; finding none says naught."""
@@ -311,19 +288,8 @@ class Asked:
             raise Unsupported("No single reward on an all-0 or all-1 stream changes the actions.")
         endless = Enclosure(math.inf, math.inf, certified=True)
         actions = found.path.actions
-        return WorstLoss(
-            loss=endless,
-            witness=witness_of(self.algorithm, actions, *found.pair, "ball", self.clock),
-            method=EXTREMAL,
-            covers=everything(self.streams),
-            streams=self.streams,
-            paths=1,
-            horizon=self.horizon,
-            complete=True,
-            floor=self.floor,
-            loss_above_floor=math.inf,
-            seconds=time.monotonic() - self.began,
-        )
+        witness = witness_of(self.algorithm, actions, *found.pair, "ball", self.clock)
+        return self.answer(endless, witness, 1, loss_above_floor=math.inf)
 
 
 class Broken(Unsupported):

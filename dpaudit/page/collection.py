@@ -129,7 +129,7 @@ def _elsewhere(subject: Subject, plan: Plan) -> Report:
     import msgspec
 
     asked = {"name": subject.name, "plan": plain(replace(plan, jobs=1))}
-    data = call(Call(subject.name, f"{__name__}:inside", asked, ("dpaudit.horizons",)))
+    data = call(Call(subject.name, f"{__name__}:inside", asked, ("dpaudit.exact.horizons",)))
     return msgspec.convert(data, Report, strict=False)
 
 

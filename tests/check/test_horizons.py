@@ -8,10 +8,9 @@ from fractions import Fraction
 
 import pytest
 
-from dpaudit import horizons
 from dpaudit.core.algorithms import load
-from dpaudit.exact import worst_loss
-from dpaudit.horizons import judge, sizes
+from dpaudit.exact import horizons, worst_loss
+from dpaudit.exact.horizons import judge, sizes
 from dpaudit.judging import Claim, Report
 from dpaudit.verdict import Enclosure, Finding, Status
 

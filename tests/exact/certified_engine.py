@@ -17,8 +17,8 @@ from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.known import require_alike
 from dpaudit.exact.paths import Path
 from dpaudit.exact.region import region_of
-from dpaudit.exact.result import DEFAULT_FLOOR, Streams, WorstLoss
 from dpaudit.exact.schedule import Chain
+from dpaudit.exact.search import DEFAULT_FLOOR, Streams, WorstLoss
 from dpaudit.exact.worst import Asked
 
 

@@ -17,8 +17,8 @@ from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import Affine, KLBound
 from dpaudit.exact import likelihood
 from dpaudit.exact.balls import sums as ball_sums
-from dpaudit.exact.law import law
 from dpaudit.exact.paths import paths_of
+from dpaudit.exact.profile import law
 from dpaudit.exact.region import region_of
 
 

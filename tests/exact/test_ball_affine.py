@@ -20,9 +20,9 @@ from dpaudit.core.arithmetic import exact
 from dpaudit.core.noise import Laplace
 from dpaudit.errors import Unsupported
 from dpaudit.exact.algebra import Sharing
-from dpaudit.exact.balls import order
+from dpaudit.exact.balls import differences
 from dpaudit.exact.balls.exponentials import Exponentials
-from dpaudit.exact.balls.rounding import above, below
+from dpaudit.exact.balls.interval import above, below
 from dpaudit.exact.paths import all_paths
 from dpaudit.exact.region import region_of
 
@@ -192,7 +192,9 @@ def test_eliminating_registers_agrees_with_the_chain():
             chain, sums = chain_of(path), sums_of(path, stream)
             totals = certified_engine.numbered(path, sums)
             one = certified_engine.exponentials(chain, totals)
-            two = order.likelihood(order.order_of(region_of(path)), totals)
+            two = differences.likelihood(
+                region_of(path), differences.parts_of(region_of(path)), totals
+            )
             assert one.overlaps(two) and two.rel_accuracy_bits() > 100
 
 

@@ -19,7 +19,7 @@ from dpaudit.core.noise import Laplace
 from dpaudit.core.stream import run_stream
 from dpaudit.errors import Unsupported
 from dpaudit.exact import noiseless
-from dpaudit.exact.balls import elimination, exact_order
+from dpaudit.exact.balls import differences, exact_order
 from dpaudit.exact.paths import Decided, Path, Played, all_paths
 from dpaudit.exact.region import region_of
 from dpaudit.sample.lockstep import run_many
@@ -47,15 +47,19 @@ def test_eliminations_sum_to_one(arms, horizon):
 def test_elimination_contains_a_quadrature():
     path = next(p for p in all_paths(load("dp_se", arms=3, horizon=6000), 6000))
     region = region_of(path)
-    (epoch,) = elimination.epochs_of(region)
+    ((epoch,),) = differences.parts_of(region)
     width = float(epoch.request.width(FLOAT))
+    sizes = [episode.divisor for episode in region.episodes]
     noise = region.episodes[0].noise
     scale = float(noise.scale)
     centres = [Fraction(0), Fraction(1, 50), Fraction(1, 25)]
     for kept in product((True, False), repeat=3):
         if not any(kept):
             continue
-        found = elimination.outcome(replace(epoch, kept=kept), centres)
+        survivors = tuple(arm for arm in range(3) if kept[arm])
+        sums = {i: centre * sizes[i] for i, centre in enumerate(centres)}
+        part = (replace(epoch, outcome=survivors),)
+        found = differences.probability(region, part, sums)
         value = float(found)
 
         def integrand(x, best, kept=kept):

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.core.arithmetic import ball
-from dpaudit.exact.balls import rounding
+from dpaudit.exact.balls import interval as rounding
 from dpaudit.exact.balls.bounds import Entropy
 from dpaudit.exact.balls.interval import Interval
-from dpaudit.exact.balls.mesh import mesh_steps
+from dpaudit.exact.balls.own_sum import Moving, _share, mesh_steps
 from dpaudit.exact.balls.roots import (
     Order,
     Threshold,
@@ -23,7 +23,6 @@ from dpaudit.exact.balls.roots import (
     lower_mean,
     upper_bound,
 )
-from dpaudit.exact.balls.scan import _share, scan
 from dpaudit.exact.balls.threshold import Pair, Placed
 from dpaudit.exact.balls.weight import Beyond, Grid, Law, Weight, cumulative, outward, piece, tail
 
@@ -277,7 +276,7 @@ def test_a_mesh_without_positive_masses_bounds_nothing() -> None:
         np.full(16, np.inf),
         np.full(16, np.inf),
     )
-    found = scan(*law, unknown, np.arange(17))
+    found = Moving(*law, np.arange(17))(unknown)
     with np.errstate(invalid="ignore"):
         steps = mesh_steps(found, 16, 1.0, rising=True)
     assert not steps.upper < 1  # infinite or undefined: both are read as no bound

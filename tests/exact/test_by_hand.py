@@ -25,7 +25,7 @@ from dpaudit.core.arithmetic import exact
 from dpaudit.core.noise import Laplace
 from dpaudit.errors import Unsupported
 from dpaudit.exact import likelihood, recompute, worst_loss
-from dpaudit.horizons import judge
+from dpaudit.exact.horizons import judge
 from dpaudit.verdict import Status
 
 PATIENCE, SHORT = 100.0, 2.0  # seconds; where a short search ends early, it claims no more

@@ -17,15 +17,14 @@ import numpy as np
 from flint import ctx
 from numpy.typing import NDArray
 
+from dpaudit.core.algorithm import Choose
 from dpaudit.core.arithmetic import BALL, ball
 from dpaudit.errors import Unsupported
 from dpaudit.exact.algebra import Algebra, Bounds
 from dpaudit.exact.balls.compare import balls_of, compared
-from dpaudit.exact.balls.interval import Array, Interval
-from dpaudit.exact.balls.mesh import mesh_steps
+from dpaudit.exact.balls.interval import Array, Interval, above
+from dpaudit.exact.balls.own_sum import Moving, Scan, mesh_steps
 from dpaudit.exact.balls.roots import Threshold
-from dpaudit.exact.balls.rounding import above
-from dpaudit.exact.balls.scan import Scan, scan
 from dpaudit.exact.balls.threshold import Pair
 from dpaudit.exact.balls.weight import Beyond, Grid, Law, Weight, tail
 from dpaudit.exact.schedule import Chain, Kind, Stage
@@ -43,6 +42,10 @@ class Duel:
     identity: Hashable
 
 
+# comparisons by request, place and releases; the requests are kept, so that no other takes their id
+Known = dict[Hashable, tuple[Choose, Duel]]
+
+
 class Cells(Algebra[Weight]):
     """Grids, laws and thresholds of all the duels of some chains, built once and shared."""
 
@@ -52,9 +55,9 @@ class Cells(Algebra[Weight]):
         cells: int,
         mesh: int = 1,
         centres: Iterable[tuple[Kind, Fraction]] = (),
-        known: dict[int, tuple[Stage, Duel]] | None = None,
+        known: Known | None = None,
     ) -> None:
-        """Prepare the grids; `known` are duels that an earlier pass made of the same stages."""
+        """Prepare the grids; `known` are duels that an earlier pass made of the same requests."""
         self.cells, self.mesh = cells, mesh
         self.known = {} if known is None else known
         wanted: dict[Kind, list[Array]] = {}
@@ -69,7 +72,7 @@ class Cells(Algebra[Weight]):
         for kind, centre in centres:
             wanted.setdefault(kind, []).append(np.array([float(centre)]))
         self.grids = {kind: _grid(kind, parts, mesh) for kind, parts in wanted.items()}
-        self._marks: dict[Kind, NDArray[np.intp]] = {}
+        self._moving: dict[Kind, Moving] = {}
         self._laws: dict[Hashable, Law] = {}
         self._thresholds: dict[Hashable, Threshold] = {}
         self._tails: dict[Hashable, Weight] = {}
@@ -77,10 +80,7 @@ class Cells(Algebra[Weight]):
 
     def duel(self, chain: Chain, stage: Stage) -> Duel:
         """Return a stage's comparison; raise `Unsupported` where it has no certified form."""
-        kept = self.known.get(id(stage))
-        if kept is None:
-            kept = self.known[id(stage)] = stage, duel_of(chain, stage)
-        return kept[1]
+        return duel_among(self.known, chain, stage)
 
     def law(self, kind: Kind, centre: Fraction) -> Law:
         """Return the law of a release of this kind at a centre."""
@@ -133,11 +133,10 @@ class Cells(Algebra[Weight]):
 
     def curve(self, function: Weight, kind: Kind) -> Meshed:
         """Return the likelihood by a release's own sum."""
-        low, high = Fraction(0), kind.centre(kind.rows)
-        if kind not in self._marks:
-            self._marks[kind] = _marks(self.grids[kind], kind, self.mesh)
-        found = scan(self.law(kind, low), self.law(kind, high), function, self._marks[kind])
-        return Meshed(found, self.mesh, kind)
+        if kind not in self._moving:
+            ends = self.law(kind, Fraction(0)), self.law(kind, kind.centre(kind.rows))
+            self._moving[kind] = Moving(*ends, _marks(self.grids[kind], kind, self.mesh))
+        return Meshed(self._moving[kind](function), self.mesh, kind)
 
 
 @dataclass(frozen=True)
@@ -170,9 +169,19 @@ def duel_of(chain: Chain, stage: Stage) -> Duel:
     return Duel(older, fresh, scores, (type(rule), older, fresh, stage.held, exact))
 
 
-def impossible(chain: Chain) -> bool:
+def duel_among(known: Known, chain: Chain, stage: Stage) -> Duel:
+    """Return a stage's comparison, made once for each request and pair of releases."""
+    kinds = chain.kind(stage.older), chain.kind(stage.fresh)
+    key = (id(stage.request), stage.held, kinds)
+    if key not in known:
+        known[key] = stage.request, duel_of(chain, stage)
+    return known[key][1]
+
+
+def impossible(chain: Chain, known: Known) -> bool:
     """Is some decision's outcome impossible, whatever the registers hold?"""
-    found = ((duel_of(chain, stage).scores.always, stage.held_wins) for stage in chain.stages)
+    duels = (duel_among(known, chain, stage) for stage in chain.stages)
+    found = ((d.scores.always, s.held_wins) for d, s in zip(duels, chain.stages, strict=True))
     return any(always is not None and always != wins for always, wins in found)
 
 

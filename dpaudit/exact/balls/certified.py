@@ -1,4 +1,4 @@
-"""Certified log-likelihoods of regions: which technology answers, and how fine it has to be.
+"""Certified log-likelihoods and searches: which technology answers, and how fine it has to be.
 
 Every parameter comes from the declaration evaluated in balls or as a fraction, never from a double.
 Precision or cells grow until the result is tight, so a ball that comes back is both sound and
@@ -10,7 +10,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 from flint import arb, ctx
 
@@ -18,13 +21,14 @@ from dpaudit.core.algorithm import Keep
 from dpaudit.errors import Unsupported
 from dpaudit.exact import algebra
 from dpaudit.exact.algebra import Imprecise
-from dpaudit.exact.balls import elimination, order, sums
-from dpaudit.exact.balls.cells import Cells, impossible
+from dpaudit.exact.balls import differences, sums
+from dpaudit.exact.balls.cells import Cells, Known, impossible
 from dpaudit.exact.balls.exponentials import Exponentials
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.region import Region
 from dpaudit.exact.schedule import Chain, chain_of
+from dpaudit.exact.search import Pass, Shared
 
 FIRST_PRECISION, LAST_PRECISION = 256, 1 << 15
 TARGET_BITS = 80
@@ -68,12 +72,9 @@ def log_likelihood(region: Region, totals: Mapping[int, Fraction], clock: Clock 
     1e-8 wide or the cells are at their finest, registers that add up releases on sheets, until it
     is 1e-3 wide. A clock may end either refinement, which leaves a wider ball.
     """
-    if any(isinstance(decision.request, Keep) for decision in region.decisions):
-        epochs = elimination.epochs_of(region)
-        return _log(tighten(lambda: elimination.likelihood(region, epochs, totals)))
-    if any(len(decision.shown) > 2 for decision in region.decisions):
-        found = order.order_of(region)
-        return _log(tighten(lambda: order.likelihood(found, totals)))
+    if several(region):
+        parts = differences.parts_of(region)
+        return _log(tighten(lambda: differences.likelihood(region, parts, totals)))
     if region.adds:
         return _refined(lambda cells: sums.likelihood(region, totals, cells).log(), clock)
     chain = chain_of(region)
@@ -85,17 +86,34 @@ def log_likelihood(region: Region, totals: Mapping[int, Fraction], clock: Clock 
             return found.exp()
 
         return _log(tighten(probability))
-    if impossible(chain):
+    duels: Known = {}
+    if impossible(chain, duels):
         return arb("-inf")
     known = [(chain.kind(i), centre) for i, centre in centres.items()]
     for cells in CELLS:
         began = time.monotonic()
-        log = algebra.log_likelihood(Cells([chain], cells, centres=known), chain, centres)
+        log = algebra.log_likelihood(
+            Cells([chain], cells, centres=known, known=duels), chain, centres
+        )
         if log.hi - log.lo < CELL_WIDTH or not clock.allows(4 * (time.monotonic() - began)):
             break
     if not math.isfinite(log.lo):
         raise Unsupported("The likelihood is too small for the grid engine.")
     return _ball(log)
+
+
+def several(region: Region) -> bool:
+    """Tell whether some decision is an elimination, or between more than two arms."""
+    return any(isinstance(d.request, Keep) or len(d.shown) > 2 for d in region.decisions)
+
+
+def rounded_log_likelihood(region: Region, means: Iterable[float]) -> float:
+    """Return the log-probability of eliminations whose centres are doubles."""
+    parts = differences.parts_of(region)
+    pairs = zip(means, region.episodes, strict=True)
+    sums = {i: Fraction(mean) * episode.divisor for i, (mean, episode) in enumerate(pairs)}
+    found = tighten(lambda: differences.likelihood(region, parts, sums), bits=60, first=128)
+    return float(_log(found).mid())
 
 
 def affine_log_likelihood(chain: Chain, means: Iterable[float]) -> float:
@@ -133,3 +151,60 @@ def _refined(compute: Callable[[int], Interval], clock: Clock) -> arb:
     if not width < SHEET_LIMIT:
         raise Unsupported("The likelihood is too small for the certified sheets.")
     return _ball(log)
+
+
+# cells of a grid's smooth stretches, and mesh points per unit of own sum, in the first pass and at
+# most: widths are of second order in both
+FIRST_PASS, FINEST = (600, 128), (20_000, 4096)
+
+
+@dataclass
+class Precise:
+    """Passes in balls: more bits where they are wide, then bisected maxima if there are any."""
+
+    build: Callable[[list[int], bool], Pass]
+    narrows: bool
+    precision: int = FIRST_PRECISION
+    narrow: bool = False
+
+    def __call__(self, active: list[int], excess: float | None) -> Pass | None:
+        """Open the next pass."""
+        if excess == math.inf:
+            self.precision *= 2
+            if self.precision > LAST_PRECISION:
+                raise Unsupported(f"The balls stay wide at {LAST_PRECISION} bits.")
+        elif excess is not None:
+            if self.narrow or not self.narrows:
+                return None
+            self.narrow = True
+        with self.working():
+            return self.build(active, self.narrow)
+
+    def working(self, _: Pass | None = None) -> AbstractContextManager[Any]:
+        """Return the context in which a pass is looked at."""
+        found: AbstractContextManager[Any] = ctx.workprec(self.precision)
+        return found
+
+
+@dataclass
+class Gridded:
+    """Passes on cells, as fine as the last enclosure asks for."""
+
+    chains: list[Chain]
+    whole: bool
+    cells: int = FIRST_PASS[0]
+    mesh: int = FIRST_PASS[1]
+    known: Known = field(default_factory=dict)
+
+    def __call__(self, active: list[int], excess: float | None) -> Pass | None:
+        """Open the next pass."""
+        if excess is not None:
+            if (self.cells, self.mesh) == FINEST:
+                return None
+            wanted = math.sqrt(2 * min(excess, 1e6))
+            cells = math.ceil(self.cells * min(max(wanted, 1.5), 3.0))
+            mesh = self.mesh * 2 ** min(max(math.ceil(math.log2(wanted)), 1), 3)
+            self.cells, self.mesh = min(cells, FINEST[0]), min(mesh, FINEST[1])
+        chosen = [self.chains[number] for number in active]
+        mesh = 1 if self.whole else self.mesh
+        return Shared(Cells(chosen, self.cells, mesh, known=self.known), self.chains)

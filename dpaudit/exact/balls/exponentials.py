@@ -23,9 +23,9 @@ from dpaudit.core.arithmetic import BALL, ball
 from dpaudit.core.scores import Affine
 from dpaudit.errors import Unsupported
 from dpaudit.exact.algebra import Algebra, Bounds, Imprecise
+from dpaudit.exact.balls.interval import above, below
 from dpaudit.exact.balls.moments import Moments
 from dpaudit.exact.balls.piecewise import Laplace, Piecewise, Unit
-from dpaudit.exact.balls.rounding import above, below
 from dpaudit.exact.known import rule_in
 from dpaudit.exact.schedule import Chain, Kind, Stage
 

@@ -21,9 +21,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from flint import arb
 from numpy.typing import NDArray
 
 from dpaudit.errors import Unsupported
+from dpaudit.verdict import Enclosure
 
 Array = NDArray[np.float64]
 Numbers = Any  # an array or a scalar of doubles
@@ -99,7 +101,9 @@ class Interval:
 
     def times(self, other: Interval) -> Interval:
         """Return the product of intervals of non-negative numbers."""
-        return Interval(np.maximum(down(self.lo * other.lo), 0.0), up(self.hi * other.hi))
+        # an ulp of p is at most 2^-52 p, and rounding to nearest does not cross a double
+        low = self.lo * other.lo * (1 - 2.0**-52) - _LEAST
+        return Interval(np.maximum(low, 0.0), self.hi * other.hi * (1 + 2.0**-52) + _LEAST)
 
     def over(self, other: Interval) -> Interval:
         """Return the quotient by positive numbers."""
@@ -174,3 +178,20 @@ def _log(x: Array) -> tuple[Array, Array]:
     slack = _LOG_ERROR * np.abs(value)
     low = np.where(zero, -np.inf, np.where(endless, np.inf, value - slack))
     return low, np.where(zero, -np.inf, np.where(endless, np.inf, value + slack))
+
+
+def enclose(value: arb) -> Enclosure:
+    """Return the doubles around a ball, rounded outward."""
+    return Enclosure(below(value), above(value), certified=True)
+
+
+def below(value: arb) -> float:
+    """Return a double that is at most every number in the ball."""
+    near = float(value.lower())
+    return near if arb(near) <= value else math.nextafter(near, -math.inf)
+
+
+def above(value: arb) -> float:
+    """Return a double that is at least every number in the ball."""
+    near = float(value.upper())
+    return near if arb(near) >= value else math.nextafter(near, math.inf)

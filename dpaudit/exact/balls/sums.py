@@ -20,8 +20,7 @@ import numpy as np
 from flint import arb, ctx
 
 from dpaudit.core.algorithm import Choose
-from dpaudit.core.arithmetic import BALL, ball, exact
-from dpaudit.core.noise import Laplace
+from dpaudit.core.arithmetic import BALL, ball
 from dpaudit.core.scores import Affine
 from dpaudit.errors import Unsupported
 from dpaudit.exact.balls.cells import FASTEST, SLOWEST
@@ -32,7 +31,7 @@ from dpaudit.exact.balls.roots import Threshold
 from dpaudit.exact.balls.sheet import Axis, Sheet, laplace, product
 from dpaudit.exact.balls.threshold import Lines, Pair
 from dpaudit.exact.balls.weight import outward
-from dpaudit.exact.region import Decision, Region, seats
+from dpaudit.exact.region import Decision, Region, rate_of, seats
 
 _REACH = 30  # noise scales
 Group = tuple[int, ...]
@@ -81,14 +80,9 @@ def likelihood(region: Region, totals: Mapping[int, Fraction], cells: int) -> In
 
 
 def _rates(region: Region) -> list[Fraction]:
-    found = []
-    for episode in region.episodes:
-        if not isinstance(episode.noise, Laplace):
-            kind = type(episode.noise).__name__
-            raise Unsupported(f"{kind} noise is not in the certified engine.")
-        found.append(1 / exact(episode.noise.scale))
-        if not SLOWEST <= found[-1] <= FASTEST:
-            raise Unsupported("Noise of such a scale does not fit on the certified sheets.")
+    found = [rate_of(episode) for episode in region.episodes]
+    if not all(SLOWEST <= rate <= FASTEST for rate in found):
+        raise Unsupported("Noise of such a scale does not fit on the certified sheets.")
     return found
 
 

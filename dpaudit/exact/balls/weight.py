@@ -153,22 +153,22 @@ class Law:
         density = (-(self.rate.lo * Interval.of(near))).exp().times(self.spread)
         self.peak = up(0.5 * self.rate.hi) * density.hi
 
-    def sums(self, weight: Weight) -> tuple[Interval, Interval, Interval]:
-        """Masses of the cells under a weight, of all left of each node, of all right of it."""
-        mass = self.cells.times(self.grid.means(weight, float(self.rate.hi)))
-        left = self.left.times(weight.at[0])
-        right = self.right.times(weight.at[-1])
+    def running(self, weight: Weight, below: bool, means: Interval | None = None) -> Interval:
+        """Enclose the mass of a weight left of each node, or right of it.
+
+        `means` are its cell means at this rate, where they are known.
+        """
+        if means is None:
+            means = self.grid.means(weight, float(self.rate.hi))
+        mass = self.cells.times(means)
+        end = (self.left if below else self.right).times(weight.at[0 if below else -1])
         error = (len(mass.lo) + 8) * 2.0**-52
-        low, high = 1 - error, 1 + error
-        below = Interval(
-            np.cumsum(np.concatenate([[left.lo], mass.lo])) * low,
-            np.cumsum(np.concatenate([[left.hi], mass.hi])) * high,
+        order = slice(None) if below else slice(None, None, -1)
+        low, high = (
+            np.cumsum(np.concatenate([[edge], part[order]]))[order]
+            for edge, part in ((end.lo, mass.lo), (end.hi, mass.hi))
         )
-        above = Interval(
-            np.cumsum(np.concatenate([[right.lo], mass.lo[::-1]]))[::-1] * low,
-            np.cumsum(np.concatenate([[right.hi], mass.hi[::-1]]))[::-1] * high,
-        )
-        return mass, below, above
+        return Interval(low * (1 - error), high * (1 + error))
 
     def total(self, weight: Weight) -> Interval:
         """Enclose the integral of a weight."""
@@ -214,12 +214,12 @@ class Beyond:
 
     def __call__(self, weight: Weight) -> Weight:
         """Return the mass beyond the threshold at every node of the other register."""
-        _, below, above = self.law.sums(weight)
-        slack = self.law.grid.slack(weight)
-        sums = below if self.below else above
-        order = (0, 1) if self.below else (1, 0)
-        low = self._bound(weight, sums.lo, slack, self._ends[order[0]], upper=False)
-        high = self._bound(weight, sums.hi, slack, self._ends[order[1]], upper=True)
+        law, order = self.law, (0, 1) if self.below else (1, 0)
+        means, slack = law.grid.means(weight, float(law.rate.hi)), law.grid.slack(weight)
+        sums, total = law.running(weight, self.below, means), law.weighed(weight, means)
+        given = (weight, sums, slack, total)
+        low = self._bound(*given, self._ends[order[0]], upper=False)
+        high = self._bound(*given, self._ends[order[1]], upper=True)
         at = Interval(np.minimum(low, high), high)
         reach = np.append(_product(self.law.peak, weight.range.hi), 0.0)
         steep = weight.range.hi * self.law.rate.hi + weight.first
@@ -234,13 +234,14 @@ class Beyond:
     def _bound(
         self,
         weight: Weight,
-        sums: Array,
+        running: Interval,
         slack: Array,
+        total: Interval,
         end: tuple[Indices, Interval, Array, Array, Array],
         upper: bool,
     ) -> Array:
         index, mass, least, most, s = end
-        node = weight.at.hi if upper else weight.at.lo
+        node, sums = (weight.at.hi, running.hi) if upper else (weight.at.lo, running.lo)
         left, step = node[index], node[index + 1] - node[index]
         one, two = left + step * least, left + step * most
         x = self.law.grid.x
@@ -255,7 +256,6 @@ class Beyond:
             mean = np.minimum(one, two) - slack[index] - ROUND * weight.range.hi[index]
             mean = np.maximum(mean, weight.range.lo[index])
             value = (base + mass.lo * mean) * (1 - ROUND)
-        total = self.law.total(weight)
         whole = total.hi if upper else total.lo
         value = np.where(everything, whole, np.where(nothing, 0.0, value))
         # a finite threshold beyond the grid: the tail there is undivided, so take all or none of it

@@ -24,7 +24,7 @@ from dpaudit.exact.floats.arrange import Scales, arrange
 from dpaudit.exact.floats.curve import Curve
 from dpaudit.exact.floats.sheet import Array, Function, Points, Shape, Sheet
 from dpaudit.exact.pairwise import Duel, duel
-from dpaudit.exact.region import Region, require_laplace, seats
+from dpaudit.exact.region import Region, scales_of, seats
 
 # Finer panels, cells and tails change no log-likelihood of 24 random paths of dp_klucb, dp_imed (T
 # up to 12) and dp_ucb (T = 6), epsilon from 1 to 60, by more than 7e-12 (test_exact_sums.py
@@ -85,7 +85,7 @@ class Program:
 
 def program_of(region: Region) -> Program:
     """Return the steps of a two-arm region; raise `Unsupported` where two registers do not do."""
-    scales = require_laplace(region, "accumulating")
+    scales = scales_of(region)
     last_read: dict[int, int] = {}
     for place, decision in enumerate(region.decisions):
         if len(decision.shown) != 2 or not hasattr(decision.request, "rule"):

@@ -19,6 +19,18 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+
+def log_survival(x: Array, centre: float, scale: float) -> Array:
+    """Return log P(X > x) for a Laplace variable."""
+    z = (x - centre) / scale
+    return np.where(z > 0, -z - np.log(2), np.log1p(-0.5 * np.exp(np.minimum(z, 0.0))))
+
+
+def log_cumulative(x: Array, centre: float, scale: float) -> Array:
+    """Return log P(X < x) for a Laplace variable."""
+    return log_survival(-x, -centre, scale)
+
+
 ORDER = 16
 NODES, WEIGHTS = (np.asarray(part) for part in legendre.leggauss(ORDER))
 _COEFFICIENTS = np.linalg.inv(legendre.legvander(NODES, ORDER - 1))
@@ -43,13 +55,6 @@ def log_sum(values: Array, axis: int = -1) -> Array:
     safe = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(np.exp(values - safe).sum(axis=axis)) + np.squeeze(safe, axis))
-
-
-def log_difference(large: Array, small: Array) -> Array:
-    """Return log(e^large - e^small) for small <= large; -inf where they are equal."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gap = np.minimum(small - large, 0.0)
-        return np.where(np.isneginf(large), -np.inf, large + np.log(-np.expm1(gap)))
 
 
 def _log_stretch(rate: float, length: Array) -> Array:

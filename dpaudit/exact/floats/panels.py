@@ -14,8 +14,14 @@ import numpy as np
 
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.exact.algebra import Algebra
-from dpaudit.exact.floats.laplace import log_cumulative, log_survival
-from dpaudit.exact.floats.line import Array, LogFunction, build, constant
+from dpaudit.exact.floats.line import (
+    Array,
+    LogFunction,
+    build,
+    constant,
+    log_cumulative,
+    log_survival,
+)
 from dpaudit.exact.floats.scanned import Nothing, Scanned
 from dpaudit.exact.pairwise import Duel, duel_of
 from dpaudit.exact.schedule import Chain, Kind, Stage

@@ -34,10 +34,10 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.floats.axis import ORDER, Tails, make_axis, resolve, split
 from dpaudit.exact.floats.curves import Above, Contest, Curve, Moved, Tie, Turned
-from dpaudit.exact.floats.laplace import log_survival
+from dpaudit.exact.floats.line import log_survival
 from dpaudit.exact.floats.strips import Lines, Message, Side, pruned
 from dpaudit.exact.own_score import scores_of
-from dpaudit.exact.region import Region, require_laplace, require_read_once
+from dpaudit.exact.region import Region, require_read_once, scales_of
 
 Array = NDArray[np.float64]
 
@@ -75,7 +75,7 @@ def estimate(region: Region, means: Array, clock: Clock = ENDLESS) -> tuple[floa
 
     Raise `Unsupported` where cancellation leaves nothing.
     """
-    return Plane(contests_of(region), means, require_laplace(region, "plane"), clock).estimate()
+    return Plane(contests_of(region), means, scales_of(region), clock).estimate()
 
 
 def log_likelihood(region: Region, means: Array, clock: Clock = ENDLESS) -> float:

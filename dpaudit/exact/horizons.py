@@ -23,9 +23,9 @@ from dpaudit.core.arithmetic import exact
 from dpaudit.deadline import Expired
 from dpaudit.errors import BadDeclaration, InvalidArgument, Unsupported
 from dpaudit.exact import WorstLoss, recompute, shrink, worst_loss
+from dpaudit.exact.hunt import hunt
 from dpaudit.exact.paths import all_paths
-from dpaudit.exact.result import Streams
-from dpaudit.hunt import hunt
+from dpaudit.exact.search import Streams
 from dpaudit.structure.ledger import rounded_up, show
 from dpaudit.verdict import Enclosure, Finding, Status, Witness
 

@@ -19,9 +19,8 @@ from dpaudit.errors import DpauditError
 from dpaudit.exact.clock import Clock
 from dpaudit.exact.likelihood import likelihood
 from dpaudit.exact.paths import paths_of
-from dpaudit.exact.witness import loss_between
-from dpaudit.target import parameters
-from dpaudit.verdict import Enclosure, Witness
+from dpaudit.exact.witness import loss_between, witness_of
+from dpaudit.verdict import Witness
 
 LONGEST = 5000
 
@@ -82,20 +81,9 @@ def _worst(
         neighbour = [1.0 - r if t == position else r for t, r in enumerate(stream)]
         base = base or likelihood(algorithm, actions, stream, "float", clock)
         other = likelihood(algorithm, actions, neighbour, "float", clock)
-        loss = loss_between(base, other)
-        if loss.lower > epsilon:
-            return Witness(
-                target=algorithm.name,
-                parameters=parameters(algorithm),
-                actions=tuple(actions),
-                stream=tuple(stream),
-                neighbour=tuple(neighbour),
-                position=position,
-                likelihood=Enclosure(base.lower, base.upper, base.certified),
-                likelihood_neighbour=Enclosure(other.lower, other.upper, other.certified),
-                loss=replace(loss),
-                epsilon=epsilon,
-            )
+        if loss_between(base, other).lower > epsilon:
+            found = witness_of(algorithm, actions, stream, neighbour, "float", clock)
+            return replace(found, epsilon=epsilon)
     return None
 
 

@@ -1,4 +1,8 @@
-"""From a likelihood by own sum, on a mesh, to the largest loss of one reward's change.
+"""A likelihood by one release's own sum, on a mesh, and the largest loss of one reward's change.
+
+A Laplace law of rate r is moved over a weight W: left of its centre mu the density is a multiple of
+the one at the last centre, right of mu of the one at the first, so two running sums A and B serve
+all centres, L = A + B and L' = r (B - A).
 
 phi(s) is the log-likelihood by a release's own sum s in [0, n], L(mu) its exponential as a function
 of the centre mu = s / divisor, W the register's weight. A Laplace density of rate r satisfies
@@ -13,13 +17,63 @@ excess over mesh values is of second order in the mesh.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from dpaudit.exact.algebra import Bounds
-from dpaudit.exact.balls.interval import Array, Interval, up
-from dpaudit.exact.balls.scan import Scan
+from dpaudit.exact.balls.interval import UNDERFLOW, Array, Interval, up, where
+from dpaudit.exact.balls.weight import ROUND, Indices, Law, Weight
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Likelihoods and their derivative in the centre, at nodes; on the intervals the weight's top.
+
+    `mass` encloses the integral L of the weight against a Laplace law centred at each node, and
+    `change` encloses L' / (rate L).
+    """
+
+    mass: Interval
+    change: Interval
+    top: Array
+
+
+class Moving:
+    """A Laplace law that is moved over nodes of its grid, from its first centre to its last."""
+
+    def __init__(self, first: Law, last: Law, nodes: Indices) -> None:
+        self.first, self.last, self.nodes = first, last, nodes
+        x, rate = Interval.of(first.grid.x[nodes]), first.rate
+        self._left = (rate * (Interval.of(last.centre) - x)).exp()
+        self._right = (rate * (x - Interval.of(first.centre))).exp()
+
+    def __call__(self, weight: Weight) -> Scan:
+        """Return the likelihoods of a weight."""
+        nodes = self.nodes
+        means = self.first.grid.means(weight, float(self.first.rate.hi))
+        left = self.last.running(weight, True, means)[nodes].times(self._left)
+        right = self.first.running(weight, False, means)[nodes].times(self._right)
+        mass = (left + right).clear_of_underflow()
+        # (B - A) / (B + A) rises in B and falls in A, whatever their ends
+        low = _share(right.lo, left.hi).lo
+        high = _share(right.hi, left.lo).hi
+        change = Interval(np.maximum(low - ROUND, -1.0), np.minimum(high + ROUND, 1.0))
+        top = np.zeros(0)
+        if len(nodes) > 1:
+            top = np.maximum.reduceat(weight.range.hi, nodes[:-1])
+            # reduceat's last span runs to the end of the grid: cut it at the last node
+            top[-1] = weight.range.hi[nodes[-2] : nodes[-1]].max()
+        return Scan(mass, change, top)
+
+
+def _share(b: Array, a: Array) -> Interval:
+    """Enclose (b - a) / (b + a), within the rounding of b + a; anything where both vanish."""
+    total = a + b
+    clear = total > UNDERFLOW
+    quotient = (Interval.of(b) - Interval.of(a)).over(Interval.of(np.where(clear, total, 1.0)))
+    return where(clear, quotient, Interval(np.full_like(total, -1.0), np.ones_like(total)))
 
 
 def mesh_steps(scan: Scan, mesh: int, kappa: float, rising: bool) -> Bounds:
