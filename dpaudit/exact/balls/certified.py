@@ -113,7 +113,7 @@ def rounded_log_likelihood(region: Region, means: Iterable[float]) -> float:
     pairs = zip(means, region.episodes, strict=True)
     sums = {i: Fraction(mean) * episode.divisor for i, (mean, episode) in enumerate(pairs)}
     found = tighten(lambda: differences.likelihood(region, parts, sums), bits=60, first=128)
-    return float(_log(found).mid())
+    return float(_log(found))
 
 
 def affine_log_likelihood(chain: Chain, means: Iterable[float]) -> float:
@@ -128,6 +128,8 @@ def affine_log_likelihood(chain: Chain, means: Iterable[float]) -> float:
 
 
 def _log(probability: arb) -> arb:
+    if probability.is_zero():  # an elimination of no width that keeps two arms
+        return arb("-inf")
     with ctx.workprec(2 * TARGET_BITS):
         return probability.log()
 

@@ -243,6 +243,8 @@ class Differences:
             last = place == len(runs[0]) - 1
             union = [run[place] for run in (runs if last else runs[:1])]
             _require_convex(union)
+            if all(probability(region, part, sums).is_zero() for part in union):
+                continue  # an elimination of no width that keeps two arms
             for index in releases_of(part):
                 log = partial(_log, region, union, sums, index)
                 yield index, ByEvaluation(log, len(region.episodes[index]), _monotone(part, index))
