@@ -85,7 +85,9 @@ def largest_loss(asked: Question) -> WorstLoss:
     if complete and twice and not asked.whole:
         loss = Enclosure(loss.lower, math.inf, certified=True)
         said["covers"] = replace(asked, streams="binary").everything
-        said["covers"] += ". A reward is responded to twice: for rewards in [0, 1] this is a lower bound"
+        said["covers"] += (
+            ". A reward is responded to twice: for rewards in [0, 1] this is a lower bound"
+        )
     if not complete:
         said["covers"] = "part of the action sequences, until the budget ran out"
     witness = None
@@ -111,6 +113,4 @@ def _enclosed(ratio: float) -> Enclosure:
     if ratio == math.inf:
         return Enclosure(math.inf, math.inf, certified=True)
     lower = below((arb(ratio) * (1 - arb(ROUNDING))).log())
-    return Enclosure(
-        max(lower, 0.0), upwards((arb(ratio) * (1 + arb(ROUNDING))).log()), True
-    )
+    return Enclosure(max(lower, 0.0), upwards((arb(ratio) * (1 + arb(ROUNDING))).log()), True)

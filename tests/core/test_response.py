@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dpaudit.exact.law import law
 from flint import arb, ctx, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,7 +25,6 @@ from dpaudit.core.scores import Affine
 from dpaudit.core.stream import run_stream
 from dpaudit.errors import BadDeclaration, Unsupported
 from dpaudit.exact import likelihood, worst_loss
-from dpaudit.exact.law import law
 from dpaudit.exact.paths import all_paths
 from dpaudit.exact.responses import on_binary_streams, probability
 from dpaudit.structure import prove
