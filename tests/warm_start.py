@@ -26,8 +26,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve()
 IMPORTS = (
     "dpaudit.examination",
-    "dpaudit.horizons",
-    "dpaudit.hunt",
+    "dpaudit.exact.horizons",
+    "dpaudit.exact.hunt",
     "dpaudit.affine",
     "dpaudit.commands.audit",
     "dpaudit.commands.explain",

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dpaudit.exact.law import law
 
 from dpaudit.core.algorithm import Toss
 from dpaudit.core.algorithms.dp_greedy import DPGreedy
@@ -18,6 +17,7 @@ from dpaudit.core.scores import Affine, Rule
 from dpaudit.core.stream import run_stream, side_edges, tossed
 from dpaudit.errors import BadDeclaration
 from dpaudit.exact import likelihood, worst_loss
+from dpaudit.exact.profile import law
 from dpaudit.structure import prove
 from dpaudit.structure.prove import bound
 from dpaudit.verdict import Status

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dpaudit.exact.law import law
 from flint import arb, ctx, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,6 +25,7 @@ from dpaudit.core.stream import run_stream
 from dpaudit.errors import BadDeclaration, Unsupported
 from dpaudit.exact import likelihood, worst_loss
 from dpaudit.exact.paths import all_paths
+from dpaudit.exact.profile import law
 from dpaudit.exact.responses import on_binary_streams, probability
 from dpaudit.structure import prove
 from dpaudit.structure.prove import bound
