@@ -34,8 +34,14 @@ ROUNDING = 1e-15  # of a ratio of two doubles that are each nearest to a rationa
 
 
 def responds(algorithm: Algorithm, horizon: int, clock: Clock) -> bool:
-    """Return whether the first decision path of a declaration holds a randomised response."""
-    return any(applies(path) for path in islice(all_paths(algorithm, horizon, clock), 1))
+    """Return whether the first decision path of a declaration holds a randomised response.
+
+    False where there is no time to tell: the other searches refuse a response by name.
+    """
+    try:
+        return any(applies(path) for path in islice(all_paths(algorithm, horizon, clock), 1))
+    except OutOfTime:
+        return False
 
 
 def largest_loss(asked: Question) -> WorstLoss:
