@@ -160,15 +160,17 @@ def _require_kind(subject: Subject, target: str, declared: bool) -> None:
 
 def _detailed(report: Report, asked: Asked, options: Options, subject: Subject) -> Report:
     """Return the report with what a page shows beside the verdict."""
-    from dpaudit.details.compute import details, of_code
+    from dpaudit.details.compute import details, identified, of_code
 
-    if isinstance(subject, Foreign):
-        return replace(report, details=of_code(report.claim, asked.command))
     spend = options.spend(engine.BUDGET)
     try:
-        parts = details(report.claim, report.findings, spend, options.seed, asked.command)
+        if isinstance(subject, Foreign):
+            parts = of_code(report.claim, asked.command)
+        else:
+            parts = details(report.claim, report.findings, spend, options.seed, asked.command)
     except KeyboardInterrupt:
         return replace(report, interrupted=True)
+    parts = identified(parts, subject.text, subject.source, options.seed)
     return replace(report, details=parts)
 
 

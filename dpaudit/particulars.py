@@ -23,6 +23,8 @@ class LossAt:
 class PairProfile:
     """One pair of streams: what an observer of the actions can tell apart.
 
+    `of` says which pair it is; with the actions of a witness alone, deltas are lower bounds.
+
     `delta[i]` is the smallest delta at `epsilons[i]` for the stream against its neighbour,
     `delta_neighbour[i]` the other way round. (`alpha[j]`, `beta[j]`) are corners of the trade-off
     curve: the errors of the best tests of the stream against its neighbour.
@@ -41,6 +43,7 @@ class PairProfile:
     delta_neighbour: tuple[float, ...]
     alpha: tuple[float, ...]
     beta: tuple[float, ...]
+    of: str = "the worst pair"
 
 
 @dataclass(frozen=True)
@@ -85,3 +88,10 @@ class Details:
     positions: PositionLosses | None = None
     regret: Regret | None = None
     missing: dict[str, str] = field(default_factory=dict)
+    about: str = ""
+    """What the algorithm is, in one sentence."""
+    seed: int = 0
+    version: str = ""
+    date: str = ""
+    digest: str = ""
+    """A digest of the source that was judged and of all that it imports of its own."""

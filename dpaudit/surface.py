@@ -67,6 +67,11 @@ def check(
     target: Any,
     epsilon: float | None = None,
     *,
+    delta: float | None = None,
+    rho: float | None = None,
+    mu: float | None = None,
+    local: bool = False,
+    unit: int | None = None,
     arms: int | None = None,
     horizon: float | None = None,
     exact_horizon: float | None = None,
@@ -79,14 +84,18 @@ def check(
     """Prove, hold or refute a privacy claim; return the report, whatever the verdict.
 
     The same as `dpaudit check TARGET`: each check goes as far as the budget lets it (15 seconds, 30
-    for code). `epsilon` is the algorithm's own claim unless given; `horizon` may be written 1e6;
-    other keywords are parameters of the algorithm.
+    for code). The claim is the algorithm's own unless one is given: `epsilon` (pure), `epsilon` and
+    `delta`, `rho` (zCDP), `mu` (Gaussian DP), `local`, for `unit` rewards of a person. `horizon`
+    may be written 1e6; other keywords are parameters of the algorithm.
     """
+    from dpaudit.core.notions import Stated
     from dpaudit.examination import Asked, examine
     from dpaudit.subject.kinds import Options
 
+    stated = Stated(epsilon, rho, mu, delta, local, unit)
     options = Options(
         epsilon=epsilon,
+        stated=stated,
         given=parameters | ({} if arms is None else {"arms": arms}),
         horizon=whole("horizon", horizon),
         exact_horizon=whole("exact_horizon", exact_horizon),

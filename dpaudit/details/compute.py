@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
+import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
 
+from dpaudit import __version__
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.mutants import find as find_mutant
 from dpaudit.details import losses, pair, regret
 from dpaudit.exact import WorstLoss
 from dpaudit.judging import OFFERED, Claim
-from dpaudit.particulars import Details
+from dpaudit.particulars import Details, PairProfile
+from dpaudit.sources import digests
 from dpaudit.target import MUTANTS, resolve
 from dpaudit.verdict import Finding
 
@@ -65,15 +73,16 @@ def details(
     )
     refuting = [f.witness for f in findings if f.witness is not None]
     candidates = [*(one.witness for one in ladder if one.witness is not None), *refuting]
-    profile = part(
-        "profile",
-        lambda: pair.of_worst_pair(
-            [(build(len(one.stream)), one) for one in candidates],
-            claim.epsilon,
-            until("losses", "profile"),
-        ),
-        None,
-    )
+
+    def profiled() -> tuple[PairProfile | None, str]:
+        end = until("losses", "profile")
+        if refuting:
+            first = refuting[0]
+            return pair.of_witness(build(len(first.stream)), first, claim.epsilon, end)
+        pairs = [(build(len(one.stream)), one) for one in candidates]
+        return pair.of_worst_pair(pairs, claim.epsilon, end)
+
+    profile = part("profile", profiled, None)
     worst = max(candidates, key=lambda one: one.loss.lower, default=None)
     positions = part(
         "positions",
@@ -89,15 +98,34 @@ def details(
         "regret", lambda: regret.regret(build, claim.epsilon, seed, until(*SHARES)), None
     )
     shown = losses.points(ladder, claim.anytime)
-    return Details(
-        command, flaw_of(claim.target), shown, profile, positions, measured, missing=missing
-    )
+    return Details(command, flaw_of(claim.target), shown, profile, positions, measured, missing)
 
 
 def of_code(claim: Claim, command: str) -> Details:
     """Return what a page shows beside the verdict on code, which has no declaration to compute."""
     missing = dict.fromkeys(("losses", "profile", "positions"), CODE)
     return Details(command, flaw_of(claim.target), missing=missing)
+
+
+def identified(found: Details, text: str, source: Any, seed: int) -> Details:
+    """Return details that also say what was judged: in a sentence, by digest, version and date."""
+    texts = sorted(digests(text, source, Path.cwd()).items())
+    return replace(
+        found,
+        about=sentence(source),
+        seed=seed,
+        version=__version__,
+        date=datetime.now(UTC).date().isoformat(),
+        digest=hashlib.sha256(repr(texts).encode()).hexdigest(),
+    )
+
+
+def sentence(source: Any) -> str:
+    """Return what an algorithm says of itself: the first line of its module, or of its own text."""
+    thing = source if inspect.isclass(source) or inspect.isfunction(source) else type(source)
+    module = sys.modules.get(thing.__module__)
+    said = (module.__doc__ if module else None) or inspect.getdoc(thing) or ""
+    return " ".join(said.strip().partition("\n\n")[0].split())
 
 
 def flaw_of(target: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -19,6 +20,8 @@ from dpaudit.verdict import Witness
 MOST_PATHS = 200
 CORNERS = 100
 STEPS = 24
+WITNESS = "the witness"
+EVENT = "the witness, from its actions alone (at least)"
 
 
 def of_worst_pair(
@@ -44,6 +47,21 @@ def of_worst_pair(
         best = shown(found, witness, epsilon)
         spent = time.monotonic() - start
     return best, "" if best else reason
+
+
+def of_witness(
+    algorithm: Algorithm, witness: Witness, epsilon: float, deadline: float
+) -> tuple[PairProfile | None, str]:
+    """Return the profile of a counterexample's pair: over all actions, or over its own alone."""
+    found, _ = of_worst_pair([(algorithm, witness)], epsilon, deadline)
+    if found is not None and found.loss > epsilon:
+        return replace(found, of=WITNESS), ""
+    likely, unlikely = witness.likelihood.lower, witness.likelihood_neighbour.upper
+    if witness.likelihood.upper < witness.likelihood_neighbour.lower:
+        likely, unlikely = witness.likelihood.upper, witness.likelihood_neighbour.lower
+    with np.errstate(divide="ignore"):
+        logs = [np.log(np.array([p, 1 - p])) for p in (likely, unlikely)]
+    return replace(shown(Profile(*logs), witness, epsilon), of=EVENT), ""
 
 
 def shown(found: Profile, witness: Witness, epsilon: float) -> PairProfile:

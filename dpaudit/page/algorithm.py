@@ -98,18 +98,23 @@ def badge(status: Status) -> Markup:
 def _headline(report: Report, details: Details) -> Markup:
     claim = report.claim
     verb = "claims" if claim.own else "is judged against"
-    known = ("arms", "epsilon", "horizon")
+    known = ("arms", "horizon", *claim.judged.numbers)
     others = [f"{name} = {value}" for name, value in claim.parameters.items() if name not in known]
     facts = [
-        ("claim", f"{claim.algorithm} {verb} epsilon = {claim.epsilon:g}, pure global DP"),
+        ("claim", f"{claim.algorithm} {verb} {claim.judged}, {claim.judged.kind.described}"),
         ("neighbours", f"streams that differ in {claim.neighbours}"),
         ("instance", ", ".join([f"{claim.arms} arms", *others])),
         ("horizon", f"{claim.horizon:,} rounds, {'anytime' if claim.anytime else 'known ahead'}"),
     ]
     if details.flaw:
         facts.insert(0, ("known flaw", details.flaw))
+    if details.version:
+        judged = f"{details.date} by dpaudit {details.version}, seed {details.seed}"
+        facts.append(("judged", judged))
+        facts.append(("source", f"SHA-256 {details.digest}"))
     return join(
         tag("h1", claim.algorithm),
+        tag("p", details.about) if details.about else None,
         tag("p", badge(report.verdict), " ", sentence(report), class_="lead"),
         tag("p", "Interrupted: some checks are missing.") if report.interrupted else None,
         tag("dl", [(tag("dt", name), tag("dd", text)) for name, text in facts], class_="facts"),

@@ -13,6 +13,7 @@ from dpaudit.report import at_least, at_most
 
 HEIGHT, LINE = 150, 72
 LEFT, RIGHT = 14, 24
+NARROW, MARK = 16, 12  # a bracket that nobody would see is a diamond
 
 
 def bracket(lower: float, upper: float, claimed: float, likely: float = 0.0) -> Markup:
@@ -29,6 +30,11 @@ def bracket(lower: float, upper: float, claimed: float, likely: float = 0.0) -> 
     parts = [_line(), *(_tick(place(value), value) for value in scale.ticks())]
     start, stop = place(lower), place(upper)
     start, stop = min(start, WIDTH - RIGHT - 6), max(stop, start + 4)
+    if stop - start < NARROW:
+        middle = (start + stop) / 2
+        corners = ((0, -MARK), (MARK, 0), (0, MARK), (-MARK, 0))
+        points = " ".join(f"{middle + x:.1f},{LINE + y}" for x, y in corners)
+        parts.append(tag("polygon", points=points, class_="f1"))
     parts.append(
         tag(
             "rect",
@@ -45,7 +51,11 @@ def bracket(lower: float, upper: float, claimed: float, likely: float = 0.0) -> 
         arrow = f"{end},{LINE - 11} {end + 15},{LINE} {end},{LINE + 11}"
         parts.append(tag("polygon", points=arrow, class_="f1"))
     mark = f"{place(claimed):.1f}"
-    parts.append(tag("line", x1=mark, x2=mark, y1=34, y2=LINE + 16, class_="claim"))
+    parts.append(tag("line", x1=mark, x2=mark, y1=34, y2=LINE - 2, class_="claim"))
+    foot = (
+        f"{place(claimed) - 6:.1f},{LINE - 12} {place(claimed) + 6:.1f},{LINE - 12} {mark},{LINE}"
+    )
+    parts.append(tag("polygon", points=foot, class_="claim f2"))
     side = _anchor(place(claimed))
     parts.append(tag("text", f"claimed epsilon = {claimed:g}", x=mark, y=28, text_anchor=side))
     if likely > 0:

@@ -42,7 +42,7 @@ def card(report: Report) -> Markup:
         "div",
         tag("style", Markup(STYLE)),
         join(_word(report.verdict), " ", tag("strong", claim.algorithm)),
-        f" {verb} epsilon = {claim.epsilon:g} ({claim.arms} arms, {claim.horizon:,} rounds).",
+        f" {verb} {claim.judged} ({claim.arms} arms, {claim.horizon:,} rounds).",
         bracket(report.lower, report.upper, claim.epsilon),
         tag("div", typeset(f"{words[:1].upper()}{words[1:]}")),
         tag("details", tag("summary", "How we know"), tag("table", rows)),

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from dpaudit.page.markup import Markup, join, tag
 
-WIDTH, HEIGHT = 440, 264
-LEFT, RIGHT, TOP, BOTTOM = 62, 20, 12, 42
+WIDTH, HEIGHT = 440, 276
+LEFT, RIGHT, TOP, BOTTOM = 68, 20, 12, 54  # room for labels that a phone enlarges
 Point = tuple[float, float]
 
 
@@ -130,10 +130,10 @@ class Frame:
             x, _ = self.at((value, self.y.low))
             parts.append(tag("line", x1=x, x2=x, y1=low, y2=low + 4, class_="axis"))
             label = {"text_anchor": "middle", "class_": "soft"}
-            parts.append(tag("text", short(value), x=x, y=low + 17, **label))
+            parts.append(tag("text", short(value), x=x, y=low + 18, **label))
         parts.append(tag("line", x1=LEFT, x2=WIDTH - RIGHT, y1=low, y2=low, class_="axis"))
         middle = (LEFT + WIDTH - RIGHT) / 2
-        parts.append(tag("text", self.x.label, x=middle, y=self.height - 6, text_anchor="middle"))
+        parts.append(tag("text", self.x.label, x=middle, y=self.height - 8, text_anchor="middle"))
         up = (TOP + low) / 2
         turned = {"text_anchor": "middle", "transform": f"rotate(-90 12 {up:g})"}
         parts.append(tag("text", self.y.label, x=12, y=f"{up:g}", **turned))

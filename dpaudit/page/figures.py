@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from itertools import groupby
 
 from dpaudit.judging import Report
@@ -135,8 +136,8 @@ def profile(found: PairProfile, claimed: float) -> Markup:
     )
     needs = "0 within the error of the arithmetic" if at_claim < ERROR else short(at_claim)
     caption = (
-        f"The smallest delta of (epsilon, delta)-DP for the worst pair of {len(found.stream)} "
-        f"rounds. At the claim it is {needs}; a pure claim needs 0."
+        f"The smallest delta of (epsilon, delta)-DP for {found.of}, {len(found.stream)} rounds. "
+        f"At the claim it is {needs}; a pure claim needs 0."
     )
     picture = chart("profile", "Privacy profile", caption, across, up, series)
     rows = list(zip(found.epsilons, found.delta, found.delta_neighbour, strict=True))
@@ -154,7 +155,7 @@ def trade_off(found: PairProfile, claimed: float) -> Markup:
     series: list[Series] = [
         Line("blind guess", ((0.0, 1.0), (1.0, 0.0)), 3, "dot"),
         Line("least that the claim allows", allowed, 2, "dash"),
-        Line("worst pair", points, 1),
+        Line(found.of, points, 1),
     ]
     caption = (
         "The best tests of the stream against its neighbour, from the actions alone. "
@@ -178,7 +179,7 @@ def evidence(finding: Finding, claimed: float) -> Markup | None:
     across = Linear(0.0, 2.0 * most * 1.02, "fresh runs")
     up = Linear(max(least * 1.1, -needed), headroom([*heights, needed]), "evidence (power of ten)")
     series: list[Series] = [
-        Marks(f"hypothesis {number}", _course(one, up.low), *LOOKS[number % len(LOOKS)])
+        Marks(_named(number, one), _course(one, up.low), *LOOKS[number % len(LOOKS)])
         for number, one in enumerate(courses, 1)
     ]
     series.append(level("needed to refute", needed, across, 2, "dash"))
@@ -199,6 +200,11 @@ def evidence(finding: Finding, claimed: float) -> Markup | None:
     return figure(
         picture, "The audit's evidence.", caption, values("evidence by fresh runs", heads, rows)
     )
+
+
+def _named(number: int, one: Course) -> str:
+    """Return a hypothesis as a legend has room for: its pair and its event, cut short."""
+    return textwrap.shorten(f"{number}: {one.hypothesis}", 70, placeholder=" ...")
 
 
 def _course(one: Course, low: float) -> list[tuple[float, float]]:

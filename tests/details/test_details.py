@@ -12,6 +12,7 @@ import pytest
 from dpaudit.core.algorithms import load
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.environments import of_means
+from dpaudit.core.notions import Stated
 from dpaudit.core.simulate import simulate
 from dpaudit.details import losses, pair, regret
 from dpaudit.details.compute import details
@@ -137,7 +138,7 @@ def test_only_the_very_class_has_bounds(monkeypatch):
 def test_what_is_missing_says_why():
     target = resolve("lazy_dp_ts")
     algorithm = target.build(100, {}, {"arms": 3})
-    claim = claim_of(target, algorithm, 100, None)
+    claim = claim_of(target, algorithm, 100, Stated())
     found = details(claim, (), 2.0, 0, "command")
     assert found.profile is None and "BetaDraw" in found.missing["losses"]
     assert set(found.missing) >= {"losses", "profile", "positions"}
@@ -149,7 +150,8 @@ def test_another_epsilon_reaches_the_details(monkeypatch):
     monkeypatch.setattr(losses, "LARGEST", 4)
     target = resolve("adap_ucb")
     algorithm = target.build(100, {"epsilon": 2.0}, {"arms": 2})
-    claim = replace(claim_of(target, algorithm, 100, None), parameters={"arms": 2, "epsilon": 2.0})
+    judged = claim_of(target, algorithm, 100, Stated())
+    claim = replace(judged, parameters={"arms": 2, "epsilon": 2.0})
     found = details(claim, (), FAR, 0, "command")
     # the closed form at T = 3: epsilon/2 - log(1 + epsilon/4)
     assert found.losses[0].lower == pytest.approx(1 - math.log(1.5), abs=1e-9)
@@ -162,7 +164,7 @@ def test_a_part_that_breaks_is_named(monkeypatch):
     monkeypatch.setattr(losses, "by_horizon", broken)
     monkeypatch.setattr(regret, "regret", broken)
     target = resolve("adap_ucb")
-    claim = claim_of(target, target.build(100, {}, {"arms": 2}), 100, None)
+    claim = claim_of(target, target.build(100, {}, {"arms": 2}), 100, Stated())
     found = details(claim, (), 1.0, 0, "command")
     assert found.missing["losses"] == "a bug in dpaudit ended it (ZeroDivisionError: oh)."
     assert found.regret is None and "regret" in found.missing
