@@ -27,6 +27,7 @@ LATE_SHARE = 0.75  # of the budget for a directed search on long runs, where the
 CLOSE = 1e-9  # a loss must be above epsilon by more than what doubles in the code may amount to
 RUNS = 400  # of the real code, on either stream
 ERROR = 1e-9  # with which right likelihoods are doubted
+SIDE_BY_SIDE = 96  # rounds that code and reading are compared for
 MARGIN = math.sqrt(math.log(4 / ERROR) / (2 * RUNS))  # Hoeffding, two streams and two sides
 
 
@@ -45,7 +46,7 @@ def judged(target: Target, source: Any, budget: float, late: bool = False) -> Fi
     lengths = sorted({min(it, target.horizon) for it in READ}, reverse=True)
     try:
         if target.readable:
-            side_by_side(target)
+            side_by_side(target, horizon=SIDE_BY_SIDE)
         for rounds in lengths if target.readable else ():
             algorithm, reading = read_off(target, rounds)
             left = max(start + budget - time.monotonic(), 0.1)

@@ -32,7 +32,7 @@ NOT_COVERED_OF_CODE = (
     "rounding in floating-point samplers and sums, timing, {}and code that tells its reader from "
     "Python"
 )
-OUTSIDE, BEYOND = "rewards outside of [0, 1], ", "rewards of more than 1e9, "
+OUTSIDE, BEYOND = "rewards outside of [0, 1], ", "rewards of more than 1e9 or nan, "
 ROUNDING = "rounding in floating-point samplers, "
 NOT_COVERED = "timing, and code that runs something else than the declaration"
 LONGEST_ROW = 40

@@ -6,89 +6,18 @@ from types import MappingProxyType
 
 # -- numpy
 CONSTANTS = ["inf", "nan", "pi", "e", "newaxis", "euler_gamma"]
-TYPES = [
-    "float64",
-    "float32",
-    "float16",
-    "int64",
-    "int32",
-    "int16",
-    "int8",
-    "intp",
-    "int_",
-    "uint8",
-    "uint32",
-    "uint64",
-    "bool_",
-    "integer",
-    "floating",
-    "number",
-    "generic",
-    "dtype",
-    "float_",
-    "double",
-    "single",
-    "longlong",
-    "finfo",
-    "iinfo",
-]
-PUBLIC = [
-    "arange",
-    "linspace",
-    "logspace",
-    "eye",
-    "identity",
-    "unique",
-    "isclose",
-    "allclose",
-    "array_equal",
-    "isin",
-    "in1d",
-    "diff",
-    "roll",
-    "round",
-    "around",
-    "prod",
-    "outer",
-    "histogram",
-    "argwhere",
-    "count_nonzero",
-    "searchsorted",
-    "percentile",
-    "quantile",
-    "interp",
-    "median",
-    "logical_and",
-    "logical_or",
-    "logical_not",
-    "logical_xor",
-    "triu",
-    "tril",
-    "cumprod",
-    "bincount",
-    "average",
-    "float_power",
-    "gcd",
-    "lcm",
-    "meshgrid",
-    "nan_to_num",
-    "sort",
-    "lexsort",
-    "ptp",
-    "digitize",
-    "matmul",
-    "polyval",
-    "result_type",
-    "can_cast",
-    "broadcast_shapes",
-    "trapz",
-    "nanmax",
-    "nanmin",
-    "nanmean",
-    "nanargmax",
-    "nanargmin",
-    "log_2",
-]
+_TYPES = """
+    float64 float32 float16 int64 int32 int16 int8 intp int_ uint8 uint32 uint64 bool_ integer
+    floating number generic dtype float_ double single longlong finfo iinfo"""
+TYPES = _TYPES.split()
+_PUBLIC = """
+    arange linspace logspace eye identity unique isclose allclose array_equal isin in1d diff
+    roll round around prod outer histogram argwhere count_nonzero searchsorted percentile
+    quantile interp median logical_and logical_or logical_not logical_xor triu tril cumprod
+    bincount average float_power gcd lcm meshgrid nan_to_num sort lexsort ptp digitize matmul
+    polyval result_type can_cast broadcast_shapes trapz nanmax nanmin nanmean nanargmax
+    nanargmin log_2"""
+PUBLIC = _PUBLIC.split()
 SIZES = ["shape", "size", "ndim"]
 
 # -- modules and generators
@@ -129,129 +58,62 @@ REAL = MappingProxyType(
     }
 )
 """Modules of Python that are real, and the names of each that judged code may use."""
-DRAWS = [
-    "laplace",
-    "normal",
-    "uniform",
-    "random",
-    "exponential",
-    "gumbel",
-    "logistic",
-    "beta",
-    "gamma",
-    "binomial",
-    "integers",
-    "choice",
-    "permutation",
-    "shuffle",
-    "standard_normal",
-    "random_sample",
-    "rand",
-    "randn",
-    "randint",
-    "seed",
-]
-PYTHON_DRAWS = [
-    "random",
-    "uniform",
-    "gauss",
-    "normalvariate",
-    "expovariate",
-    "betavariate",
-    "choice",
-    "choices",
-    "randrange",
-    "randint",
-]
+_DRAWS = """
+    laplace normal uniform random exponential gumbel logistic beta gamma binomial integers
+    choice permutation shuffle standard_normal random_sample rand randn randint seed"""
+DRAWS = _DRAWS.split()
+_PYTHON_DRAWS = """
+    random uniform gauss normalvariate expovariate betavariate choice choices randrange
+    randint"""
+PYTHON_DRAWS = _PYTHON_DRAWS.split()
 UNTOLD = ("builtins", "globals", "subclasses")
 
-# -- builtins, math, attributes
-REFUSED = [
-    "open",
-    "eval",
-    "exec",
-    "compile",
-    "input",
-    "globals",
-    "locals",
-    "vars",
-    "id",
-    "hash",
-    "breakpoint",
-    "memoryview",
-    "help",
-    "exit",
-    "quit",
-    "dir",
-]
-OPAQUE_MATH = [
-    "sqrt",
-    "log",
-    "log2",
-    "log10",
-    "log1p",
-    "exp",
-    "expm1",
-    "sin",
-    "cos",
-    "tan",
-    "tanh",
-    "sinh",
-    "cosh",
-    "atan",
-    "atan2",
-    "pow",
-    "hypot",
-    "erf",
-    "erfc",
-    "gamma",
-    "lgamma",
-    "cbrt",
-    "exp2",
-    "copysign",
-    "fmod",
-    "floor",
-    "ceil",
-    "trunc",
-]
+# -- builtins, members of objects
+BUILTINS = """
+    abs all any bool callable chr complex dict divmod enumerate filter float format frozenset
+    getattr hasattr delattr setattr int isinstance issubclass iter len list map max min next object
+    ord pow print property range repr ascii reversed round set slice sorted staticmethod classmethod
+    str sum super tuple type zip bytes True False None Ellipsis NotImplemented __build_class__
+    __debug__
+    BaseException Exception ArithmeticError AssertionError AttributeError DeprecationWarning
+    EOFError FileNotFoundError FloatingPointError FutureWarning ImportError IndexError KeyError
+    KeyboardInterrupt LookupError MemoryError ModuleNotFoundError NameError NotImplementedError
+    OSError OverflowError PermissionError RecursionError RuntimeError RuntimeWarning StopIteration
+    SyntaxError SystemExit TimeoutError TypeError UnboundLocalError UnicodeError UserWarning
+    ValueError Warning ZeroDivisionError"""
+"""The builtins that judged code may use; it may name the others, and ends in silence there."""
+_MEMBERS = """
+    append extend insert pop remove clear copy count index sort reverse
+    get items keys values popitem setdefault update fromkeys move_to_end most_common elements
+    subtract total appendleft popleft extendleft rotate maxlen
+    add discard union intersection difference symmetric_difference issubset issuperset isdisjoint
+    intersection_update difference_update symmetric_difference_update
+    join split rsplit strip lstrip rstrip lower upper startswith endswith format format_map replace
+    title capitalize ljust rjust center zfill isdigit isalpha splitlines partition removeprefix
+    removesuffix find is_integer bit_length bit_count from_iterable
+    shape size ndim dtype T sum mean max min argmax argmin any all var std cumsum dot tolist fill
+    astype reshape flatten ravel nonzero argsort clip round item
+    eps tiny
+    laplace normal uniform random exponential gumbel logistic beta gamma binomial integers choice
+    permutation shuffle standard_normal random_sample rand randn randint seed spawn rvs
+    gauss normalvariate expovariate betavariate choices randrange
+    name value setter getter deleter
+    enter_context close send
+"""
+MEMBERS = frozenset(_MEMBERS.split())
+"""What judged code may ask of objects that are not its own: methods of containers, texts, arrays
+and generators. Of what it made itself it may ask for anything."""
+
+# -- math, attributes
+_OPAQUE_MATH = """
+    sqrt log log2 log10 log1p exp expm1 sin cos tan tanh sinh cosh atan atan2 pow hypot erf
+    erfc gamma lgamma cbrt exp2 copysign fmod floor ceil trunc"""
+OPAQUE_MATH = _OPAQUE_MATH.split()
 TOTAL = frozenset(("sin", "cos", "tanh", "atan", "atan2", "erf", "erfc", "cbrt", "copysign"))
-ATTRIBUTES = MappingProxyType(
-    dict.fromkeys(
-        [
-            "__init__",
-            "__name__",
-            "__class__",
-            "__doc__",
-            "__dict__",
-            "__len__",
-            "__call__",
-            "__version__",
-            "__post_init__",
-            "__setattr__",
-            "__getattribute__",
-            "__getattr__",
-            "__getitem__",
-            "__setitem__",
-            "__iter__",
-            "__next__",
-            "__eq__",
-            "__repr__",
-            "__str__",
-            "__module__",
-            "__qualname__",
-            "__file__",
-            "__enter__",
-            "__exit__",
-            "__new__",
-            "__add__",
-            "__hash__",
-            "__contains__",
-            "__slots__",
-            "__init_subclass__",
-            "__set_name__",
-        ]
-    )
-)
+_ATTRIBUTES = """
+    init name class doc dict len call version post_init setattr getitem setitem iter next eq
+    module qualname file enter exit new add contains slots"""
+ATTRIBUTES = frozenset(f"__{name}__" for name in _ATTRIBUTES.split())
 """The dunder attributes that judged code may name: others reach around what stands in."""
 ASKED = ("__name__", "__class__", "__module__", "__qualname__", "__doc__")
 METHODS = """

@@ -1,8 +1,8 @@
 """What a comparison of symbols gives: true or false, of Python's type or of numpy's.
 
 A number from an array compares to numpy's truth value, another one to Python's. They agree in
-conditions, in `int()` and beside numbers; where they do not (`~`, a sum of two, an index, a text,
-`is True`), it ends in silence.
+conditions and in `int()`; beside numbers they give numbers whose type is not known. Where they do
+not agree (`~`, a sum of two, an index, a text, `is True`), it ends in silence.
 """
 
 from __future__ import annotations
@@ -16,6 +16,14 @@ import numpy as np
 from dpaudit.symbolic.run import current
 
 TRUTHS = (bool, np.bool_)
+WIDE = (np.float64, np.int64)  # with these both truth values give the same type
+
+
+def constant(number: int) -> Any:
+    """Return a known number of a type that is not known."""
+    from dpaudit.symbolic.values import Linear  # which needs answers
+
+    return Linear(number, {}, {}, number)
 
 
 def _refused(what: str) -> Callable[..., Any]:
@@ -26,12 +34,14 @@ def _refused(what: str) -> Callable[..., Any]:
 
 
 def _beside(operation: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:
+    """Return arithmetic with a number: a symbol without parts, for its type is not known."""
+
     def apply(self: Answer, other: Any) -> Any:
         if isinstance(other, (Answer, *TRUTHS)):
             raise current().escape("arithmetic of the outcomes of two comparisons", "use int()")
         if not isinstance(other, int | float | np.number):
             return NotImplemented
-        one = int(self.truth)
+        one: Any = int(self.truth) if type(other) in WIDE else constant(int(self.truth))
         return operation(other, one) if swapped else operation(one, other)
 
     return apply

@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 
 from dpaudit.symbolic.answers import Answer
-from dpaudit.symbolic.arrays import Array, array, cast_one, concrete, element_kind, kind_of, wrap
+from dpaudit.symbolic.arrays import (
+    Array,
+    array,
+    cast_one,
+    concrete,
+    element_kind,
+    is_typed,
+    kind_of,
+    wrap,
+)
 from dpaudit.symbolic.questions import largest
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.values import Tracked
@@ -34,7 +43,7 @@ def elementwise(operation: Callable[..., Any], a: Any, b: Any) -> Any:
         return wrap(operation(*reals))
     stores = [side.store if isinstance(side, Array) else _boxed(side) for side in (a, b)]
     found = np.frompyfunc(operation, 2, 1)(*stores)
-    return _collected(found)
+    return _collected(found, operation is not operator.truediv and is_typed(a) and is_typed(b))
 
 
 def _boxed(value: Any) -> Any:
@@ -43,7 +52,7 @@ def _boxed(value: Any) -> Any:
     return box
 
 
-def _collected(found: Any) -> Any:
+def _collected(found: Any, loose: bool) -> Any:
     """Return what an element-by-element operation gave as an array (or a scalar)."""
     if not isinstance(found, np.ndarray):
         return found
@@ -51,12 +60,12 @@ def _collected(found: Any) -> Any:
     kind = "f" if "f" in kinds else "i" if "i" in kinds else "b"
     for index in np.ndindex(found.shape):
         found[index] = cast_one(found[index], kind)
-    return Array(found, kind)
+    return Array(found, kind, loose and kind == "f")
 
 
 def mapped(operation: Callable[[Any], Any], a: Array) -> Any:
     """Return a unary operation, element by element."""
-    return _collected(np.frompyfunc(operation, 1, 1)(a.store))
+    return _collected(np.frompyfunc(operation, 1, 1)(a.store), a.loose)
 
 
 def reduced(a: Array, name: str, axis: Any, **more: Any) -> Any:
@@ -69,7 +78,7 @@ def reduced(a: Array, name: str, axis: Any, **more: Any) -> Any:
             reduced(Array(moved[i], a.kind), name, None, **more)
             for i in np.ndindex(moved.shape[:-1])
         ]
-        return array(parts).reshape(moved.shape[:-1])
+        return _like(array(parts).reshape(moved.shape[:-1]), a)
     values = a.store.ravel().tolist()
     if name in ("sum", "mean"):
         total: Any = 0.0
@@ -136,7 +145,13 @@ def cumsum(self: Array, axis: Any = None) -> Array:
     for value in self.store.ravel():
         total = total + value
         sums.append(total)
-    return array(sums)
+    return _like(array(sums), self)
+
+
+def _like(found: Array, a: Array) -> Array:
+    """Return an array whose type is that of another one."""
+    found.loose = found.loose and a.loose
+    return found
 
 
 def dot(self: Array, other: Any) -> Any:

@@ -9,6 +9,7 @@ ends in silence.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +18,7 @@ import numpy as np
 
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.run import current
-from dpaudit.symbolic.values import Tracked
+from dpaudit.symbolic.values import Linear, Tracked
 from dpaudit.symbolic.weights import is_number
 
 KINDS = {"f": np.float64, "i": np.int64, "b": np.bool_}
@@ -47,12 +48,13 @@ def _require_rows(order: str) -> None:
 class Array:
     """What the judged code has in place of an ndarray."""
 
-    __slots__ = ("store", "kind")
+    __slots__ = ("store", "kind", "loose")
     __array_ufunc__ = None
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, store: Any, kind: str) -> None:
-        self.store, self.kind = store, kind
+    def __init__(self, store: Any, kind: str, loose: bool = False) -> None:
+        self.store, self.kind, self.loose = store, kind, loose
+        """Loose: its type is that of the rewards, and so whole numbers if they are."""
 
     # -- what it is -----------------------------------------------------------------------------
 
@@ -81,12 +83,14 @@ class Array:
     @property
     def dtype(self) -> Any:
         """The dtype that the real program sees."""
+        if self.loose:
+            raise current().escape("the type of an array of rewards", "give it a dtype")
         return np.dtype(KINDS[self.kind])
 
     @property
     def T(self) -> Array:  # noqa: N802  numpy's name
         """The transposed view."""
-        return Array(self.store.T, self.kind)
+        return Array(self.store.T, self.kind, self.loose)
 
     def __len__(self) -> int:
         return len(self.store)
@@ -136,10 +140,15 @@ class Array:
 
     def __getitem__(self, key: Any) -> Any:
         found = self.store[index_of(key)]
-        return Array(found, self.kind) if isinstance(found, np.ndarray) else found
+        return Array(found, self.kind, self.loose) if isinstance(found, np.ndarray) else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
         place = index_of(key)
+        if self.loose and not is_whole(value):
+            raise current().escape(
+                "a number put into an array of rewards",
+                "it is rounded where rewards are whole numbers; make the array with dtype=float",
+            )
         if isinstance(value, Array):
             self.store[place] = cast(value.store, value.kind, self.kind)
         elif isinstance(value, list | tuple):
@@ -165,7 +174,7 @@ class Array:
     def copy(self, order: str = "C") -> Array:
         """Return an array of its own."""
         _require_rows(order)
-        return Array(self.store.copy(), self.kind)
+        return Array(self.store.copy(), self.kind, self.loose)
 
     def tolist(self) -> Any:
         """Return the elements as lists of plain numbers."""
@@ -189,17 +198,17 @@ class Array:
     def reshape(self, *shape: Any, order: str = "C") -> Array:
         """Return a view of another shape."""
         _require_rows(order)
-        return Array(self.store.reshape(*shape), self.kind)
+        return Array(self.store.reshape(*shape), self.kind, self.loose)
 
     def flatten(self, order: str = "C") -> Array:
         """Return the elements in order."""
         _require_rows(order)
-        return Array(self.store.flatten(), self.kind)
+        return Array(self.store.flatten(), self.kind, self.loose)
 
     def ravel(self, order: str = "C") -> Array:
         """Return the elements in order, a view if possible."""
         _require_rows(order)
-        return Array(self.store.ravel(), self.kind)
+        return Array(self.store.ravel(), self.kind, self.loose)
 
     # -- the rest: operators and reductions are those of `array_operators` ---------------------
 
@@ -304,9 +313,31 @@ def array(value: Any, dtype: Any = None) -> Array:
     kinds = {element_kind(element) for element in store.flat} or {"f"}
     kind = "f" if "f" in kinds else "i" if "i" in kinds else "b"
     kind = kind if dtype is None else kind_of(dtype)
+    loose = dtype is None and holds_symbol(store) and all(map(is_typed, store.flat))
     for index in np.ndindex(shape):
         store[index] = cast_one(store[index], kind)
-    return Array(store, kind)
+    return Array(store, kind, loose)
+
+
+def is_typed(value: Any) -> bool:
+    """Tell whether a value has the type of a whole number if all rewards have."""
+    if isinstance(value, Array):
+        return value.loose or value.kind != "f"
+    return not isinstance(value, float | np.floating) and is_whole(value)
+
+
+def is_whole(value: Any) -> bool:
+    """Tell whether a value is a whole number if all rewards are."""
+    if isinstance(value, Linear):
+        parts = (value.rest, *value.rows.values())
+        return not value.draws and not value.publics and all(int(it) == it for it in parts)
+    if isinstance(value, Array):
+        return value.loose or all(map(is_whole, value.store.flat))
+    if isinstance(value, list | tuple):
+        return all(map(is_whole, value))
+    if isinstance(value, float | np.floating):
+        return math.isfinite(value) and float(value).is_integer()
+    return isinstance(value, int | np.integer | np.bool_ | Answer)
 
 
 def _refused(value: Any) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.array_operators import elementwise, mapped
-from dpaudit.symbolic.arrays import Array, array, wrap
+from dpaudit.symbolic.arrays import Array, array, is_typed, wrap
 from dpaudit.symbolic.questions import asked
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.values import Tracked, finite, function
@@ -216,7 +216,9 @@ def where(condition: Any, *rest: Any) -> Any:
     if not shape:
         raise current().escape("np.where of a single condition, which is an array")
     found = [parts[0][i] if chosen[i] else parts[1][i] for i in np.ndindex(shape)]
-    return array(found, float).reshape(shape)
+    made = array(found, float).reshape(shape)
+    made.loose = is_typed(yes) and is_typed(no)
+    return made
 
 
 def _symbolic(value: Any) -> bool:

@@ -1,16 +1,22 @@
-"""The guard: the real program and the symbolic one, side by side, before anything is called proved.
+"""The guard: the real program and its reading, side by side, before anything is called proved.
 
-Both run on the same concrete rewards (random and extreme streams) with generators of the same
-seeds.
-In the symbolic one every symbol carries the double of the real program, decisions follow these, and
-at each of them the form must have the value that the double says. Every action must agree. A
-disagreement means that the code was misread: a tool error, and nothing is concluded.
+Both run on the same concrete rewards (random and extreme streams, some up to the horizon) with
+generators of the same seeds; in the reading every symbol carries the double of the real program,
+decisions follow these, and at each of them the form must have the value that the double says. Every
+expression that the judged code evaluates must have the same value and type in both, in the same
+order, and every action must agree; the reading goes on from a copy after each round, as the walk
+does. What the walk has followed and no real run has reached was compared with nothing: then nothing
+is concluded. A disagreement means that the code was misread.
+
+Not covered: values that differ in types or texts only on paths that were not run, in expressions
+that were.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,58 +27,123 @@ from dpaudit.sample.guard import Generators, lent_randomness
 from dpaudit.symbolic.arrays import array
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.drivers import actions_of, driver_of
-from dpaudit.symbolic.run import Disagreement, Run, active
+from dpaudit.symbolic.probes import Probes
+from dpaudit.symbolic.recording import Following, Record, recorded
+from dpaudit.symbolic.roots import Roots
+from dpaudit.symbolic.run import Disagreement, Escape, Run, active
+from dpaudit.symbolic.snapshot import Copier
 from dpaudit.symbolic.subject import Target, loader_of
 from dpaudit.symbolic.values import Linear
+from dpaudit.symbolic.wild import (
+    WildGenerator,
+    WildGenerators,
+    WildRandom,
+    WildState,
+    wild_randomness,
+)
 from dpaudit.target import load_file
 
 ROUNDS = 96
+LONG = 1000  # rounds of a run that goes on
 SEEDS = (1, 2)
+TRIES = 60  # runs in search of what was not reached yet
 
 
 class Misread(DpauditError):
     """The symbolic program is not the real one: a bug in dpaudit."""
 
 
+class Unreached(DpauditError):
+    """No real run has reached some line that was followed on symbols."""
+
+
 def streams(rounds: int) -> list[Any]:
-    """Return the concrete streams: extreme ones and random ones."""
+    """Return the concrete streams: extreme ones, one of whole numbers, and random ones."""
     rng = np.random.default_rng(16)
     return [
         np.zeros(rounds),
         np.ones(rounds),
-        np.arange(rounds) % 2 * 1.0,
+        np.arange(rounds) % 2,
         rng.random(rounds),
         (rng.random(rounds) < 0.5) * 1.0,
     ]
 
 
-def side_by_side(target: Target) -> int:
-    """Run both programs on every stream; return the rounds that agreed, or raise `Misread`."""
-    compared = 0
+def side_by_side(target: Target, followed: frozenset[int] = frozenset(), horizon: int = 0) -> int:
+    """Run both programs on every stream; return the rounds that agreed, or raise `Misread`.
+
+    `followed` are the blocks of the walk, up to a horizon: all of them must be reached.
+    """
+    horizon = horizon or target.horizon
     with lent_randomness(0):
-        real = _real(target)
-        whole = driver_of(target.builder(real, np.random.default_rng(0))()) is None
-    rounds = target.horizon if whole else min(target.horizon, ROUNDS)
-    for rewards in streams(rounds):
-        for seed in SEEDS:
-            with lent_randomness(seed):
-                rng = np.random.default_rng(seed)
-                policy = target.builder(_real(target), rng)()
-                wanted = drive(policy, rewards, target.arms, rng, target.text).tolist()
-            try:
-                found = played(target, rewards, seed)
-            except Disagreement as error:
-                raise Misread(
-                    f"TARGET={target.text} was misread at {error}; please report it."
-                ) from None
-            if found != wanted:
-                first = next(k for k in range(rounds) if found[k] != wanted[k])
-                raise Misread(
-                    f"TARGET={target.text} was misread: at round {first + 1} it plays arm "
-                    f"{wanted[first]}, and arm {found[first]} on symbols; please report it."
-                )
-            compared += rounds
+        whole = driver_of(target.builder(_real(target), np.random.default_rng(0))()) is None
+    rounds = target.horizon if whole else min(horizon, ROUNDS)
+    plans = [(rewards, seed) for rewards in streams(rounds) for seed in SEEDS]
+    if horizon > rounds:
+        plans += [(rewards, 3) for rewards in streams(min(horizon, LONG))[3:]]
+    probes, compared = Probes(), 0
+    missing = set(followed)
+    for rewards, seed in plans:
+        record = _compare(target, rewards, seed, probes, wild=seed == SEEDS[-1])
+        compared += len(rewards)
+        missing -= record.blocks()
+    rng = np.random.default_rng(17)
+    for number in range(TRIES):
+        missing = {it for it in missing if it in probes.places}
+        if not missing:
+            return compared
+        length = target.horizon if whole else min(horizon, int(ROUNDS * 1.1**number))
+        rewards = _shaped(rng, length)
+        record = _compare(target, rewards, number, probes, wild=True)
+        compared += len(rewards)
+        missing -= record.blocks()
+    if missing:
+        file, line = min(probes.places[it] for it in missing)
+        raise Unreached(
+            f"{Path(file).name}:{line} is followed on symbols, but none of {len(plans) + TRIES} "
+            "real runs reaches it, so that nothing shows that it was read aright"
+        )
     return compared
+
+
+def _shaped(rng: Any, rounds: int) -> Any:
+    """Return a stream whose level changes, so that arms differ."""
+    level, found = rng.random(), np.empty(rounds)
+    for time in range(rounds):
+        if rng.random() < 0.1:
+            level = rng.choice([0.0, 1.0, rng.random()])
+        found[time] = level
+    return found
+
+
+def _compare(target: Target, rewards: Any, seed: int, probes: Probes, wild: bool) -> Record:
+    """Run the program, the program with probes and its reading; raise unless they agree."""
+    record, rounds = Record(probes), len(rewards)
+    lent = wild_randomness if wild else lent_randomness
+    made: Any = WildGenerator if wild else np.random.default_rng
+    with lent(seed):
+        rng = made(seed)
+        policy = target.builder(_real(target), rng)()
+        wanted = drive(policy, rewards, target.arms, rng, target.text).tolist()
+    with lent(seed), recorded(target.path, target.name, record) as source:
+        rng = made(seed)
+        again = drive(target.builder(source, rng)(), rewards, target.arms, rng, target.text)
+    try:
+        if again.tolist() != wanted:
+            raise Disagreement(f"{target.path.name}:1: it plays otherwise when it is looked at")
+        following = Following(record)
+        found = played(target, rewards, seed, following=following, wild=wild)
+        if found == wanted:
+            following.finished()
+    except Disagreement as error:
+        raise Misread(f"TARGET={target.text} was misread at {error}; please report it.") from None
+    if found != wanted:
+        first = next(k for k in range(rounds) if found[k] != wanted[k])
+        raise Misread(
+            f"TARGET={target.text} was misread: at round {first + 1} it plays arm "
+            f"{wanted[first]}, and arm {found[first]} on symbols; please report it."
+        )
+    return record
 
 
 def _real(target: Target) -> Any:
@@ -85,22 +156,30 @@ def played(
     rewards: Any,
     seed: int,
     watch: Callable[[Run, int], bool] = lambda run, time: True,
+    following: Following | None = None,
+    wild: bool = False,
 ) -> list[int]:
     """Run the symbolic program on concrete rewards and seeded draws; return its actions.
 
-    `watch(run, round)` is told every round and ends the run by returning False.
+    `watch(run, round)` is told every round and ends the run by returning False. With probes that
+    follow a record, it goes on from a copy after every round, and nothing outside of it may change.
     """
+    real = following.record if following is not None else None
     loader = loader_of(
         target.path,
-        generator=Generators(seed),
-        legacy=np.random.RandomState(seed),  # noqa: NPY002
-        python=random.Random(seed),
+        generator=WildGenerators(seed) if wild else Generators(seed),
+        legacy=WildState(seed) if wild else np.random.RandomState(seed),  # noqa: NPY002
+        python=WildRandom(seed) if wild else random.Random(seed),
+        probes=real.probes if real is not None else None,
+        calls=following.calls() if following is not None else {},
+        probed=real.files if real is not None else None,
     )
     run = Run(drawing=False, guarded=True)
     with active(run):
         source = loader.target(target.path, target.name, target.text)
+        roots = Roots(loader.own, loader.modules.values()) if following is not None else None
         run.drawing = True
-        rng = Source(False, np.random.default_rng(seed))
+        rng = Source(False, WildGenerator(seed) if wild else np.random.default_rng(seed))
         policy = target.builder(source, rng)()
         driver = driver_of(policy)
 
@@ -120,6 +199,10 @@ def played(
                 found.append(driver.turn(policy, memory, target.arms, time, reward))
                 if not watch(run, time):
                     break
+                if roots is not None:
+                    policy, memory = Copier(roots)([policy, memory])
+                    if name := roots.changed():
+                        raise Escape(f"{name} changes while the policy runs")
     if run.escaped is not None:
         raise run.escaped
     return found

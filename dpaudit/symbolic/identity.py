@@ -10,13 +10,13 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from dpaudit.symbolic.allowed import ASKED
+from dpaudit.symbolic.allowed import ASKED, MEMBERS
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.run import Escape, Place, current
-from dpaudit.symbolic.stand_ins import HIDDEN, is_plain
+from dpaudit.symbolic.stand_ins import is_plain
 from dpaudit.symbolic.writing import METHODS, is_private
 
-NAME, SAME, SHOWN, OWNER = "__described__", "__same__", "__shown__", "__owner__"
+NAME, SAME, SHOWN, LISTED = "__described__", "__same__", "__shown__", "__listed__"
 OWNED, ELEMENT, METHOD, TABLE = "__owned__", "__element__", "__method__", "__table__"
 FORMAT, BASE, CAUGHT, CONTEXT = "__formatting__", "__base__", "__caught__", "__context__"
 PRIVATE = "__private__"
@@ -49,8 +49,6 @@ class Guarded(ast.NodeTransformer):
         name = ast.Constant(node.attr)
         if not isinstance(node.ctx, ast.Load):
             node.value = self._call(node.value, OWNED, node.value)
-        elif node.attr in HIDDEN:
-            node.value = self._call(node.value, OWNER, node.value, name)
         elif node.attr in METHODS:
             return self._call(node, METHOD, node.value, name)
         elif node.attr in ("format", "format_map"):
@@ -61,6 +59,8 @@ class Guarded(ast.NodeTransformer):
             return self._call(node, NAME, node.value, name)
         elif is_private(node.attr):
             node.value = self._call(node.value, PRIVATE, node.value, name)
+        elif node.attr not in MEMBERS and not node.attr.startswith("__"):
+            node.value = self._call(node.value, LISTED, node.value, name)
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:  # noqa: N802

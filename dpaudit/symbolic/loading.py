@@ -30,15 +30,15 @@ from dpaudit.symbolic.catching import Catching
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.identity import Guarded, same
 from dpaudit.symbolic.numpy_stand_in import Quiet, numpy_module
-from dpaudit.symbolic.other_modules import FrozenLaw, memo_free, warnings_module
+from dpaudit.symbolic.other_modules import FrozenLaw, logging_module, memo_free, warnings_module
 from dpaudit.symbolic.poison import Poison, PoisonModule, StandIn
+from dpaudit.symbolic.probes import Compiled, Probes
 from dpaudit.symbolic.python_chance import PythonSource
 from dpaudit.symbolic.refused import require_plain
 from dpaudit.symbolic.run import Escape, Place, current, running
 from dpaudit.symbolic.stand_ins import (
     described,
     math_functions,
-    owner,
     real_base,
     substituted,
 )
@@ -67,6 +67,11 @@ class Loader:
     """Whether some file of it catches exceptions."""
     rebinding: bool = False
     """Whether some function of it binds global names."""
+    probes: Probes | None = None
+    calls: dict[str, Any] = field(default_factory=dict)
+    """What the probes of its files call."""
+    probed: set[str] | None = None
+    """The files whose values are looked at; none: blocks alone, of every file."""
     sealed: bool = False
     """Whether all its files are loaded: what is loaded later is looked at by nobody."""
 
@@ -77,7 +82,7 @@ class Loader:
             identity.NAME: described,
             identity.SAME: same,
             identity.SHOWN: shown,
-            identity.OWNER: owner,
+            identity.LISTED: writing.listed,
             identity.OWNED: writing.owned,
             identity.ELEMENT: writing.container,
             identity.METHOD: writing.method,
@@ -88,6 +93,7 @@ class Loader:
             identity.CAUGHT: catching.caught,
             identity.CONTEXT: catching.context,
         }
+        self.builtins |= self.calls
         writing.builtins = self.builtins
         self.global_source = Source(False, self.legacy, "RandomState")
         self._stand_in()
@@ -120,8 +126,10 @@ class Loader:
         kept = ("partial", "reduce", "cmp_to_key", "cached_property")
         vars(functions).update({name: getattr(functools, name) for name in kept})
         ordering = self.writing.marking(functools.total_ordering)
-        vars(functions).update({"wraps": self.writing.wraps, "total_ordering": ordering})
-        vars(functions).update({"lru_cache": self.cached, "cache": self.cached})
+        wraps = lambda *given, **named: self.writing.wraps(*given, **named)  # noqa: E731
+        cached = lambda *given, **named: self.cached(*given, **named)  # noqa: E731
+        vars(functions).update({"wraps": wraps, "total_ordering": ordering})
+        vars(functions).update({"lru_cache": cached, "cache": cached})
         self.modules |= {
             "numpy": numpy,
             "numpy.random": chance,
@@ -130,6 +138,7 @@ class Loader:
             "numba": numba,
             "functools": functions,
             "warnings": warnings_module(),
+            "logging": logging_module(),
         }
         self._scipy()
 
@@ -267,21 +276,18 @@ class Loader:
         self.modules[path] = self.modules[name] = module
         self.writing.modules.add(name)
         self.files.add(path)
-        text = file.read_bytes()
-        tree = ast.parse(text, path)
-        self.rebinding |= any(isinstance(node, ast.Global) for node in ast.walk(tree))
-        self.catching = self.catching or any(
-            isinstance(node, ast.Try | ast.TryStar) for node in ast.walk(tree)
-        )
         vars(module).update({"__file__": path, "__builtins__": self.builtins, "__name__": name})
         if running():
             current().files = frozenset(self.files)
         known = sys.modules.get(name)
         sys.modules[name] = module  # dataclasses looks its module up by name
         try:
-            require_plain(tree, path)
-            code = compile(Guarded(path).visit(tree), path, "exec", dont_inherit=True)
-            exec(code, vars(module))
+            text = self._compiled(file, path)
+            self.rebinding, self.catching = (
+                self.rebinding or text.rebinding,
+                self.catching or text.catching,
+            )
+            exec(text.code, vars(module))
         except Escape as stop:
             if running() and current().escaped is None:
                 current().escaped = stop  # the code may have caught it
@@ -293,6 +299,21 @@ class Loader:
                 sys.modules[name] = known
         self.own.append(module)
         return module
+
+    def _compiled(self, file: Path, path: str) -> Compiled:
+        """Return the code of a file, with its probes and with what looks at questions."""
+        if self.probes is not None and path in self.probes.read:
+            return self.probes.read[path]
+        tree = ast.parse(file.read_bytes(), path)
+        kinds = {type(node) for node in ast.walk(tree)}
+        require_plain(tree, path)
+        if self.probes is not None and (self.probed is None or path in self.probed):
+            tree = self.probes.inserted(tree, path, self.probed is not None)
+        code = compile(Guarded(path).visit(tree), path, "exec", dont_inherit=True)
+        found = Compiled(code, ast.Global in kinds, bool(kinds & {ast.Try, ast.TryStar}))
+        if self.probes is not None:
+            self.probes.read[path] = found
+        return found
 
     def target(self, file: Path, name: str, text: str) -> Any:
         """Return the object of the target's file."""

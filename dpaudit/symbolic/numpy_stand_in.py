@@ -11,7 +11,7 @@ import numpy as np
 from dpaudit.symbolic import elementwise as by_element
 from dpaudit.symbolic.allowed import CONSTANTS, PUBLIC, SIZES, TYPES
 from dpaudit.symbolic.answers import Answer
-from dpaudit.symbolic.arrays import KINDS, Array, array, cast, concrete, kind_of, wrap
+from dpaudit.symbolic.arrays import KINDS, Array, array, cast, concrete, is_typed, kind_of, wrap
 from dpaudit.symbolic.elementwise import lifted
 from dpaudit.symbolic.poison import Poison, StandIn
 from dpaudit.symbolic.run import current
@@ -84,9 +84,10 @@ def _filled(value: Any) -> Callable[..., Any]:
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Array:
     """Return an array of one value."""
-    kind = array(fill_value, dtype).kind
-    found: Array = _filled(0)(shape, KINDS[kind])
+    like = array(fill_value, dtype)
+    found: Array = _filled(0)(shape, KINDS[like.kind])
     found[...] = fill_value
+    found.loose = like.loose
     return found
 
 
@@ -95,6 +96,7 @@ def _like(value: Any) -> Callable[..., Any]:
         other = lifted(other)
         kind = other.kind if dtype is None else kind_of(dtype)
         found: Array = _filled(value)(other.shape, KINDS[kind])
+        found.loose = other.loose and dtype is None
         return found
 
     return apply
@@ -132,7 +134,7 @@ def _joined(name: str) -> Callable[..., Any]:
         stores = [cast(part.store, part.kind, kind) for part in arrays]
         real: Any = getattr(np, name)
         found = real(stores, axis=axis) if name in ("concatenate", "stack") else real(stores)
-        return Array(found, kind)
+        return Array(found, kind, kind == "f" and all(map(is_typed, arrays)))
 
     return apply
 
@@ -172,7 +174,8 @@ def _reordered(name: str) -> Callable[..., Any]:
         value = value if isinstance(value, Array) else array(value)
         if named.pop("order", "C") != "C":
             raise current().escape(f"np.{name} in another order")
-        return Array(real(value.store, *map(_real, given), **named), value.kind)
+        found = real(value.store, *map(_real, given), **named)
+        return Array(found, value.kind, value.loose)
 
     return apply
 

@@ -1,16 +1,19 @@
-"""functools' caches, warnings and the laws of scipy.stats, as judged code meets them."""
+"""functools' caches, warnings, logging and scipy.stats' laws, as judged code meets them."""
 
 from __future__ import annotations
 
+import logging
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from dpaudit.symbolic.chance import Source
-from dpaudit.symbolic.poison import StandIn
+from dpaudit.symbolic.poison import Poison, StandIn
 from dpaudit.symbolic.run import current
+from dpaudit.symbolic.texts import shown
 from dpaudit.symbolic.values import Linear, Opaque, Tracked
 
 OURS = "dpaudit.symbolic"
+LEVELS = ("debug", "info", "warning", "error", "critical", "exception", "setLevel")
 CACHED = (int, float, str, bool, type(None), Linear, Opaque)  # a symbol is refused by its name
 
 
@@ -71,6 +74,30 @@ def warnings_module() -> ModuleType:
     module = StandIn("warnings")
     quiet = {"warn": lambda *_, **__: None, "filterwarnings": ask, "simplefilter": ask}
     vars(module).update(quiet)
+    return module
+
+
+class Logger(Poison):
+    """A logger: what it is told must be public, and nothing comes back from it."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        return _told if name in LEVELS else super().__getattr__(name)
+
+
+def _told(*given: Any, **_: Any) -> None:
+    for value in given:
+        str(shown(value))  # a symbol has no text
+
+
+def logging_module() -> ModuleType:
+    """Return what `import logging` gives."""
+    module = StandIn("logging")
+    quiet = {name: _told for name in LEVELS if name != "setLevel"}
+    numbers = {name: getattr(logging, name) for name in ("DEBUG", "INFO", "WARNING", "ERROR")}
+    vars(module).update(quiet | numbers | {"basicConfig": lambda **_: None, "Logger": Logger})
+    vars(module)["getLogger"] = lambda *_: Logger("a logger")
     return module
 
 

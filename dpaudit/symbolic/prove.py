@@ -9,6 +9,7 @@ that is too large is a diagnosis and a lead for the sampler, never a refutation.
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,7 +19,7 @@ from typing import Any
 from dpaudit.errors import DpauditError
 from dpaudit.judging import place_of
 from dpaudit.symbolic.certificate import Recorder
-from dpaudit.symbolic.guard import Misread, side_by_side
+from dpaudit.symbolic.guard import Misread, Unreached, side_by_side
 from dpaudit.symbolic.ledger import Failure
 from dpaudit.symbolic.run import UNIT, WHOLE, Escape, Exact
 from dpaudit.symbolic.subject import Target, subject_of
@@ -28,6 +29,7 @@ from dpaudit.verdict import ANY_REWARDS, Finding, Status
 
 NUMBERS = "in real arithmetic, for rewards in [0, 1]"
 WIDE = -(10**9), 10**9  # where the rewards of the question lie
+ROUNDING = Fraction(8, 2**53)  # of public numbers: a few operations on doubles
 PATIENCE = 5.0  # seconds for the question, at most
 
 
@@ -69,12 +71,16 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
     path = target.path
     try:
         found = walked(target, start + budget, recorder)
-        compared = side_by_side(target) if found.failure is None else 0
+        compared = 0
+        if found.failure is None and found.horizon > 0:
+            compared = side_by_side(target, found.reached, found.horizon)
         clipped = clipping(target, found, start) if found.failure is None else 0
     except Escape as stop:
         return silent(f"Not followed: {stop}.", line=_line(stop.place.file, path, stop.place.line))
     except Misread as error:
         return silent(str(error))
+    except Unreached as error:
+        return silent(f"Not compared: {error}.")
     except DpauditError:
         raise
     except Exception as error:
@@ -102,7 +108,7 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
         "code",
         Status.PROVED,
         reason,
-        epsilon_upper=min(float(found.charge), epsilon) if found.charge <= epsilon else epsilon,
+        epsilon_upper=_upper(found.charge, epsilon),
         certified=True,
         arms=arms,
         horizon=found.horizon,
@@ -154,6 +160,14 @@ def walked(
         first = found if first.failure is None else first
     assert first.failure is not None and found.failure is not None
     return found if found.failure.charge < first.failure.charge else first
+
+
+def _upper(charge: Fraction, epsilon: float) -> float:
+    """Return the charge, rounded up; epsilon where only the rounding of a scale is above it."""
+    if abs(charge - Fraction(epsilon)) <= Fraction(epsilon) * ROUNDING:
+        return epsilon
+    upper = float(charge)
+    return upper if Fraction(upper) >= charge else math.nextafter(upper, math.inf)
 
 
 def _line(file: str, path: Path, line: int) -> int | None:

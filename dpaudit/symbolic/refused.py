@@ -10,7 +10,6 @@ import ast
 
 from dpaudit.symbolic.allowed import ATTRIBUTES, DEFINED, UNTOLD
 from dpaudit.symbolic.run import Escape, Place
-from dpaudit.symbolic.stand_ins import HIDDEN
 
 
 def require_plain(tree: ast.AST, path: str) -> None:
@@ -22,7 +21,7 @@ def require_plain(tree: ast.AST, path: str) -> None:
             raise Escape("a metaclass", "it can make classes behave otherwise", where)
         if isinstance(node, ast.MatchClass) and (
             getattr(node.cls, "id", "") not in own
-            or any(part in HIDDEN or part.startswith("_") for part in node.kwd_attrs)
+            or any(part.startswith("_") for part in node.kwd_attrs)
         ):
             raise Escape("a pattern that asks for a type or for attributes", "", where)
         if isinstance(node, ast.MatchSingleton) and isinstance(node.value, bool):
@@ -40,8 +39,6 @@ def require_plain(tree: ast.AST, path: str) -> None:
         name = ""
         if isinstance(node, ast.Attribute):
             name = node.attr
-            if name in ("__repr__", "__str__", "__hash__"):
-                name = f"_{name}_"  # they tell where something lies
             if name == "register":
                 raise Escape("a class that is registered with another", "", where)
             if name.startswith("__") and name.endswith("__") and isinstance(node.ctx, ast.Store):

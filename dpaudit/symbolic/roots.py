@@ -7,11 +7,13 @@ it was, object by object; what was there is kept alive, so that no other object 
 from __future__ import annotations
 
 import enum
+import inspect
 import re
 import sys
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import field, make_dataclass
 from functools import cached_property
 from operator import is_
 from pathlib import Path
@@ -51,6 +53,12 @@ UNREAD = frozenset(
 )  # judged code cannot name them
 GETTER: Any = type(vars(namedtuple("Pair", "first"))["first"])  # what a namedtuple reads by
 QUIET = ("typing", "__future__")
+FACTORY: Any = type(
+    inspect.signature(make_dataclass("It", [("x", list, field(default_factory=list))]))
+    .parameters["x"]
+    .default
+)
+STATELESS = (GETTER, FACTORY, MemberDescriptorType)
 EMPTY = type(...)  # in place of what a variable that has no value yet holds
 
 
@@ -295,5 +303,5 @@ def _tables(around: Iterable[ModuleType], own: list[ModuleType]) -> list[Any]:
 def _data(value: Any) -> bool:
     """Tell whether a value at module level could carry something; typing's names cannot."""
     kind = type(value)
-    quiet = (kind.__module__ in QUIET and imported(kind)) or kind is GETTER
+    quiet = (kind.__module__ in QUIET and imported(kind)) or kind in STATELESS
     return not quiet and kind is not re.Pattern

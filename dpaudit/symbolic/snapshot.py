@@ -20,6 +20,7 @@ from types import (
     GetSetDescriptorType,
     MethodType,
     ModuleType,
+    SimpleNamespace,
 )
 from typing import TYPE_CHECKING, Any
 
@@ -195,6 +196,12 @@ class Copier:
             return new
         if kind is FunctionType:
             return self._function(value)
+        if kind is SimpleNamespace:
+            new = self._begin(value, SimpleNamespace(), "namespace", len(vars(value)))
+            for name, part in vars(value).items():
+                self._mark(name)
+                setattr(new, name, self(part))
+            return new
         own = self.roots.is_own(kind)
         if isinstance(value, tuple) and own and not hasattr(value, "__dict__"):
             self._begin(value, value, "tuple", id(kind), len(value))
@@ -237,8 +244,8 @@ class Copier:
         if id(owner) in self.buffers or id(owner) in self.fixed:
             raise Escape("arrays kept between rounds that share their memory", "copy one of them")
         self.buffers.add(id(owner))
-        new = Array(np.empty(value.shape, dtype=object), value.kind)
-        self._begin(value, new, "array", value.kind, value.shape)
+        new = Array(np.empty(value.shape, dtype=object), value.kind, value.loose)
+        self._begin(value, new, "array", value.kind, value.loose, value.shape)
         self.inside_array = True
         places = new.store.reshape(-1)  # a view: the storage is new and contiguous
         for number, part in enumerate(value.store.flat):

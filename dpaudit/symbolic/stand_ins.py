@@ -12,16 +12,16 @@ from typing import Any, Union, get_args, get_origin
 
 import numpy as np
 
-from dpaudit.symbolic.allowed import ASKED, ATTRIBUTES, OPAQUE_MATH, REFUSED, TOTAL
+from dpaudit.symbolic.allowed import ASKED, ATTRIBUTES, BUILTINS, MEMBERS, OPAQUE_MATH, TOTAL
+from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.arrays import Array
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.elementwise import FINITE, LIPSCHITZ, between, is_finite
 from dpaudit.symbolic.handmade import shape_of_function
-from dpaudit.symbolic.python_chance import PythonSource
 from dpaudit.symbolic.questions import largest
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.texts import formatting, printing, shown, stands_in, texting
-from dpaudit.symbolic.values import Linear, Opaque, Tracked, function, may_raise
+from dpaudit.symbolic.values import Linear, Tracked, function, may_raise
 from dpaudit.symbolic.writing import METHODS, Writing, is_private
 
 
@@ -75,6 +75,8 @@ class Int(metaclass=_Kind):
     @staticmethod
     def convert(*given: Any, **named: Any) -> Any:
         """Return an int."""
+        if len(given) == 1 and isinstance(given[0], Linear) and is_known(given[0]):
+            return int(given[0].rest)  # of a number whose type alone is not known
         return int(*given, **named)
 
 
@@ -128,26 +130,6 @@ CHANCE = {
     "RandomState": np.random.RandomState,
     "Random": random.Random,
 }
-OURS: tuple[tuple[type, tuple[type, ...]], ...] = (
-    (Linear, (float, np.float64)),
-    (Opaque, (float, np.float64)),
-    (Array, (np.ndarray,)),
-    (PythonSource, (np.random.Generator, np.random.RandomState, random.Random)),
-)
-HIDDEN = {"real", "args", "convert", "real_type"} | {
-    name
-    for ours, theirs in OURS
-    for name in {*dir(ours)} - {known for it in theirs for known in dir(it)}
-    if not name.startswith("__")
-}
-"""Names that what stands in for numbers, arrays and generators has, and the real ones have not."""
-
-
-def owner(value: Any, name: str) -> Any:
-    """Return what is asked for a name that only our own objects have; not if it is one of them."""
-    if isinstance(value, (Tracked, Array, Source, BaseException, _Kind)):
-        raise current().escape(f"the attribute {name} of a {type(value).__name__}")
-    return value
 
 
 def is_plain(value: Any) -> bool:
@@ -170,8 +152,10 @@ def described(value: Any, name: str) -> Any:
 
 def kind_of(*given: Any) -> Any:
     """Return the type of a value (a symbol is a float), or make a class."""
-    if len(given) == 1 and isinstance(given[0], Tracked):
+    if len(given) == 1 and isinstance(given[0], Tracked | Answer):
         raise current().escape("the type of a reward or of noise")
+    if len(given) == 1 and isinstance(given[0], int | float | complex | np.generic):
+        raise current().escape("the type of a number", "ask isinstance()")
     if len(given) == 1 and (given[0] is kind_of or isinstance(given[0], _Kind)):
         return kind_of
     if len(given) == 1 and isinstance(given[0], ModuleType):
@@ -224,10 +208,10 @@ def _named(real: Callable[..., Any], writing: Writing) -> Callable[..., Any]:
     def apply(thing: Any, name: Any, *more: Any) -> Any:
         if isinstance(name, str) and name.startswith("__") and name not in ATTRIBUTES:
             raise current().escape(f"the name {name}", "it can reach around what is followed")
-        if name in HIDDEN:
-            owner(thing, name)
         if name == "register":
             raise current().escape("a class that is registered with another")
+        if not str(name).startswith("_") and name not in MEMBERS:
+            writing.listed(thing, name)
         if isinstance(thing, Source) and name not in dir(CHANCE[thing.kind]):
             raise current().escape(f"whether a generator has {name}")
         if stands_in(thing) and real in (hasattr, getattr) and not hasattr(thing, str(name)):
@@ -285,8 +269,10 @@ def rounded(value: Any, digits: Any = None) -> Any:
 
 def substituted(importer: Callable[..., Any], writing: Writing) -> dict[str, Any]:
     """Return the builtins of judged code."""
-    found = dict(vars(builtins))
-    found |= {name: _refuse(name) for name in REFUSED}
+    allowed = BUILTINS.split()
+    found = {
+        name: value if name in allowed else _refuse(name) for name, value in vars(builtins).items()
+    }
     found |= {
         "float": Float,
         "int": Int,
@@ -319,9 +305,14 @@ def math_functions() -> dict[str, Any]:
     return found
 
 
+def is_known(value: Linear) -> bool:
+    """Tell whether a number is known, and only its type is not."""
+    return not value.forms() and not value.publics
+
+
 def _zero(value: Any) -> bool:
     if isinstance(value, Linear):
-        return value.rest == 0 and not value.forms() and not value.publics
+        return value.rest == 0 and is_known(value)
     return isinstance(value, float) and value == 0
 
 

@@ -14,6 +14,7 @@ from dpaudit.sources import CORE, is_installed
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.drivers import driver_of
 from dpaudit.symbolic.loading import Loader
+from dpaudit.symbolic.probes import Probes, marking
 from dpaudit.symbolic.roots import Roots
 from dpaudit.symbolic.run import Run, active
 from dpaudit.symbolic.walk import Subject
@@ -83,7 +84,8 @@ class Target:
 
 def subject_of(target: Target) -> Subject:
     """Return the code that a target names, loaded to meet symbols."""
-    loader = loader_of(target.path)
+    probes, reached = Probes(), set[int]()
+    loader = loader_of(target.path, probes=probes, calls=marking(reached))
     run = Run(drawing=False)
     with active(run):
         source = loader.target(target.path, target.name, target.text)
@@ -92,4 +94,4 @@ def subject_of(target: Target) -> Subject:
         roots = Roots(loader.own, loader.modules.values())
     build = target.builder(source, Source(False))
     files = frozenset(loader.files)
-    return Subject(build, driver_of, target.arms, files, roots, loader.catching)
+    return Subject(build, driver_of, target.arms, files, roots, loader.catching, reached)

@@ -44,6 +44,8 @@ class Subject:
     files: frozenset[str]
     roots: Roots
     catching: bool = False
+    reached: set[int] = field(default_factory=set)
+    """The blocks of the code that were followed, by the numbers of their probes."""
 
     def copier(self, replace: dict[int, Tracked] | None = None, **how: Any) -> Copier:
         """Return a copier that knows the judged code's own classes."""
@@ -72,6 +74,8 @@ class Outcome:
     late: bool = False
     whole: bool = False
     """Whether the code is a function of the whole stream, followed path by path."""
+    reached: frozenset[int] = frozenset()
+    """The blocks of the code that were followed."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,11 @@ class Walk:
 
     def explore(self) -> Outcome:
         """Walk, and return what was found."""
+        self._explore()
+        self.found.reached = frozenset(self.subject.reached)
+        return self.found
+
+    def _explore(self) -> None:
         self._leaves(None, 0)
         while self.times and self.found.failure is None:
             at = self.times[0]
@@ -119,14 +128,13 @@ class Walk:
             while layer and self.found.failure is None:
                 if self.clock() > self.deadline:
                     self.found.late = True
-                    return self.found
+                    return
                 _, state = layer.popitem()
                 self._leaves(state, at)
                 if self.found.late:
-                    return self.found
+                    return
             heapq.heappop(self.times)
             self.layers.pop(at, None)
-        return self.found
 
     # -- one state --------------------------------------------------------------------------------
 

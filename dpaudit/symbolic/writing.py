@@ -11,16 +11,18 @@ import enum
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from functools import update_wrapper
-from types import FunctionType, ModuleType
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 from dpaudit.symbolic.arrays import Array
+from dpaudit.symbolic.poison import Poison
 from dpaudit.symbolic.run import current
 
 CONTAINERS = frozenset((list, dict, OrderedDict, Counter, defaultdict, deque, Array))
+LOOKED_UP = (list, dict, tuple, OrderedDict, Counter, defaultdict)
 MUTABLE = (list, dict, set, deque, bytearray)
+OPEN = (ModuleType, Poison, SimpleNamespace, super)
 WRITERS = ("__init__", "__setattr__", "__setitem__")
-READERS = ("__getattribute__", "__getattr__")
 OPERATORS = (
     "__len__",
     "__call__",
@@ -33,7 +35,7 @@ OPERATORS = (
     "__add__",
     "__contains__",
 )
-METHODS = (*WRITERS, *READERS, *OPERATORS)
+METHODS = (*WRITERS, *OPERATORS)
 
 
 def is_private(name: str) -> bool:
@@ -47,9 +49,12 @@ class Writing:
     def __init__(self) -> None:
         self.modules: set[str] = set()
         self.builtins: dict[str, Any] = {}
+        self.kinds: dict[type, bool] = {}
 
     def _made(self, value: Any) -> bool:
         """Tell whether the judged code made an object, a class or a function."""
+        if type(value) is SimpleNamespace:
+            return True
         if type(value).__module__ in self.modules:
             return not isinstance(value, enum.Enum) or not _finished(value)
         if isinstance(value, type):
@@ -73,6 +78,21 @@ class Writing:
         if kind in CONTAINERS or kind.__module__ in self.modules:
             return value
         raise current().escape(f"an element of a {kind.__name__}, written to")
+
+    def listed(self, value: Any, name: str) -> Any:
+        """Return whose attribute is asked for that is not on the list: the judged code's own.
+
+        Modules have lists of their own.
+        """
+        kind = type(value)
+        if kind not in self.kinds:
+            own = kind.__module__ in self.modules or issubclass(kind, OPEN)
+            self.kinds[kind] = own
+        if self.kinds[kind] or self._made(value):
+            return value
+        raise current().escape(
+            f"the attribute {name} of a {kind.__name__}", "it is not among what can be followed"
+        )
 
     def private(self, value: Any, name: str) -> Any:
         """Return whose attribute with a leading underscore is asked for: not a library's own.
@@ -99,6 +119,8 @@ class Writing:
         """Return a method that writes or reads attributes, which looks at what it is given."""
         real = getattr(value, name)
         if name in OPERATORS:
+            if type(value) in LOOKED_UP and name in ("__getitem__", "__contains__", "__len__"):
+                return real  # type: ignore[no-any-return]
             if type(value) is super or type(value).__module__ in self.modules:
                 return real  # type: ignore[no-any-return]
             if isinstance(value, type) and value.__module__ in self.modules:
@@ -106,11 +128,6 @@ class Writing:
             raise current().escape(f"the method {name} of a {type(value).__name__}")
 
         def apply(*given: Any, **named: Any) -> Any:
-            if name in READERS:
-                asked = given[-1] if given else ""
-                if str(asked).startswith("__") and asked not in ("__class__", "__init__"):
-                    raise current().escape(f"the name {asked}", "it can reach around")
-                return real(*given, **named)
             thing: Any = value
             if isinstance(value, type):
                 thing = given[0] if given else None

@@ -415,6 +415,12 @@ except ZeroDivisionError:
     flag=False
 """,),
     'argchoice g17 again': ('isinstance(random.choice(np.array([0,1])), np.integer) and isinstance(self.rng.choice([0,1])*1.0, np.floating)',),
+    'npint d19': ('type((x[0]>=0)*1) is np.int64', 'x=np.array([reward, 1.0])',),
+    'npint d19b': ('isinstance((x[0]>=0)*1, np.integer)', 'x=np.array([reward, 1.0])',),
+    'npfloat d19c': ('isinstance(1.0*(x[0]>=0), np.floating)', 'x=np.array([reward, 1.0])',),
+    'store d20': ("not hasattr(np.zeros(2), 'store')",),
+    'shadow d20b': ("getattr(reward, 'shadow', None) is None",),
+    'itemsize d21': ('np.asarray(reward).dtype.itemsize == 8',),
     'reshape a07c': ('self.a[0,0]==0', 'self.a.reshape(-1)[0]=1', '', 'self.a=np.zeros((2,3)).T', False,),
     'import as same g01': ('not (x is y)', 'x, y = [], []', 'from operator import eq as __same__', '', False,),
     'class described g02': ('self.rng is self.rng', '', """\
@@ -1050,6 +1056,37 @@ class Policy:
             self.arm = int(reward > 0.5)
 """,
 }
+WHOLE = {
+    'zeros like': 'm = np.zeros_like(x); m[0] = x.mean()',
+    'in place': 'm = x; m[0] = x.sum() / 4',
+    'copy': 'm = x.copy(); m[0] = x.mean()',
+    'stack': 'm = np.stack([x, x]).ravel(); m[0] = x.mean()',
+    'full': 'm = np.full(2, x[0]); m[0] = x.mean()',
+    'full like': 'm = np.full_like(x, x.mean())',
+    'append': 'm = np.append(x, 0); m[0] = x.mean()',
+    'sum of arrays': 'm = x + x; m[0] = x.mean()',
+    'where': 'm = np.where(np.ones(4, dtype=bool), x, 0); m[0] = x.mean()',
+    'running mean': 'm = np.array(self.batch[:1]); m[0] += (self.batch[1] - m[0]) / 2',
+}
+"""What is rounded where rewards are whole numbers: noise of the mean's size then hides too little."""
+WHOLE_POLICY = """
+import numpy as np
+
+
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.batch, self.rng, self.arm = [], rng, 0
+
+    def select(self):
+        return self.arm
+
+    def update(self, arm, reward):
+        self.batch.append(reward)
+        if len(self.batch) == 4:
+            x = np.array(self.batch)
+            {done}
+            self.arm = int(m[0] + self.rng.laplace(0, 0.25) > 0.5)
+"""
 IMPORTS = """
 import abc, collections, collections.abc, contextlib, copy, dataclasses, enum, functools, math
 import itertools, numbers, operator, random, typing
@@ -1075,6 +1112,7 @@ class Policy:
 def misreadings():
     """Return every policy by its name."""
     found = dict(OTHERS)
+    found |= {f"whole {name}": WHOLE_POLICY.format(done=done) for name, done in WHOLE.items()}
     for name, (before, first, write, true) in ALIASED.items():
         found[name] = _policy(before, first, f"{write}\nif {true}:\n    self.arm = int(reward > 0.5)")
     for name, (before, first, one, two, read) in LEFT.items():

@@ -45,7 +45,7 @@ REFUSED = {
         "self.arm = int(G.random() < 0.5)",
     ),
     "while the policy runs": ("", "0", "import beside; self.arm = 0"),
-    "that is caught": ("", "0", "\n        try: None.x\n        except AttributeError: pass"),
+    "that is caught": ("", "0", "\n        try: float('x')\n        except ValueError: pass"),
     "kept beside it": ("class C: pass", "[C(), 0]", "self.n[1] = self.n[0].__dict__"),
     "not laid out row by row": (
         "import numpy as np",
@@ -101,7 +101,7 @@ FOLLOWED = {
     "counted comparisons": (
         "",
         "0",
-        "self.n = 1 + (reward + self.rng.laplace(0, 1) > 0.5); self.arm = self.n - 1",
+        "self.n = 1 + (reward + self.rng.laplace(0, 1) > 0.5); self.arm = int(self.n) - 1",
     ),
     "a number beside an array": (
         "import numpy as np",
