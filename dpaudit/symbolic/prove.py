@@ -29,7 +29,7 @@ from dpaudit.verdict import ANY_REWARDS, Finding, Status
 
 NUMBERS = "in real arithmetic, for rewards in [0, 1]"
 WIDE = -(10**9), 10**9  # where the rewards of the question lie
-ROUNDING = Fraction(8, 2**53)  # of public numbers: a few operations on doubles
+ROUNDING = Fraction(1, 10**13)  # of public numbers: some operations on doubles
 PATIENCE = 5.0  # seconds for the question, at most
 
 

@@ -69,6 +69,10 @@ class WildGenerator(_Wild, np.random.Generator):  # type: ignore[misc]
         super().__init__(np.random.PCG64(seed))
         self.plain = _RNG(seed)
 
+    def spawn(self, n_children: int) -> Any:
+        """Return generators of its own, gone astray too."""
+        return [WildGenerator(int(it.integers(2**62))) for it in self.plain.spawn(n_children)]
+
 
 class WildState(_Wild, np.random.RandomState):
     """numpy's older generator, gone astray."""

@@ -89,7 +89,7 @@ def test_a_copy_that_forgets_is_noticed(tmp_path, monkeypatch):
     monkeypatch.setattr(snapshot.Copier, "_object", forgetful)
     coin = "if self.rng.random() < 0.4:\n    self.arm = 0"
     found = judged(tmp_path, f"{coin}\nself.kept += 1\nif self.kept > 1:\n    {LEAK}")
-    assert found.status is Status.SILENT and "misread at policy.py:22" in found.reason
+    assert found.status is Status.SILENT and "misread at policy.py:23" in found.reason
 
 
 NARROW = "if 0.3 < self.rng.laplace(0, 1) < 0.3000001:\n    self.kept = 1"
