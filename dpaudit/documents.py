@@ -23,7 +23,7 @@ DIGITS = 40  # of a whole number: seeds have 20
 SHOWN = 80
 SCHEMAS = {
     "witness": 2,
-    "lock": 3,
+    "lock": 4,
     "report": 1,
     "audit": 1,
     "log": 1,

@@ -32,7 +32,7 @@ from dpaudit.errors import (
 )
 from dpaudit.particulars import Details
 from dpaudit.target import Target, parameters, said
-from dpaudit.verdict import UNDECIDED, Finding, Status, combine, exit_code
+from dpaudit.verdict import UNDECIDED, Bracket, Finding, Status, combine, exit_code
 
 METHODS = ("structure", "exact", "sample")
 ALL_METHODS = ("structure", "exact", "code", "sample")
@@ -141,6 +141,18 @@ class Report:
         horizon = self.claim.horizon
         usable = [f for f in self.findings if f.instance is None and f.horizon >= horizon]
         return min((f.epsilon_upper for f in usable), default=float("inf"))
+
+    @property
+    def bracket(self) -> Bracket:
+        """What is known of the number that the claim is about: epsilon, rho, mu or delta."""
+        claim = self.claim
+        if claim.notion is None:
+            return Bracket("epsilon", self.lower, self.upper)
+        known = [(f.bracket, f.horizon) for f in self.findings if f.bracket and f.instance is None]
+        sure = [it for it in known if it[0].certified and it[0].lower > 0] or known
+        lower = max((it.lower for it, size in sure if size <= claim.horizon), default=0.0)
+        upper = min((it.upper for it, size in known if size >= claim.horizon), default=math.inf)
+        return Bracket(claim.notion.measure, lower, upper)
 
 
 def claim_of(target: Target, algorithm: Algorithm, horizon: int, stated: Stated) -> Claim:
@@ -371,6 +383,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "findings": report.findings,
     }
     data |= {"failure": report.failure} if report.failure else {}
+    data |= {"bracket": report.bracket} if report.claim.notion is not None else {}
     return data if report.details is None else data | {"details": report.details}
 
 

@@ -63,7 +63,7 @@ def replay_line(report: Report, options: Options, saved: Path | None) -> str | N
         return line(saved, claim)
     if saved is not None:
         return shlex.join([*words, "audit", claim.target, "--replay", str(saved)])
-    words += ["check", claim.target, "--epsilon", repr(claim.epsilon), "--method", found.check]
+    words += ["check", claim.target, *claim.judged.words, "--method", found.check]
     words += ["--horizon", str(claim.horizon), "--seed", str(options.seed)]
     for name, value in options.given.items():
         words += ["--param", f"{name}={value!r}"]
@@ -108,7 +108,7 @@ def flaw_of(subject: Subject, options: Options, report: Report) -> str | None:
         algorithm: Algorithm = subject.build(report.claim.horizon, options)
     except DpauditError:
         return None
-    return nearest_flaw(algorithm, report.claim.epsilon)
+    return nearest_flaw(algorithm, report.claim.epsilon) if report.claim.notion is None else None
 
 
 def findings_text(report: Report) -> str:
@@ -122,7 +122,9 @@ def findings_text(report: Report) -> str:
 
 def summary(report: Report, claim: str) -> str:
     """Return a claim in one line: verdict, name, what is known of epsilon."""
-    known = bounds(report.lower, report.upper, report.claim.horizon).rstrip(".")
-    stated = "" if "epsilon=" in claim else f"  epsilon = {report.claim.epsilon:g}"
+    inside, notion = report.bracket, report.claim.judged
+    known = bounds(inside.lower, inside.upper, report.claim.horizon, inside.measure).rstrip(".")
+    named = "epsilon=" in claim if notion.plain else "judged at" in claim
+    stated = "" if named else f"  {notion}"
     reach = f"  up to {report.covered:,} of {report.claim.horizon:,} rounds" * report.partial
     return f"{report.verdict:<8} {claim}{stated}{reach}  {known}".rstrip()

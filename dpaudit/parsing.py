@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpaudit.errors import InvalidArgument
 
+if TYPE_CHECKING:
+    from dpaudit.core.notions import Stated
+
+CLAIM = ("epsilon", "delta", "rho", "mu", "unit")
 NOISES = ("declared", "lattice")
 GRID = 1024
 
@@ -62,3 +66,24 @@ def noise(arguments: argparse.Namespace) -> dict[str, Any]:
     for name, text in given.items():
         raise InvalidArgument(name, text, "is for --noise lattice.")
     return {}
+
+
+def add_claim(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags that state a claim: a notion, its level and the unit of privacy."""
+    add = parser.add_argument
+    add("--epsilon", metavar="E", help="the claim to judge (default its own, else 1)")
+    add("--delta", metavar="D", help="with --epsilon: (epsilon, delta)-DP")
+    add("--rho", metavar="R", help="zero-concentrated DP in place of epsilon")
+    add("--mu", metavar="M", help="Gaussian DP in place of epsilon")
+    add("--local", action="store_true", help="local DP: every reward is released alone")
+    add("--unit", metavar="N", help="rewards of one person (default 1)")
+
+
+def stated_claim(arguments: argparse.Namespace) -> Stated:
+    """Return what the flags state; raise where they exclude each other."""
+    from dpaudit.core.notions import Stated
+
+    typed = {name: getattr(arguments, name) for name in ("epsilon", "rho", "mu", "delta")}
+    values = {name: number(name, text) for name, text in typed.items() if text is not None}
+    unit = None if arguments.unit is None else integer("unit", arguments.unit)
+    return Stated(**values, local=arguments.local, unit=unit)

@@ -140,7 +140,9 @@ def meaning(report: Report) -> str:
     epsilon = str(claim.judged)
     size = report.covered
     if report.verdict is Status.PROVED and claim.notion is not None:
-        said = f"{promise(claim.notion, size)} {bracketed(report)}".rstrip()
+        inside = report.bracket
+        known = bounds(inside.lower, inside.upper, claim.horizon, inside.measure)
+        said = f"{promise(claim.notion, size)} {known}".rstrip()
     elif report.verdict is Status.PROVED:
         said = (
             f"no action sequence of up to {size:,} rounds changes its likelihood by more than a "
@@ -282,15 +284,6 @@ def promise(notion: Notion, rounds: int) -> str:
     }[notion.kind]
 
 
-def bracketed(report: Report) -> str:
-    """Return what is known of the number that a claim other than pure epsilon is about."""
-    measured = [(f.bracket, f.horizon) for f in report.findings if f.bracket and not f.instance]
-    horizon = report.claim.horizon
-    low = max((b.lower for b, rounds in measured if rounds <= horizon), default=0.0)
-    high = min((b.upper for b, rounds in measured if rounds >= horizon), default=math.inf)
-    return bounds(low, high, horizon, measured[0][0].measure) if measured else ""
-
-
 def known(finding: Finding) -> str:
     """Return what a finding knows of the largest loss; an audit's silence words its own bound."""
     if finding.bracket is not None:
@@ -328,11 +321,11 @@ def text(report: Report) -> str:
 
 def command(claim: Claim) -> str:
     """Return the command line that judges a claim."""
-    words = ["python", "-m", "dpaudit", "check", claim.target, "--epsilon", f"{claim.epsilon:g}"]
+    words = ["python", "-m", "dpaudit", "check", claim.target, *claim.judged.words]
     words += ["--arms", str(claim.arms), "--horizon", str(claim.horizon)]
-    known = ("arms", "epsilon", "horizon")
+    said = {"arms": claim.arms, "horizon": claim.horizon, **claim.judged.numbers}
     for name, value in claim.parameters.items():
-        if name not in known:
+        if said.get(name) != value and value is not None:
             words += ["--param", f"{name}={value}"]
     return shlex.join(words)
 

@@ -57,7 +57,8 @@ def audit_global_dp(algorithm: Any, epsilon: float | None = None, **options: Any
     (stream, rng) -> actions, or a class or function that makes a policy from those of arms,
     horizon, epsilon, rng that it accepts.
     `epsilon` is the algorithm's own claim unless given. An instance is judged as it is, with its
-    own parameters, against `epsilon`; a class is built with it.
+    own parameters, against `epsilon`; a class is built with it. `rho`, `mu`, `delta` (with
+    `epsilon`), `local` and `unit` state other notions (docs/notions.md).
 
     Options: `arms` (2), `horizon` of structure and sample (1e7; an instance's own; 1,000 for
     code), `exact_horizon` (arms + 2), `method` (all of "structure", "exact", "sample"; "code" and
@@ -114,9 +115,15 @@ def _audit(
     seed: int | None = None,
     budget: float | None = None,
     runs: int | None = None,
+    rho: float | None = None,
+    mu: float | None = None,
+    delta: float | None = None,
+    local: bool = False,
+    unit: int | None = None,
     **parameters: float,
 ) -> _Found:
     __tracebackhide__ = True
+    from dpaudit.core.notions import Stated
     from dpaudit.errors import InvalidArgument
     from dpaudit.examination import Asked, examine
     from dpaudit.message import findings_text, summary
@@ -126,8 +133,10 @@ def _audit(
     if not methods:
         raise InvalidArgument("method", "()", "must name a check.")
     here = session.get(ALONE)
+    stated = Stated(epsilon, rho, mu, delta, local, unit)
     options = Options(
         epsilon=epsilon,
+        stated=stated if stated.texts.keys() - {"epsilon"} else None,
         given=parameters | ({} if arms is None else {"arms": arms}),
         horizon=horizon,
         exact_horizon=exact_horizon,

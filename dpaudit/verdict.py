@@ -115,6 +115,7 @@ class Bracket:
     measure: str
     lower: float = 0.0
     upper: float = float("inf")
+    certified: bool = False
 
 
 ANY_REWARDS = "all streams of rewards of up to 1e9 in size: the code clips them"

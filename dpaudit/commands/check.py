@@ -22,16 +22,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.parsing import add_noise
+from dpaudit.parsing import CLAIM, add_claim, add_noise, stated_claim
 
 if TYPE_CHECKING:
-    from dpaudit.core.notions import Stated
     from dpaudit.judging import Report
 
 HELP = "prove, hold or refute a privacy claim"
 METHODS = "structure,exact,sample"
 SEED = "0"
-CLAIM = ("epsilon", "delta", "rho", "mu", "unit")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,28 +59,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--junit", metavar="FILE", help="write JUnit XML")
     add("--sarif", metavar="FILE", help="write SARIF 2.1.0")
     add("--github", action="store_true", help="print GitHub annotations")
-
-
-def add_claim(parser: argparse.ArgumentParser) -> None:
-    """Declare the flags that state a claim: a notion, its level and the unit of privacy."""
-    add = parser.add_argument
-    add("--epsilon", metavar="E", help="the claim to judge (default its own, else 1)")
-    add("--delta", metavar="D", help="with --epsilon: (epsilon, delta)-DP")
-    add("--rho", metavar="R", help="zero-concentrated DP in place of epsilon")
-    add("--mu", metavar="M", help="Gaussian DP in place of epsilon")
-    add("--local", action="store_true", help="local DP: every reward is released alone")
-    add("--unit", metavar="N", help="rewards of one person (default 1)")
-
-
-def stated_claim(arguments: argparse.Namespace) -> Stated:
-    """Return what the flags state; raise where they exclude each other."""
-    from dpaudit.core.notions import Stated
-    from dpaudit.parsing import integer, number
-
-    typed = {name: getattr(arguments, name) for name in ("epsilon", "rho", "mu", "delta")}
-    values = {name: number(name, text) for name, text in typed.items() if text is not None}
-    unit = None if arguments.unit is None else integer("unit", arguments.unit)
-    return Stated(**values, local=arguments.local, unit=unit)
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -128,7 +104,7 @@ def execute(arguments: argparse.Namespace) -> int:
         methods=tuple(methods),
         seed=integer("seed", arguments.seed),
         epsilon=stated.epsilon,
-        stated=stated,
+        stated=stated if stated.texts.keys() - {"epsilon"} else None,
         **values,
     )
     asked = Asked(

@@ -179,7 +179,7 @@ def lines(
     for line in draw.story(events, width):
         yield line, "green" if line.endswith(("<- chosen", "<- stays")) else ""
     yield "\nWhat each reward is charged: how much a change of it can cost at most\n", "bold"
-    claimed = algorithm.claim.epsilon
+    claimed = algorithm.claim.notion
     runs = draw.charges(events, horizon)
     for line in draw.ledger(runs, claimed):
         yield line, ""

@@ -64,7 +64,7 @@ def describe(name: str) -> dict[str, Any]:
     title = (sys.modules[algorithm.__module__].__doc__ or "").strip().partition("\n")[0]
     return {
         "name": name,
-        "claim": "epsilon-global DP" if algorithm.private else "none",
+        "claim": algorithm.notion.claimed if algorithm.private else "none",
         "neighbours": "one reward of the stream" if algorithm.private else None,
         "anytime": not algorithm.told(),
         "parameters": {

@@ -23,6 +23,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from dpaudit.parsing import add_claim, stated_claim
+
 if TYPE_CHECKING:
     from dpaudit.gate.conforming import Conforming
 
@@ -37,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--remove", action="append", default=[], metavar="CLAIM", help="drop a locked claim")
     add("--reason", metavar="TEXT", help="why a claim may get weaker; kept in the lock")
     add("--lock", default="dpaudit.lock", metavar="PATH", help="the lock (default dpaudit.lock)")
-    add("--epsilon", metavar="E", help="the claim to judge (default its own, else 1)")
+    add_claim(parser)
     add("--arms", metavar="K", help="number of arms (default 2); several with --conforms")
     add("--conforms", metavar="DECLARATION", help="lock that TARGET conforms to a declaration")
     add("--param", action="append", default=[], metavar="NAME=VALUE", help="any other parameter")
@@ -74,10 +76,11 @@ def execute(arguments: argparse.Namespace) -> int:
     asked = {} if arguments.conforms else _options(arguments)
     jobs = integer("jobs", arguments.jobs)
     require_integer("jobs", jobs, 1)
-    if arguments.update and ("epsilon" in asked or "given" in asked):
-        name = "epsilon" if "epsilon" in asked else "param"
+    if arguments.update and asked.keys() & {"epsilon", "stated", "given"}:
+        name = next(name for name in ("epsilon", "stated", "given") if name in asked)
+        value = asked[name].words if name == "stated" else asked[name]
         rule = "makes another claim; lock it without --update, and --remove the old one."
-        raise InvalidArgument(name, asked.get("epsilon", asked.get("given")), rule)
+        raise InvalidArgument({"given": "param", "stated": "claim"}.get(name, name), value, rule)
     if not (arguments.targets or arguments.update or arguments.remove):
         raise InvalidArgument("TARGET", "(none)", "is required unless --update or --remove.")
     old, edited = Lock(), False
@@ -139,12 +142,17 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the options that were given, parsed."""
     from dpaudit.parsing import assignment, integer, number
 
-    readers = {"epsilon": number, "budget": number, "horizon": integer, "exact_horizon": integer}
+    readers = {"budget": number, "horizon": integer, "exact_horizon": integer}
     readers |= {"runs": integer, "seed": integer}
     typed = {name: getattr(arguments, name) for name in readers}
     found: dict[str, Any] = {
         name: readers[name](name, text) for name, text in typed.items() if text is not None
     }
+    stated = stated_claim(arguments)
+    if stated.epsilon is not None:
+        found["epsilon"] = stated.epsilon
+    if stated.texts.keys() - {"epsilon"}:
+        found["stated"] = stated
     given: dict[str, Any] = dict(assignment(text) for text in arguments.param)
     if arguments.arms is not None:
         given["arms"] = integer("arms", arguments.arms)

@@ -22,10 +22,11 @@ no more than its members do together, whichever of its rows each release reads.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
+from typing import Any
 
 from dpaudit.core import conversions
 from dpaudit.core.arithmetic import exact
@@ -52,6 +53,17 @@ class Kind(StrEnum):
     def parameters(self) -> tuple[str, ...]:
         """The names of all its numbers."""
         return (self.level, "delta") if self is Kind.APPROXIMATE else (self.level,)
+
+    @property
+    def claimed(self) -> str:
+        """The notion as a claim without its numbers."""
+        return {
+            "pure": "epsilon-global DP",
+            "zcdp": "rho-zCDP",
+            "gdp": "mu-Gaussian DP",
+            "approximate": "(epsilon, delta)-DP",
+            "local": "epsilon-local DP",
+        }[self]
 
     @property
     def described(self) -> str:
@@ -105,6 +117,22 @@ class Notion:
         return dict(zip(self.kind.parameters, values, strict=True))
 
     @property
+    def measure(self) -> str:
+        """The number that is bounded: delta at an epsilon, or the level itself."""
+        return self.kind.level if self.delta is None else "delta"
+
+    @property
+    def bound(self) -> float:
+        """What that number may be at most."""
+        return self.level if self.delta is None else self.delta
+
+    def weaker_than(self, other: Notion) -> bool:
+        """Whether it promises less than another, or something that does not compare."""
+        if self.kind is not other.kind or self.unit < other.unit:
+            return True
+        return any(exact(self.numbers[n]) > exact(other.numbers[n]) for n in self.numbers)
+
+    @property
     def neighbours(self) -> str:
         """What neighbouring streams differ in."""
         return f"{rewards(self.unit)} of the stream"
@@ -116,6 +144,12 @@ class Notion:
         for name, value in self.numbers.items():
             flags += [f"--{name}", repr(value).removesuffix(".0")]
         return flags + (["--unit", str(self.unit)] if self.unit > 1 else [])
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """All that it is, as texts."""
+        numbers = {name: repr(value) for name, value in self.numbers.items()}
+        return {"kind": str(self.kind), **numbers, "unit": str(self.unit)}
 
     def __str__(self) -> str:
         if self.delta is not None:
@@ -166,8 +200,24 @@ class Stated:
             return Kind.LOCAL
         return Kind.PURE if self.epsilon is not None else None
 
+    @property
+    def texts(self) -> dict[str, str]:
+        """What is stated, as the texts of flags."""
+        said = {name: value for name, value in vars(self).items() if value not in (None, False)}
+        return {name: repr(value) for name, value in said.items()}
+
+    @property
+    def words(self) -> str:
+        """What is stated, in the name of a claim."""
+        return " ".join(f"{name}={text}" for name, text in sorted(self.texts.items()))
+
     def numbers(self, accepted: Collection[str]) -> dict[str, float]:
-        """Return the parameters of an instance that these flags ask for, if it has them all."""
+        """Return the parameters of an instance that these flags ask for, if it has them all.
+
+        An algorithm's own parameter speaks of one reward; what a group is judged by is none.
+        """
+        if self.unit is not None and self.unit > 1:
+            return {}
         values = {} if self.kind is None else {n: getattr(self, n) for n in self.kind.parameters}
         fits = all(name in accepted and value is not None for name, value in values.items())
         return values if fits else {}
@@ -181,6 +231,28 @@ class Stated:
         if level is None:
             level = own.level if own and own.kind.level == kind.level else 1.0
         return Notion(kind, level, self.delta, unit)
+
+
+def read_notion(texts: Mapping[str, str]) -> Notion:
+    """Return what `Notion.texts` wrote down; raise ValueError for anything else."""
+    kind = Kind(texts.get("kind", ""))
+    if texts.keys() != {"kind", "unit", *kind.parameters}:
+        raise ValueError(f"a claim of {kind.described} states {', '.join(sorted(texts))}")
+    return Notion(
+        kind,
+        float(texts[kind.level]),
+        float(texts["delta"]) if "delta" in texts else None,
+        int(texts["unit"]),
+    )
+
+
+def read_stated(texts: Mapping[str, str]) -> Stated:
+    """Return what `Stated.texts` wrote down; raise ValueError for anything else."""
+    readers: dict[str, Any] = {"local": lambda text: text == "True", "unit": int}
+    unknown = texts.keys() - vars(Stated()).keys()
+    if unknown:
+        raise ValueError(f"a claim states {', '.join(sorted(unknown))}")
+    return Stated(**{name: readers.get(name, float)(text) for name, text in texts.items()})
 
 
 def rewards(unit: int) -> str:

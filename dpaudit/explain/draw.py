@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from dpaudit.core.algorithm import Respond
 from dpaudit.core.noise import Laplace, NoNoise
+from dpaudit.core.notions import Notion
 from dpaudit.explain.record import Decided, Event, Played, Released, Spans, Tossed
 from dpaudit.structure.ledger import Charge, show
 
@@ -197,10 +198,10 @@ def charges(events: Sequence[Event], horizon: int) -> list[tuple[range, Charge |
     return runs
 
 
-def ledger(runs: Sequence[tuple[range, Charge | None]], epsilon: float | None) -> Iterator[str]:
+def ledger(runs: Sequence[tuple[range, Charge | None]], claim: Notion | None) -> Iterator[str]:
     """Yield the charge of each row as bars, long lists cut short."""
     finite = [float(c) for _, c in runs if c is not None and c < math.inf]
-    top = max([*finite, epsilon or 0.0]) or 1.0
+    top = max([*finite, claim.level if claim else 0.0]) or 1.0
     names = [rewards((rounds,)) for rounds, _ in runs]
     room = max(map(len, names))
     for (_, charge), name in list(zip(runs, names, strict=True))[:MOST_BOXES]:
@@ -217,12 +218,12 @@ def ledger(runs: Sequence[tuple[range, Charge | None]], epsilon: float | None) -
         yield f"  ... and {len(runs) - MOST_BOXES:,} more."
 
 
-def conclusion(runs: Sequence[tuple[range, Charge | None]], epsilon: float | None) -> str:
+def conclusion(runs: Sequence[tuple[range, Charge | None]], claim: Notion | None) -> str:
     """Return what the charges of this run say about the claim."""
     if any(charge is None for _, charge in runs):
         return "Some release is outside the model of the proof, so its charge is unknown."
     largest = max(charge for _, charge in runs if charge is not None)
-    against = "it claims no privacy" if epsilon is None else f"it claims epsilon = {epsilon:g}"
+    against = "it claims no privacy" if claim is None else f"it claims {claim}"
     return (
         f"Largest charge in this run: {show(largest)}; {against}. "
         "`check` looks at every run, not at one."

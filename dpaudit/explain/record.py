@@ -28,6 +28,7 @@ from dpaudit.core.algorithm import (
 )
 from dpaudit.core.canonical import Distrust
 from dpaudit.core.noise import Noise
+from dpaudit.core.notions import PURE, Kind, Tariff, tariff_of
 from dpaudit.core.scores import (
     BetaDraw,
     GaussianDraw,
@@ -116,6 +117,12 @@ class Recorder:
     registers: dict[Hashable, float] = field(default_factory=dict)
     behind: dict[Hashable, Spans] = field(default_factory=dict)
     plays: list[Played] = field(default_factory=list)
+    tariff: Tariff = PURE
+
+    def __post_init__(self) -> None:
+        own = self.algorithm.claim.notion
+        if own is not None and own.kind is not Kind.APPROXIMATE:  # whose charges do not add up
+            self.tariff = tariff_of(own)
 
     def run(self) -> list[Event]:
         """Answer every request up to the horizon and return every event in order."""
@@ -167,7 +174,7 @@ class Recorder:
             self.behind[register] = spans
             self.registers[register] = value
         try:
-            charge: Charge | None = charge_of(request)
+            charge: Charge | None = charge_of(request, self.tariff)
         except Distrust:
             charge = None
         self.note(Released(spans, len(rows), divisor, noise, value, added, charge))

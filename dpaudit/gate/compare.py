@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from dpaudit.core.arithmetic import exact
+from dpaudit.core.notions import Kind, Notion, read_notion
 from dpaudit.formats.result import Problem, Rule
 from dpaudit.gate.lock import Entry, Sizes
 from dpaudit.judging import Report
@@ -41,7 +42,7 @@ def _refuted(entry: Entry, report: Report) -> list[Problem]:
     if report.verdict is not Status.REFUTED or entry.verdict is Status.REFUTED:
         return []
     guilty = next(f for f in report.findings if f.status is Status.REFUTED)
-    message = f"epsilon = {report.claim.epsilon:g} is refuted (locked: {entry.verdict})"
+    message = f"{report.claim.judged} is refuted (locked: {entry.verdict})"
     if guilty.witness is not None:
         message += f": loss at least {at_least(guilty.witness.loss.lower)}"
     elif guilty.error is not None:
@@ -53,9 +54,13 @@ def weakened(entry: Entry, report: Report) -> list[Problem]:
     """Return what a fresh judgement says less of than the locked one."""
     found: list[Problem] = []
     claim = report.claim
-    if exact(claim.epsilon) > exact(float(entry.epsilon)):
-        message = f"claims epsilon = {claim.epsilon!r}, locked was {entry.epsilon}."
-        found.append(Problem(Rule.CLAIM, message))
+    locked = Notion(Kind.PURE, float(entry.epsilon)) if entry.notion is None else None
+    locked = locked or read_notion(entry.notion or {})
+    if claim.judged.weaker_than(locked):
+        plain = claim.notion is None and entry.notion is None
+        was = entry.epsilon if plain else str(locked)
+        said = f"epsilon = {claim.epsilon!r}" if plain else str(claim.judged)
+        found.append(Problem(Rule.CLAIM, f"claims {said}, locked was {was}."))
     if entry.anytime and not claim.anytime:
         found.append(Problem(Rule.CLAIM, "is no longer anytime: it must know its horizon."))
     if claim.horizon < entry.options.horizon:
@@ -71,8 +76,10 @@ def weakened(entry: Entry, report: Report) -> list[Problem]:
             f"{report.verdict} up to {report.covered:,} rounds, locked were {entry.covered:,}."
         )
         found.append(Problem(Rule.VERDICT, message))
+    inside = report.bracket
     if report.verdict is not Status.REFUTED and _grew(float(entry.upper), report):
-        message = f"epsilon <= {entry.upper} became epsilon <= {at_most(report.upper)}."
+        name = inside.measure
+        message = f"{name} <= {entry.upper} became {name} <= {at_most(inside.upper)}."
         found.append(Problem(Rule.UPPER, message))
     for before in entry.findings:
         errors = [f.error for f in report.findings if f.check == before.check and f.error]
@@ -80,8 +87,11 @@ def weakened(entry: Entry, report: Report) -> list[Problem]:
             message = f"{before.check} errs with {max(errors):g}, locked was {before.error}."
             found.append(Problem(Rule.VERDICT, message))
     lower = max((f.epsilon_lower for f in report.findings), default=0.0)
-    if lower > claim.epsilon and entry.verdict is not Status.REFUTED:
-        message = f"epsilon >= {at_least(lower)} is above the claim, {claim.epsilon!r}."
+    if claim.notion is not None:
+        lower = inside.lower
+    if lower > claim.judged.bound and entry.verdict is not Status.REFUTED:
+        name, bound = claim.judged.measure, claim.judged.bound
+        message = f"{name} >= {at_least(lower)} is above the claim, {bound!r}."
         found.append(Problem(Rule.LOWER, message))
     return found
 
@@ -111,16 +121,18 @@ def _why(report: Report) -> str:
 
 
 def _grew(locked: float, report: Report) -> bool:
-    if locked == math.inf or report.upper == locked:
+    upper = report.bracket.upper
+    if locked == math.inf or upper == locked:
         return False
-    if report.upper == math.inf:
+    if upper == math.inf:
         return True
     by_structure = any(
-        f.check in ("structure", "code") and f.epsilon_upper == report.upper
+        f.check in ("structure", "code")
+        and (f.bracket.upper if f.bracket else f.epsilon_upper) == upper
         for f in report.findings
     )
     slack = Fraction(0) if by_structure else ENCLOSURE_SLACK
-    return exact(report.upper) > exact(locked) * (1 + slack)
+    return exact(upper) > exact(locked) * (1 + slack)
 
 
 def changed_sources(locked: Mapping[str, str], now: Mapping[str, str]) -> list[str]:

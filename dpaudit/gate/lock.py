@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from dpaudit import documents
+from dpaudit.core.notions import read_notion, read_stated
 from dpaudit.documents import SCHEMAS
 from dpaudit.errors import DpauditError, InvalidArgument, require_positive
 from dpaudit.gate.conforming import Conforming, asked
@@ -61,6 +62,8 @@ class Sizes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: int
     budget: str
     runs: int | None
+    stated: dict[str, str] | None = None
+    """Where the claim is not pure epsilon for one reward: what was said of it."""
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -69,6 +72,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     claim: str
     target: str
     epsilon: str
+    """Infinite where `notion` is claimed."""
     anytime: bool
     verdict: Status
     covered: int
@@ -80,6 +84,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sources: dict[str, str]
     packages: dict[str, str]
     versions: dict[str, str]
+    notion: dict[str, str] | None = None
+    """Another notion than pure epsilon for one reward; lower and upper are of its number."""
 
 
 class Reason(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -114,13 +120,14 @@ def entry_of(claim: str, target: str, options: Options, report: Report, sources:
             it.check,
             it.status,
             it.horizon,
-            repr(it.epsilon_lower),
-            repr(it.epsilon_upper),
+            repr(it.bracket.lower if it.bracket else it.epsilon_lower),
+            repr(it.bracket.upper if it.bracket else it.epsilon_upper),
             it.certified,
             None if it.error is None else repr(it.error),
         )
         for it in report.findings
     ]
+    inside, notion = report.bracket, report.claim.notion
     return Entry(
         claim=claim,
         target=target,
@@ -128,14 +135,15 @@ def entry_of(claim: str, target: str, options: Options, report: Report, sources:
         anytime=report.claim.anytime,
         verdict=report.verdict,
         covered=report.covered,
-        lower=repr(report.lower),
-        upper=repr(report.upper),
+        lower=repr(inside.lower),
+        upper=repr(inside.upper),
         options=sizes_of(options),
         parameters={name: repr(value) for name, value in report.claim.parameters.items()},
         findings=findings,
         sources=sources.files,
         packages=sources.packages,
         versions=versions(),
+        notion=None if notion is None else notion.texts,
     )
 
 
@@ -146,6 +154,7 @@ def sizes_of(options: Options) -> Sizes:
         "given": {k: v if isinstance(v, int) else repr(v) for k, v in options.given.items()},
         "methods": list(options.methods),
         "budget": repr(options.spend()),
+        "stated": None if options.stated is None else options.stated.texts,
     }
     return msgspec.convert(vars(options) | texts, Sizes)
 
@@ -158,6 +167,7 @@ def options_of(entry: Entry) -> Options:
         "given": {k: v if isinstance(v, int) else float(v) for k, v in sizes.given.items()},
         "methods": tuple(sizes.methods),
         "budget": float(sizes.budget),
+        "stated": None if sizes.stated is None else read_stated(sizes.stated),
     }
     return Options(**msgspec.structs.asdict(sizes) | numbers)
 
@@ -210,7 +220,7 @@ def _parsed(path: Path) -> tuple[Lock, bool]:
     stated = data.pop("digest", None) if isinstance(data, dict) else None
     edited = stated != _digest(data)
     try:
-        fields = documents.versioned(data, "lock", migrations={1: _second, 2: _third})
+        fields = documents.versioned(data, "lock", migrations={1: _second, 2: _third, 3: _fourth})
     except ValueError as error:
         raise LockError(path, str(error)) from None
     try:
@@ -243,6 +253,11 @@ def _third(fields: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
+def _fourth(fields: dict[str, Any]) -> dict[str, Any]:
+    """Take the third schema to the fourth, which also locks other notions than pure epsilon."""
+    return fields
+
+
 def _reach(found: dict[str, Any]) -> int:
     concluded = found["status"] in (Status.PROVED, Status.HOLDS)
     return int(found["horizon"]) if concluded else 0
@@ -254,7 +269,10 @@ def _require_numbers(entry: Entry) -> None:
     for text in (entry.epsilon, entry.lower, entry.upper, *errors):
         if math.isnan(float(text)):
             raise ValueError("a bound is nan")
-    require_positive("epsilon", float(entry.epsilon))
+    if entry.notion is None:
+        require_positive("epsilon", float(entry.epsilon))
+    else:
+        read_notion(entry.notion)
     options_of(entry)
 
 

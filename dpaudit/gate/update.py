@@ -53,7 +53,7 @@ class Writer:
     def added(self, targets: Sequence[str], options: Options) -> Writer:
         """Judge and add claims that are not locked yet."""
         for target in targets:
-            claim = claim_id(target, options.given, options.epsilon)
+            claim = claim_id(target, options.given, options.epsilon, options.stated)
             if self.lock.entry(claim) is not None or targets.count(target) > 1:
                 rule = "is locked already; judge it again with `dpaudit lock --update`."
                 raise InvalidArgument("claim", f"'{claim}'", rule)
@@ -62,13 +62,15 @@ class Writer:
         def work(target: str) -> Examined:
             return apart(Asked(target, options, fixed=True, root=str(self.root)))
 
-        names = [claim_id(target, options.given, options.epsilon) for target in targets]
+        names = [
+            claim_id(target, options.given, options.epsilon, options.stated) for target in targets
+        ]
         pending = iter(names)
         found = side_by_side(work, targets, self.jobs, lambda target: self.begun(next(pending)))
         for claim, target, judged in zip(names, targets, found, strict=True):
             report, refuted = judged.report, judged.report.verdict is Status.REFUTED
             self.heard(claim, report)
-            change = f"locked although REFUTED at epsilon = {report.claim.epsilon:g}"
+            change = f"locked although REFUTED at {report.claim.judged}"
             entry = entry_of(claim, target, judged.options, report, judged.sources)
             writer = writer._with(entry, [change] if refuted else [], refuted)
         return writer

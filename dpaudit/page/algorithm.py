@@ -63,16 +63,23 @@ def write(report: Report, destination: str, home: str | None = None) -> None:
 def page(report: Report, home: str | None = None) -> str:
     """Return the page of a report."""
     claim, details = report.claim, report.details or Details()
+    inside = report.bracket
     drawn = _drawn(report, details)
     up = tag("nav", tag("a", "All algorithms", href=home)) if home else None
     body = tag(
         "main",
         up,
         tag("header", _headline(report, details)),
-        tag("h2", "What is known of epsilon"),
+        tag("h2", f"What is known of {inside.measure}"),
         tag(
             "figure",
-            bracket(report.lower, report.upper, claim.epsilon, _likely(report)[0]),
+            bracket(
+                inside.lower,
+                inside.upper,
+                claim.judged.bound,
+                _likely(report)[0] if claim.notion is None else 0.0,
+                inside.measure,
+            ),
             tag("figcaption", _bracket_words(report)),
             class_="wide",
         ),
@@ -128,7 +135,10 @@ def sentence(report: Report) -> str:
 
 
 def _bracket_words(report: Report) -> str:
-    size = f"epsilon*({report.claim.horizon:,})"
+    inside = report.bracket
+    size = f"{inside.measure}*({report.claim.horizon:,})"
+    if report.claim.notion is not None:
+        return f"The bar is where the smallest {inside.measure} that holds, {size}, can lie."
     certain = any(f.certified and f.epsilon_lower == report.lower for f in report.findings)
     ends = ["The bar is where the largest loss, " + size + ", can lie."]
     if report.lower > 0:
@@ -205,6 +215,8 @@ def _witness(report: Report, details: Details) -> Markup | None:
 
 
 def _drawn(report: Report, details: Details) -> list[Markup]:
+    if report.claim.notion is not None:
+        return []  # the figures are of pure losses
     claimed = report.claim.epsilon
     sampled = next((f for f in report.findings if f.courses), None)
     found = [

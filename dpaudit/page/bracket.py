@@ -16,13 +16,15 @@ LEFT, RIGHT = 14, 24
 NARROW, MARK = 16, 12  # a bracket that nobody would see is a diamond
 
 
-def bracket(lower: float, upper: float, claimed: float, likely: float = 0.0) -> Markup:
+def bracket(
+    lower: float, upper: float, claimed: float, likely: float = 0.0, measure: str = "epsilon"
+) -> Markup:
     """Return the picture; an infinite end is an arrow that leaves the line.
 
     `likely`, above 0, is a lower bound that holds with some probability: a ring.
     """
     finite = [value for value in (lower, upper, claimed, likely) if math.isfinite(value)]
-    scale = Linear(0.0, 1.3 * max(finite), "epsilon")
+    scale = Linear(0.0, 1.3 * max(finite), measure)
 
     def place(value: float) -> float:
         return LEFT + min(scale.part(value), 1.0) * (WIDTH - LEFT - RIGHT)
@@ -57,24 +59,24 @@ def bracket(lower: float, upper: float, claimed: float, likely: float = 0.0) -> 
     )
     parts.append(tag("polygon", points=foot, class_="claim f2"))
     side = _anchor(place(claimed))
-    parts.append(tag("text", f"claimed epsilon = {claimed:g}", x=mark, y=28, text_anchor=side))
+    parts.append(tag("text", f"claimed {measure} = {claimed:g}", x=mark, y=28, text_anchor=side))
     if likely > 0:
         parts.append(tag("circle", cx=f"{place(likely):.1f}", cy=LINE, r=6, class_="likely"))
-    known = words(lower, upper)
+    known = words(lower, upper, measure)
     parts.append(tag("text", known, x=LEFT, y=HEIGHT - 10, font_weight="bold"))
     description = f"A line from 0. The largest loss lies here: {known}. The claim is {claimed:g}."
     if likely > 0:
         description += f" A ring at {at_least(likely)}: a lower bound with some probability."
-    return picture("bracket", "What is known of epsilon", description, HEIGHT, parts)
+    return picture("bracket", f"What is known of {measure}", description, HEIGHT, parts)
 
 
-def words(lower: float, upper: float) -> str:
+def words(lower: float, upper: float, measure: str = "epsilon") -> str:
     """Return the bracket as an inequality, rounded outward."""
     if lower == math.inf:
-        return "epsilon is infinite"
+        return f"{measure} is infinite"
     left = f"{at_least(lower)} \u2264 " if lower > 0 else "0 \u2264 "
     right = f" \u2264 {at_most(upper)}" if upper < math.inf else " (no upper bound)"
-    return f"{left}epsilon{right}"
+    return f"{left}{measure}{right}"
 
 
 def _line() -> Markup:

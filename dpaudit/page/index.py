@@ -90,13 +90,14 @@ def _row(row: Row) -> list[object]:
         nothing = Number("", float("-inf"))
         blank: list[object] = [nothing] * 3 + [""] * len(METHODS)
         return [subject.name, subject.kind, "not judged", *blank, row.why_not]
+    claim, inside = report.claim, report.bracket
     return [
         tag("a", subject.name, href=f"{subject.name}.html"),
         subject.kind,
         badge(report.verdict),
-        report.claim.epsilon,
-        _end(at_least(report.lower, DIGITS), report.lower),
-        _end(at_most(report.upper, DIGITS), report.upper),
+        claim.epsilon if claim.notion is None else Number(str(claim.notion), claim.notion.level),
+        _end(at_least(inside.lower, DIGITS), inside.lower),
+        _end(at_most(inside.upper, DIGITS), inside.upper),
         *(_best(report, name) for name in METHODS),
         subject.flaw or subject.title,
     ]

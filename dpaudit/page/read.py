@@ -58,7 +58,9 @@ def _require_report(path: Path, data: Any) -> None:
 def _require_sense(report: Report) -> None:
     """Raise `ValueError` where the parts of a report do not fit together."""
     claim = report.claim
-    _require(0 < claim.epsilon < float("inf"), "the claimed epsilon must be positive.")
+    other = claim.notion is not None
+    _require(claim.epsilon > 0, "the claimed epsilon must be positive.")
+    _require(other == (claim.epsilon == float("inf")), "it is unclear which notion is claimed.")
     _require(claim.arms >= 1 and claim.horizon >= 1, "arms and horizon must be positive.")
     concluded = {finding.status for finding in report.findings}
     _require(

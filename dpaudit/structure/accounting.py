@@ -118,7 +118,7 @@ def judge(algorithm: Algorithm, horizon: int, notion: Notion, budget: float = ma
         horizon=covered if status is Status.PROVED else horizon,
         streams=STREAMS,
         seconds=time.monotonic() - start,
-        bracket=Bracket(_measure(notion), 0.0, upper),
+        bracket=Bracket(notion.measure, 0.0, upper, certified=upper < math.inf),
     )
 
 
@@ -128,10 +128,6 @@ def _claimed(notion: Notion) -> Fraction:
         return exact(notion.delta)
     level = exact(notion.level)
     return level**2 if notion.kind is Kind.GDP else level
-
-
-def _measure(notion: Notion) -> str:
-    return "delta" if notion.kind is Kind.APPROXIMATE else notion.kind.level
 
 
 def _level(notion: Notion, value: Rate) -> float:

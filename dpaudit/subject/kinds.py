@@ -10,6 +10,7 @@ is for a person who waits: each check goes as far as the budget lets it.
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -122,9 +123,11 @@ class Declared:
     def claim(self, options: Options) -> str:
         """Return the name of a claim about it; an instance's parameters are part of it."""
         if not isinstance(self.source, Algorithm):
-            return claim_id(self.text, options.given, options.epsilon)
+            return claim_id(self.text, options.given, options.epsilon, options.stated)
         shown = {**parameters(self.source), **options.given}
         claim = claim_id(self.text, shown, None)
+        if options.claimed.texts.keys() - {"epsilon"}:
+            return f"{claim} judged at {options.claimed.words}"
         own = options.epsilon is None or shown.get("epsilon") == options.epsilon
         return claim if own else f"{claim} judged at epsilon={options.epsilon!r}"
 
@@ -215,6 +218,8 @@ class Foreign:
 
     def judge(self, options: Options, to: Listener = NOBODY, certified: bool = False) -> Judged:
         """Prove, and audit seeded runs; a budget that does not suffice concludes less."""
+        if options.stated is not None:
+            return self._unjudged(options, to)
         asked = code.Asked(
             self.text,
             options.epsilon,
@@ -227,6 +232,19 @@ class Foreign:
             certified,
         )
         return code.judge(asked, self.source, to.begun, to.heard)
+
+    def _unjudged(self, options: Options, to: Listener) -> Judged:
+        """Stay silent about a notion that neither symbols nor runs of code can judge."""
+        notion, arms = options.claimed.judged(None), int(options.given["arms"])
+        horizon = code.HORIZON if options.horizon is None else options.horizon
+        about = self.text, self.text, dict(options.given), math.inf, arms, horizon, False
+        claim = Claim(*about, notion.neighbours, own=False, notion=notion)
+        reason = f"Code is judged by pure epsilon for one reward, not {notion}; declare it."
+        found = [Finding(name, Status.SILENT, reason, arms=arms) for name in options.methods]
+        to.begun(claim)
+        for finding in found:
+            to.heard(finding)
+        return Judged(Report(Status.SILENT, claim, tuple(found), code=True))
 
 
 Subject = Declared | Foreign
@@ -267,8 +285,13 @@ def nearest_flaw(algorithm: Algorithm, epsilon: float) -> str | None:
     return flaw
 
 
-def claim_id(target: str, given: Mapping[str, Any], epsilon: float | None) -> str:
-    """Return the name of a claim: the target and the parameters that were asked for."""
+def claim_id(
+    target: str, given: Mapping[str, Any], epsilon: float | None, stated: Stated | None = None
+) -> str:
+    """Return the name of a claim: the target and the parameters and claim that were asked for."""
+    if stated is not None and stated.texts.keys() - {"epsilon"}:
+        named = " ".join([target, *(f"{name}={given[name]!r}" for name in sorted(given))])
+        return f"{named} judged at {stated.words}"
     asked = dict(given) if epsilon is None else {**given, "epsilon": epsilon}
     return " ".join([target, *(f"{name}={asked[name]!r}" for name in sorted(asked))])
 

@@ -36,7 +36,7 @@ def declared(name, arms, horizon, **values):
 
 
 class Tape:
-    """A generator whose draws of noise are read off a tape, in order; the rest is seeded."""
+    """A generator whose Laplace draws are read off a tape, in order; the rest is seeded."""
 
     def __init__(self, units, seed=0):
         self.units = units
@@ -48,8 +48,6 @@ class Tape:
         drawn = self.units[self.place : self.place + count]
         self.place += count
         return loc + scale * (drawn[0] if size is None else drawn)
-
-    normal = laplace  # the tape is the noise, whatever its law
 
     def beta(self, a, b):
         return self.other.beta(a, b)

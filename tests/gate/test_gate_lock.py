@@ -64,7 +64,7 @@ def test_the_file_is_sorted_json_whatever_the_order_of_work(tmp_path):
     data = json.loads(one.read_text())
     assert list(data) == sorted(data)
     assert [it["claim"] for it in data["claims"]] == ["a", "b"]
-    assert data["schema"] == 3
+    assert data["schema"] == 4
     assert locks.read(one).claims == [entry("a"), entry("b")]
 
 
@@ -108,7 +108,7 @@ BAD = {
     "no schema": (lambda text: b"{}", 4, "not a lock of dpaudit"),
     "odd schema": (lambda text: spoiled(text, schema="1"), 4, "not a lock of dpaudit"),
     "true schema": (lambda text: spoiled(text, schema=True), 4, "not a lock of dpaudit"),
-    "future schema": (lambda text: spoiled(text, schema=4), 4, "upgrade dpaudit"),
+    "future schema": (lambda text: spoiled(text, schema=5), 4, "upgrade dpaudit"),
     "edited": (edited, 4, "edited by hand"),
     "claim dropped": (lambda text: spoiled(text, claims=[]), 4, "edited by hand"),
     "no digest": (lambda text: spoiled(text, digest=None), 4, "edited by hand"),
