@@ -37,8 +37,6 @@ JUDGES = (
     "code.py",
     "symbolic",
     "judging.py",
-    "horizons.py",
-    "hunt.py",
     "verdict.py",
     "core",
     "exact",
