@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+COARSE = 2.0**40
 ALMOST_ONE = 1 - 2.0**-53  # the double below 1: n times the double of 1 / n may round to it
 
 
@@ -65,6 +66,16 @@ def upper_bound(mean: Any, level: Any) -> Any:
     return result[()]
 
 
+def monotone_upper_bound(mean: Any, level: Any) -> Any:
+    """Return the bound of `mean` rounded down to a multiple of 2^-40; computed, it never falls.
+
+    The bound rises by at least (1 + v) 2^-40 from one multiple to the next, and is computed to
+    within 2^-46 (1 + v) wherever log, log1p and expm1 are within 4 ulps (proofs/doubles.md). The
+    bound of a mean itself falls between one of about a hundred pairs of neighbouring doubles.
+    """
+    return upper_bound(np.floor(np.asarray(mean, dtype=float) * COARSE) / COARSE, level)
+
+
 def _newton_from_right(p: Array, level: Array) -> Array:
     rest = 1 - p
     least = -np.log1p(-p)
@@ -74,6 +85,7 @@ def _newton_from_right(p: Array, level: Array) -> Array:
     w = (level - p * np.log(p)) / rest
     reach = (level + np.sqrt(level * (level + 2 * p))) / rest
     w = np.where(reach < 1, np.minimum(w, -np.log1p(-np.minimum(reach, 0.999))), w)
+    w = w * (1 + 1e-12)  # above the root also where these roundings add up
     for _ in range(100):
         above = -np.expm1(-w)
         excess = rest * w - p * np.log1p(odds * above) - level

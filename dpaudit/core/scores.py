@@ -81,6 +81,7 @@ class KLBound(Score):
     """The KL upper confidence bound max{q : d(m, q) <= level}, as v = -log(1 - q).
 
     m = clip(scale x + shift) to [0, 1]. Plateaus: v = level where m = 0, v = inf where m = 1.
+    In doubles m is rounded down to a multiple of 2^-40, so that computed values never fall.
     """
 
     level: Any
@@ -93,7 +94,7 @@ class KLBound(Score):
         if not (isinstance(self.scale, int) and self.scale == 1):
             # 49 (1 / 49) rounds to the double below 1, which would miss a tie
             mean = np.where(mean >= divergence.ALMOST_ONE, 1.0, mean)
-        return divergence.upper_bound(mean, self.level)
+        return divergence.monotone_upper_bound(mean, self.level)
 
     def _mean(self, v: Any) -> Any:
         above = np.maximum(v, np.nextafter(self.level, np.inf))

@@ -61,8 +61,8 @@ class StreamRewards:
         self.time += rounds
 
     def total(self, rows: Rows) -> float:
-        """Return the sum of the arm's rewards number first to stop - 1."""
-        return float(self._of(rows).sum())
+        """Return the sum of the arm's rewards number first to stop - 1, correctly rounded."""
+        return math.fsum(self._of(rows))
 
     def steps(self, rows: Rows, grid: int, rounding: str, rng: Any) -> int:
         """Return the sum of the same rewards on a grid, in integers."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -52,9 +53,16 @@ def asked(
 
 
 def largest_charge(
-    algorithm: Phases, horizon: int, deadline: float, tariff: Tariff = PURE
+    algorithm: Phases,
+    horizon: int,
+    deadline: float,
+    tariff: Tariff = PURE,
+    heard: Callable[[Any], Any] = lambda shown: None,
 ) -> tuple[Row, int]:
-    """Return the row that is charged most, and the rounds up to which every phase was asked for."""
+    """Return the row that is charged most, and the rounds up to which every phase was asked for.
+
+    `heard` is told all that each phase asked for.
+    """
     before, worst, covered = parameters(algorithm), Row(Fraction(0), 0, 0), horizon
     seen: list[tuple[int, int, Any]] = []
     earliest, number = {algorithm.arms: (0, 0)}, 1  # by survivors: rounds, and pulls of each
@@ -66,6 +74,7 @@ def largest_charge(
                 break
             charged, rounds, shown = asked(algorithm, number, survivors, tariff)
             seen.append((number, survivors, shown))
+            heard(shown)
             for after, row in charged.items():
                 if begun + after < horizon and row.charge > worst.charge:
                     worst = replace(row, number=pulls)
