@@ -10,6 +10,7 @@ examples:
   dpaudit explain dp_se --arms 3 --epsilon 0.5 --seed 1
   dpaudit explain mine.py:Mine --horizon 40
   dpaudit explain my_bandit.py:Policy --horizon 8
+  dpaudit explain adap_ucb --float
 """
 
 from __future__ import annotations
@@ -39,6 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--arms", metavar="K", help="number of arms (default 2)")
     add("--horizon", metavar="T", help="rounds (default 12, or as many as a decision needs)")
     add("--epsilon", metavar="E", help="privacy parameter, where the algorithm has it (1)")
+    add(
+        "--float",
+        action="store_true",
+        help="show instead the pair of streams that breaks pure epsilon in doubles, replayed",
+    )
     add("--seed", metavar="S", default=str(SEED), help=f"seed of rewards and noise ({SEED})")
 
 
@@ -68,18 +74,30 @@ def execute(arguments: argparse.Namespace) -> int:
     if not out.is_terminal:
         out.width = WIDTH
     asked = {"target": arguments.target, "given": given, "horizon": horizon, "seed": seed}
-    asked["width"] = min(out.width, 100)
+    asked |= {"width": min(out.width, 100), "doubles": arguments.float}
     for text, style in answer(arguments.target, explained, asked, SECONDS):
         out.print(escape(text), style=style or None, soft_wrap=True)
     return 0
 
 
 def explained(
-    tell: Any, target: str, given: dict[str, Any], horizon: int | None, seed: int, width: int
+    tell: Any,
+    target: str,
+    given: dict[str, Any],
+    horizon: int | None,
+    seed: int,
+    width: int,
+    doubles: bool = False,
 ) -> list[tuple[str, str]]:
     """Return the lines of the picture, the story and the charges, each with its style."""
     from dpaudit.target import MUTANTS, foreign, resolve
 
+    if doubles:
+        from dpaudit.explain.doubles import breaking_pair
+        from dpaudit.explain.doubles import lines as of_pair
+
+        declared = build(resolve(target), given, horizon or FIRST_HORIZON)
+        return list(of_pair(breaking_pair(declared), target, width))
     if foreign(target) or target.startswith(MUTANTS):
         code = of_code(target, given, horizon, seed)
         if code is not None:
