@@ -44,7 +44,7 @@ from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.lattice import Lattice, on_grid
 from dpaudit.core.noise import Noise
 from dpaudit.core.scores import Rule
-from dpaudit.errors import BadDeclaration, is_positive_double
+from dpaudit.errors import BadDeclaration, Unsupported, is_positive_double
 
 MOST_IDLE = 2_000
 LONGEST = 160  # characters of a state or an error in a message
@@ -84,6 +84,8 @@ class Place:
         Whoever asks a declaration for a release without `step` must come through here.
         """
         grid = self.algorithm.grid
+        if isinstance(request, Respond) and grid is not None:
+            raise Unsupported("Randomised response has no lattice law; leave out the grid.")
         if grid is None or not isinstance(request, Release | Accumulate):
             return request
         return on_grid(request, grid, self.algorithm.rounding)  # type: ignore[type-var]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpaudit.core.algorithm import Algorithm, Rows
+from dpaudit.core.algorithm import Algorithm, Release, Rows
 from dpaudit.core.episodes import Asking, Episodes, framed
 from dpaudit.core.stream import Trajectory, decide, run_stream
 from dpaudit.core.walk import Place
@@ -46,7 +46,7 @@ class ForgedGenerator:
         wanted = next(self.uniforms) << 11
         # the output of PCG64 is the low word of a state whose high word is 0; one step before it
         before = (wanted - state["state"]["inc"]) * pow(MULTIPLIER, -1, 2**128) % 2**128
-        self.bits.state = {**state, "state": {**state["state"], "state": before}}  # type: ignore[typeddict-item]
+        self.bits.state = {**state, "state": {**state["state"], "state": before}}
         return float(self.generator.laplace(loc, scale))
 
 
@@ -107,6 +107,8 @@ def _wins(algorithm: Episodes, last: Rows, lead: int, first: int, second: int) -
     generator = ForgedGenerator((first, second))
     for arm, total in enumerate((float(lead), 0.0)):
         request = requested(algorithm, Rows(arm, last.first, last.stop))
+        if not isinstance(request, Release):
+            raise Unsupported("No pair is known: a register adds up.")
         noise = request.noise.sample(generator)  # type: ignore[arg-type]
         registers.append(total / float(request.divisor) + noise)
     place = Place(algorithm, Asking(pulls), pulls, sum(pulls), frozenset((0, 1)))

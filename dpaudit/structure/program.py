@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.core.algorithm import Algorithm, Release, Rows
+from dpaudit.core.algorithm import Accumulate, Algorithm, Disclosure, Release, Rows
 from dpaudit.core.algorithms import find, names
 from dpaudit.core.episodes import Asking, Episodes, framed, unchanged
 from dpaudit.core.noise import Laplace
@@ -79,14 +79,15 @@ def real_program(algorithm: Algorithm, horizon: int, charge: Charge) -> tuple[Pr
     return Program(f"{RUNNER}, with numpy's generator", rounded_up(shift), delta, UNIFORMS), ""
 
 
-def shift_of(request: Release, count: int) -> Fraction:
+def shift_of(request: Disclosure, count: int) -> Fraction:
     """Return a bound on the distance of two computed means of `count` rewards, in computed scales.
 
     The sum is correctly rounded and at most `count`, the quotient at most count / divisor; a power
     of two divides exactly.
     """
-    if type(request) is not Release:
-        raise Uncovered("a register adds releases up")
+    if not isinstance(request, Release):
+        adds = isinstance(request, Accumulate)
+        raise Uncovered("a register adds releases up" if adds else "it draws responses")
     if type(request.noise) is not Laplace:
         raise Uncovered(f"{type(request.noise).__name__} noise is no Laplace noise")
     divisor, scale = Fraction(float(request.divisor)), Fraction(float(request.noise.scale))
@@ -113,7 +114,7 @@ def _of_episodes(algorithm: Episodes, horizon: int) -> tuple[Fraction, int]:
         ends: list[int] = []
         for rows in chain_of(algorithm, arm, horizon):
             request = requested(algorithm, rows)
-            shift = max(shift, shift_of(request, len(rows)))  # type: ignore[arg-type]
+            shift = max(shift, shift_of(request, len(rows)))
             _require_one_register(algorithm, request, rows)
             ends.append(rows.stop)
             if len(ends) > MOST_RELEASES:
@@ -198,7 +199,7 @@ def _of_phases(algorithm: Phases, horizon: int) -> tuple[Fraction, int]:
                 rows = Rows(0, 0, count)
                 shifts.append(shift_of(Release(0, rows, Laplace(scale), count), count))
 
-    _, covered = largest_charge(algorithm, horizon, time.monotonic() + 1.0, heard)
+    _, covered = largest_charge(algorithm, horizon, time.monotonic() + 1.0, heard=heard)
     if covered < horizon:
         raise Uncovered("there are too many phases to look at in a second")
     return max(shifts, default=Fraction(0)), algorithm.arms

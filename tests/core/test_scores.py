@@ -87,6 +87,9 @@ def test_q_coordinates_tie_falsely_and_ours_do_not():
     # adap_klucb after one pull of each of two arms: level = 3.1 log 3 / (1/2)
     score = load("adap_klucb", arms=2, epsilon=20.0).rule(np.array([1.0, 1.0]), 3.0, FLOAT)
     x = np.array([0.55, 0.6])
+    # in doubles a mean is rounded down to a multiple of 2^-40: take two that are
+    x = np.floor((x + score.shift) * 2**40) / 2**40 - score.shift
+    assert np.all((x + score.shift) * 2**40 == np.floor((x + score.shift) * 2**40))
     means = x + score.shift
     with mp.workdps(80):
         truth = [kl_index(mean, score.level[0]) for mean in means]
