@@ -53,6 +53,9 @@ class Tape:
         return self.other.beta(a, b)
 
     def normal(self, loc=0.0, scale=1.0, size=None):
+        # noise is centred at a number and read off the tape; a rule draws around its registers
+        if np.ndim(loc) == 0:
+            return self.laplace(loc, scale, size)
         return self.other.normal(loc, scale, size)
 
     def random(self, size=None):
