@@ -160,12 +160,13 @@ def _require_kind(subject: Subject, target: str, declared: bool) -> None:
 
 def _detailed(report: Report, asked: Asked, options: Options, subject: Subject) -> Report:
     """Return the report with what a page shows beside the verdict."""
-    from dpaudit.details.compute import details, identified, of_code
+    from dpaudit.details.compute import CODE, OTHER, details, identified, without
 
     spend = options.spend(engine.BUDGET)
     try:
-        if isinstance(subject, Foreign):
-            parts = of_code(report.claim, asked.command)
+        if isinstance(subject, Foreign) or report.claim.notion is not None:
+            why = CODE if isinstance(subject, Foreign) else OTHER
+            parts = without(report.claim, asked.command, why)
         else:
             parts = details(report.claim, report.findings, spend, options.seed, asked.command)
     except KeyboardInterrupt:

@@ -25,6 +25,7 @@ from dpaudit.verdict import Finding
 
 Part = TypeVar("Part")
 CODE = "it is code and not a declaration: see the checks above."
+OTHER = "these figures are of the pure loss, and the claim is about another notion."
 SHARES = {"losses": 0.35, "profile": 0.2, "positions": 0.25, "regret": 0.2}
 
 
@@ -101,9 +102,9 @@ def details(
     return Details(command, flaw_of(claim.target), shown, profile, positions, measured, missing)
 
 
-def of_code(claim: Claim, command: str) -> Details:
-    """Return what a page shows beside the verdict on code, which has no declaration to compute."""
-    missing = dict.fromkeys(("losses", "profile", "positions"), CODE)
+def without(claim: Claim, command: str, why: str) -> Details:
+    """Return what a page shows beside the verdict where the figures do not apply."""
+    missing = dict.fromkeys(("losses", "profile", "positions"), why)
     return Details(command, flaw_of(claim.target), missing=missing)
 
 

@@ -37,13 +37,13 @@ def card(report: Report) -> Markup:
         tag("tr", tag("td", it.check), tag("td", _word(it.status)), tag("td", conclusion(it)))
         for it in report.findings
     ]
-    words = meaning(report)
+    words, inside = meaning(report), report.bracket
     return tag(
         "div",
         tag("style", Markup(STYLE)),
         join(_word(report.verdict), " ", tag("strong", claim.algorithm)),
         f" {verb} {claim.judged} ({claim.arms} arms, {claim.horizon:,} rounds).",
-        bracket(report.lower, report.upper, claim.epsilon),
+        bracket(inside.lower, inside.upper, claim.judged.bound, measure=inside.measure),
         tag("div", typeset(f"{words[:1].upper()}{words[1:]}")),
         tag("details", tag("summary", "How we know"), tag("table", rows)),
         class_="dpaudit-card",
