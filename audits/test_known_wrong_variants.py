@@ -55,7 +55,7 @@ def test_structure_is_silent_and_exact_does_not_hold_where_the_flaw_acts(mutant)
 
 @those(lambda mutant: not mutant.declared)
 def test_nothing_but_runs_can_judge_handwritten_code(mutant):
-    with pytest.raises(InvalidArgument, match="audit"):
+    with pytest.raises(InvalidArgument, match="code as it stands"):
         resolve(mutant.target)
 
 

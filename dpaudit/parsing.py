@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from dpaudit.core.notions import Stated
 
 CLAIM = ("epsilon", "delta", "rho", "mu", "unit")
+TARGET = "a name, mutants/NAME, package.module:object or file.py:object"
 NOISES = ("declared", "lattice")
 GRID = 1024
 
@@ -33,6 +35,18 @@ def number(name: str, text: str) -> float:
         return float(text)
     except ValueError:
         raise InvalidArgument(name, text, "must be a number.") from None
+
+
+def typed(reader: Callable[[str, str], Any], name: str) -> Callable[[str], Any]:
+    """Return a reader for `argparse`, which says in its own form what is wrong."""
+
+    def read(text: str) -> Any:
+        try:
+            return reader(name, text)
+        except InvalidArgument as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return read
 
 
 def assignment(text: str) -> tuple[str, int | float]:

@@ -273,5 +273,5 @@ def said(error: BaseException) -> str:
 
 def _not_an_algorithm(text: str, found: Any) -> InvalidArgument:
     kind = found.__name__ if inspect.isclass(found) else type(found).__name__
-    rule = f"is a {kind}, not an Algorithm; a BlackBox (rewards in, actions out) is for `audit`."
+    rule = f"is a {kind}, not an Algorithm; code as it stands is for `check`, `audit`, `explain`."
     return InvalidArgument("TARGET", text, rule)

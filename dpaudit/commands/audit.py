@@ -8,7 +8,7 @@ with pull/update (river), fit/partial_fit/predict (mabwiser), startGame/choice/g
 
 examples:
   dpaudit audit ucb --epsilon 1 --horizon 1000
-  dpaudit audit adap_klucb --epsilon 1 --arms 5 --horizon 10000000 --error 1e-3 --jobs 2
+  dpaudit audit adap_klucb --epsilon 1 --arms 5 --horizon 1e7 --error 1e-3 --jobs 2
   dpaudit audit my_bandit.py:Policy --epsilon 1 --arms 3 --horizon 200 --log audit.log
   dpaudit audit my_bandit.py:Policy --replay report.json
 """
@@ -19,7 +19,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from dpaudit.parsing import add_noise
+from dpaudit.parsing import TARGET, add_noise, integer, typed
 
 GRACE = 5.0  # seconds beyond a limit until the process of a target is stopped
 ENDLESS = 1e9  # seconds
@@ -28,21 +28,25 @@ HELP = "audit real runs: refute a privacy claim at a stated error, or stay silen
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("target", metavar="TARGET", help="algorithm name, or file.py:object")
+    parser.add_argument("target", metavar="TARGET", help=TARGET)
     parser.add_argument("--epsilon", type=float, default=1.0, help="claimed epsilon (1)")
     parser.add_argument("--delta", type=float, default=0.0, help="claimed delta (0)")
-    parser.add_argument("--arms", type=int, help="number of arms (2; 5 for declared algorithms)")
-    parser.add_argument("--horizon", type=int, help="steps of a run (100000; 100 for file.py)")
+    parser.add_argument("--arms", type=typed(integer, "arms"), help="number of arms (2)")
     parser.add_argument(
-        "--set",
+        "--horizon", type=typed(integer, "horizon"), help="steps of a run (1e5; 100 for file.py)"
+    )
+    parser.add_argument(
+        "--param",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a parameter of a declared algorithm, e.g. --set alpha=3.1",
+        help="a parameter of a declared algorithm, e.g. --param alpha=3.1",
     )
     add_noise(parser)
     parser.add_argument("--error", type=float, default=1e-3, help="error of the audit (1e-3)")
-    parser.add_argument("--runs", type=int, help="runs to spend, training included")
+    parser.add_argument(
+        "--runs", type=typed(integer, "runs"), help="runs to spend, training included"
+    )
     parser.add_argument(
         "--budget",
         type=float,
@@ -173,7 +177,7 @@ def conducted(tell: Callable[[str, Any], None], **asked: Any) -> dict[str, Any]:
     deadline = None if arguments.budget is None else time.monotonic() + arguments.budget
 
     def heard(runs: int, lower: float, evidence: float) -> None:
-        note = f"{runs} runs, epsilon >= {lower:.3f}, evidence {100 * evidence:.0f} %"
+        note = f"{runs:,} runs, epsilon >= {lower:.3f}, evidence {100 * evidence:.0f} %"
         tell("heard", {"runs": runs, "note": note})
 
     try:

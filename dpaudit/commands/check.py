@@ -22,7 +22,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.parsing import CLAIM, add_claim, add_noise, stated_claim
+from dpaudit.parsing import CLAIM, TARGET, add_claim, add_noise, stated_claim
 
 if TYPE_CHECKING:
     from dpaudit.judging import Report
@@ -35,7 +35,7 @@ SEED = "0"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments; numbers are parsed later, so that errors share one form."""
     add = parser.add_argument
-    add("target", metavar="TARGET", help="a name, package.module:object or file.py:object")
+    add("target", metavar="TARGET", help=TARGET)
     add_claim(parser)
     add("--arms", metavar="K", help="number of arms (default 2)")
     add("--alpha", metavar="A", help="exploration, where the algorithm has it (default 3.1)")

@@ -20,6 +20,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from dpaudit.parsing import TARGET
+
 if TYPE_CHECKING:
     from dpaudit.core.algorithm import Algorithm
     from dpaudit.explain.record import Event
@@ -36,7 +38,7 @@ SECONDS = 60.0  # for one run of foreign code
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments; numbers are parsed later, so that errors share one form."""
     add = parser.add_argument
-    add("target", metavar="TARGET", help="a name, package.module:object or file.py:object")
+    add("target", metavar="TARGET", help=TARGET)
     add("--arms", metavar="K", help="number of arms (default 2)")
     add("--horizon", metavar="T", help="rounds (default 12, or as many as a decision needs)")
     add("--epsilon", metavar="E", help="privacy parameter, where the algorithm has it (1)")
@@ -45,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="show instead the pair of streams that breaks pure epsilon in doubles, replayed",
     )
+    add("--param", action="append", default=[], metavar="NAME=VALUE", help="any other parameter")
     add("--seed", metavar="S", default=str(SEED), help=f"seed of rewards and noise ({SEED})")
 
 
@@ -54,10 +57,10 @@ def execute(arguments: argparse.Namespace) -> int:
     from rich.markup import escape
 
     from dpaudit.errors import InvalidArgument, require_integer
-    from dpaudit.parsing import integer, number
+    from dpaudit.parsing import assignment, integer, number
     from dpaudit.process import answer
 
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = dict(map(assignment, arguments.param))
     if arguments.arms is not None:
         given["arms"] = integer("arms", arguments.arms)
     if arguments.epsilon is not None:

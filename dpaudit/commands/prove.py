@@ -84,18 +84,14 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.graph and arguments.only:
         raise InvalidArgument("only", arguments.only, "checks a part; --graph needs every step.")
     entries = _run(chosen)
+    total = sum(len(result.claims) for result in chosen)
+    if len(entries) < total:
+        return _interrupted(arguments, entries, total)
     judged = [] if arguments.only else ledger.standings(results, entries)
     if "-" not in (arguments.json, arguments.errata, arguments.graph):
         _print(entries, judged)
     if arguments.json:
-        import json
-
-        data = {
-            "counts": ledger.counts(entries),
-            "theorems": [one.record() for one in judged],
-            "steps": [entry.record() for entry in entries],
-        }
-        _write(arguments.json, json.dumps(data, indent=1, ensure_ascii=False) + "\n", '"counts":')
+        _write_json(arguments.json, entries, judged)
     if arguments.errata:
         from dpaudit.claims.errata import errata
 
@@ -106,6 +102,32 @@ def execute(arguments: argparse.Namespace) -> int:
         _write(arguments.graph, overview(judged, entries), "`python -m dpaudit prove --graph")
     stated = [entry.expected for entry in entries] + [one.expected for one in judged]
     return 0 if all(stated) else 1
+
+
+def _interrupted(arguments: argparse.Namespace, entries: list[Entry], total: int) -> int:
+    """Show what was finished, and write it where JSON was asked for."""
+    kept = "they are shown above"
+    if arguments.json != "-":
+        _print(entries, [])
+    if arguments.json:
+        _write_json(arguments.json, entries, [])
+        kept = f"they are kept in {arguments.json}"
+    done = f"{len(entries)} of {total} steps were checked"
+    sys.stderr.write(f"dpaudit: interrupted; {done}, {kept}.\n")
+    return 130
+
+
+def _write_json(target: str, entries: list[Entry], judged: list[Judged]) -> None:
+    import json
+
+    from dpaudit.claims import ledger
+
+    data = {
+        "counts": ledger.counts(entries),
+        "theorems": [one.record() for one in judged],
+        "steps": [entry.record() for entry in entries],
+    }
+    _write(target, json.dumps(data, indent=1, ensure_ascii=False) + "\n", '"counts":')
 
 
 def _write(target: str, text: str, mark: str) -> None:
@@ -133,31 +155,37 @@ def _run(chosen: list[Result]) -> list[Entry]:
     ) as progress:
         task = progress.add_task("steps", total=total)
         entries = []
-        for entry in ledger.run(
-            chosen, lambda claim: progress.update(task, description=claim.label)
-        ):
-            entries.append(entry)
-            progress.advance(task)
+        try:
+            for entry in ledger.run(
+                chosen, lambda claim: progress.update(task, description=claim.label)
+            ):
+                entries.append(entry)
+                progress.advance(task)
+        except KeyboardInterrupt:
+            if not entries:
+                raise
     return entries
 
 
 def _print(entries: list[Entry], judged: list[Judged]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
+    from dpaudit import report
     from dpaudit.claims import ledger
 
-    width = None if sys.stdout.isatty() else 160
-    console = Console(width=width, highlight=False)
+    console = report.console(quiet=False)
     table = Table(box=None, pad_edge=False)
-    for name in ("result", "step", "place", "outcome", "domain"):
-        table.add_column(name, overflow="fold")
+    for name in ("step", "place", "outcome", "domain"):
+        table.add_column(name, overflow="fold", ratio=1 if name == "domain" else None)
+    about = ""
     for entry in entries:
+        if entry.result.name != about:
+            about = entry.result.name
+            table.add_row(f"[bold]{about}[/]")
         style = _STYLES[entry.outcome.kind]
         kind = entry.outcome.kind if entry.expected else f"{entry.outcome.kind} (surprise)"
         table.add_row(
-            entry.result.name,
-            entry.claim.label,
+            f"  {entry.claim.label}",
             entry.claim.place,
             f"[{style}]{kind}[/{style}]",
             ledger.domain_of(entry.claim) if entry.claim.models is None else entry.outcome.how,

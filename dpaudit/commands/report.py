@@ -1,11 +1,12 @@
 """Make a page from a verdict: self-contained, readable without scripts, in light and in dark.
 
-RUN.json is what `check --details --json RUN.json` wrote (without --details the page has fewer
-figures). `--all` judges every algorithm and every known-wrong variant and writes an index with a
+TARGET is judged as `check` judges it; RUN.json is what `check --details --json RUN.json` wrote
+(without --details the page has fewer figures). `--all` judges every algorithm and every known-wrong variant and writes an index with a
 page for each, and the proof ledger with the errata. Finished pages stay after Ctrl-C; `--keep`
 goes on from there.
 
 examples:
+  dpaudit report mine.py:Mine -o mine.html
   dpaudit check adap_klucb --details --json run.json; dpaudit report run.json -o report.html
   dpaudit report --all -o pages --budget 20
   dpaudit report --all -o pages --only dp_se --only adap_ucb --ledger ledger.json
@@ -25,12 +26,12 @@ HELP = "make a web page from a verdict, or an index over all algorithms"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments; numbers are parsed later, so that errors share one form."""
     add = parser.add_argument
-    add("run", metavar="RUN.json", nargs="?", help="written by `check --json`")
+    add("run", metavar="TARGET|RUN.json", nargs="?", help="what to judge, or a finished report")
     add("-o", "--output", metavar="FILE", help="the page (report.html), or the directory for --all")
     add("--all", action="store_true", help="judge everything and write an index")
-    add("--budget", metavar="SECONDS", default="20", help="--all: time for each algorithm (20)")
-    add("--horizon", metavar="T", default="1e7", help="--all: rounds that structure covers (1e7)")
-    add("--seed", metavar="S", default="0", help="--all: seed of everything (0)")
+    add("--budget", metavar="SECONDS", default="20", help="time for each algorithm (20)")
+    add("--horizon", metavar="T", help="rounds that are claimed (1e7; 1,000 of code)")
+    add("--seed", metavar="S", default="0", help="seed of everything (0)")
     add(
         "--only", metavar="NAME", action="append", default=[], help="--all: one of them; repeatable"
     )
@@ -54,6 +55,8 @@ def execute(arguments: argparse.Namespace) -> int:
 
     destination = arguments.output or "report.html"
     require_page(destination)
+    if not (arguments.run.endswith(".json") or Path(arguments.run).is_file()):
+        return _of_target(arguments, destination)
     try:
         write(read(Path(arguments.run)), destination)
     except (ValueError, ArithmeticError) as error:
@@ -63,6 +66,33 @@ def execute(arguments: argparse.Namespace) -> int:
         rule = f"holds numbers that cannot be drawn: {error}."
         raise InvalidArgument("file", arguments.run, rule) from None
     print(f"{destination} written.")
+    return 0
+
+
+def _of_target(arguments: argparse.Namespace, destination: str) -> int:
+    """Judge a target as `check` does, and write its page."""
+    import shlex
+
+    from dpaudit.examination import Asked, examine
+    from dpaudit.message import summary
+    from dpaudit.page.algorithm import write
+    from dpaudit.parsing import integer, number
+    from dpaudit.subject.kinds import Options
+
+    rounds = arguments.horizon
+    options = Options(
+        horizon=None if rounds is None else integer("horizon", rounds),
+        seed=integer("seed", arguments.seed),
+        budget=number("budget", arguments.budget) / 2,  # the figures take as much again
+    )
+    words = ["python", "-m", "dpaudit", "check", arguments.run]
+    words += [] if rounds is None else ["--horizon", rounds]
+    asked = Asked(arguments.run, options, command=shlex.join(words))
+    found = examine(arguments.run, asked)
+    if found.report.interrupted:
+        raise KeyboardInterrupt
+    write(found.report, destination)
+    print(f"{destination} written: {summary(found.report, found.claim)}")
     return 0
 
 
@@ -78,7 +108,7 @@ def _all(arguments: argparse.Namespace) -> int:
     plan = Plan(
         Path(arguments.output),
         number("budget", arguments.budget),
-        integer("horizon", arguments.horizon),
+        integer("horizon", arguments.horizon or "1e7"),
         integer("seed", arguments.seed),
         arguments.keep,
         integer("jobs", arguments.jobs),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.parsing import add_noise
+from dpaudit.parsing import TARGET, add_noise
 
 if TYPE_CHECKING:
     from dpaudit.core.environments import Environment
@@ -20,7 +20,7 @@ HELP = "run an algorithm many times and report its regret"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments; numbers are parsed later, so that errors share one form."""
     add = parser.add_argument
-    add("algorithm", metavar="TARGET", help="a name, package.module:object or file.py:object")
+    add("algorithm", metavar="TARGET", help=TARGET)
     add("--env", metavar="ENV", help="C1, C2, C3, C4 or regimes (default C2)")
     add("--means", metavar="M,M,...", help="mean rewards of the arms, such as 0.9,0.5")
     add("--rewards", default="bernoulli", metavar="LAW", help="bernoulli, beta, truncated_gaussian")

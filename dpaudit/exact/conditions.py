@@ -53,15 +53,15 @@ def _releases(region: Region) -> str:
     for episode in region.episodes:
         kind = type(episode.noise).__name__
         if not episode.noise.log_concave:
-            return f"A2 fails: {kind} noise is not log-concave."
+            return f"{kind} noise is not log-concave."
         if not episode.divisor > 0:
-            return f"A2 fails: divisor={episode.divisor} is not positive."
+            return f"divisor={episode.divisor} is not positive."
         if not episode.noise.full_support:
-            return f"A5 fails: {kind} noise does not have full support."
+            return f"{kind} noise does not have full support."
         for part in episode.steps:
             again = next((t for t in part if t in seen), None)
             if again is not None:
-                return f"A2 fails: the reward of step {again} enters two releases that are read."
+                return f"The reward of step {again} enters two releases that are read."
             seen.update(part)
     return ""
 
@@ -69,7 +69,7 @@ def _releases(region: Region) -> str:
 def _registers(region: Region) -> str:
     for decision in region.decisions:
         if any(len(group) > 1 for group in decision.shown):
-            return "A3 fails: a decision reads the sum of several releases."
+            return "A decision reads the sum of several releases."
     return ""
 
 
@@ -78,12 +78,12 @@ def _choices(region: Region) -> str:
         if isinstance(decision.request, Keep):
             kept, arms = len(decision.outcome), len(decision.arms)
             if 1 < kept < arms:
-                return f"A4 fails: keeping {kept} of {arms} arms is not a sublattice."
+                return f"Keeping {kept} of {arms} arms is not closed under minima and maxima."
             continue
         rule = decision.request.rule(FLOAT)
         joint = isinstance(rule, Imed) and len(decision.arms) == 2
         if not (isinstance(rule, Score) or joint):
-            return f"A4 fails: {type(rule).__name__} is not an arg max of scores of own registers."
+            return f"{type(rule).__name__} is not an arg max of scores of own registers."
     return ""
 
 

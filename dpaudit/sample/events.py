@@ -36,7 +36,8 @@ class OneOf:
         return np.isin(values, np.array(self.keys, dtype=np.uint64))
 
     def __str__(self) -> str:
-        return f"{self.statistic} in a set of {len(self.keys)}"
+        count = len(self.keys)
+        return f"{self.statistic} {'as found' if count == 1 else f'one of {count:,} found'}"
 
 
 @dataclass(frozen=True)

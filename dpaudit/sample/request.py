@@ -11,7 +11,7 @@ from dpaudit import documents
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.mutants import find as find_mutant
 from dpaudit.errors import DpauditError, InvalidArgument, require_integer, require_positive
-from dpaudit.parsing import noise
+from dpaudit.parsing import assignment, noise
 from dpaudit.sample.block import judge
 from dpaudit.sample.boxes import Box, DeclaredBox, PolicyBox, file_box, load_object, mutant_box
 from dpaudit.sample.codec import event_of, pair_of
@@ -46,8 +46,8 @@ def box_of(arguments: argparse.Namespace) -> Box:
 
 def _policy(arguments: argparse.Namespace) -> tuple[int, int, float, float]:
     """Return arms, horizon, epsilon and time limit for code that is not declared."""
-    if arguments.set:
-        raise InvalidArgument("set", arguments.set[0], "is for declared algorithms only.")
+    if arguments.param:
+        raise InvalidArgument("param", arguments.param[0], "is for declared algorithms only.")
     if noise(arguments):
         raise InvalidArgument("noise", arguments.noise, "is for declared algorithms only.")
     require_positive("time-limit", arguments.time_limit)
@@ -59,25 +59,12 @@ def _policy(arguments: argparse.Namespace) -> tuple[int, int, float, float]:
 
 
 def _declared(target: Target, arguments: argparse.Namespace) -> DeclaredBox:
-    arms = 5 if arguments.arms is None else arguments.arms
+    arms = 2 if arguments.arms is None else arguments.arms
     horizon = 100_000 if arguments.horizon is None else arguments.horizon
     offered = {"arms": arms, "epsilon": arguments.epsilon}
     given: dict[str, Any] = {k: value for k, value in offered.items() if k in target.accepts}
-    given |= {**_given(arguments.set), **noise(arguments)}
+    given |= {**dict(map(assignment, arguments.param)), **noise(arguments)}
     return DeclaredBox(target.build(horizon, given), horizon)
-
-
-def _given(settings: list[str]) -> dict[str, float]:
-    values: dict[str, float] = {}
-    for setting in settings:
-        name, equals, text = setting.partition("=")
-        try:
-            values[name] = float(text)
-        except ValueError:
-            raise InvalidArgument("set", setting, "must be NAME=NUMBER.") from None
-        if not equals:
-            raise InvalidArgument("set", setting, "must be NAME=NUMBER.")
-    return values
 
 
 def default_runs(box: Box) -> int:

@@ -85,7 +85,7 @@ def bound(
     try:
         walk.run(FEW_STATES, enough)
         walk.visit_again(deadline)
-        how = f"all {len(walk.seen)} reachable public states walked"
+        how = f"all {len(walk.seen):,} reachable public states walked"
         return Bound(walk.worst, horizon, horizon, how, partial(of_walk, walk, horizon))
     except OutOfBudget:
         if walk.worst.charge == math.inf:
@@ -104,7 +104,7 @@ def bound(
         with suppress(OutOfBudget):
             walk.run(math.inf, enough)
         walk.visit_again(deadline)
-        how = f"all {len(walk.seen)} reachable public states walked"
+        how = f"all {len(walk.seen):,} reachable public states walked"
         if walk.covered < horizon:
             how = (
                 f"the budget ended after {len(walk.seen)} public states, "

@@ -86,7 +86,7 @@ def test_a_file_beside_another(file, tmp_path, monkeypatch):
         ("own_algorithms.py:", "must be a name"),
         (":Mine", "must be a name"),
         ("own_algorithms.py:Mien", "Did you mean 'Mine'?"),
-        ("own_algorithms:number", "not an Algorithm; a BlackBox"),
+        ("own_algorithms:number", "not an Algorithm; code as it stands is for `check`"),
         ("own_algorithms:Unfinished", "is abstract: it does not define rule"),
         ("own_algorithms:wrong", "is a str, not an Algorithm"),
         ("own_algorithms:broken", "RuntimeError: no luck"),

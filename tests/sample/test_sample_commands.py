@@ -51,7 +51,7 @@ def test_silent_exits_0_in_words(capsys):
 def test_declared_algorithms(capsys):
     arms = ["--arms", "2", "--horizon", "300", "--runs", "2000"]
     assert run(["audit", "ucb", *arms]) == 1
-    assert run(["audit", "adap_klucb", *arms, "--set", "alpha=2"]) == 0
+    assert run(["audit", "adap_klucb", *arms, "--param", "alpha=2"]) == 0
     assert run(["audit", "dp_se", *arms]) == 0
 
 
@@ -74,8 +74,8 @@ def test_examples_are_judged_by_relative_path(monkeypatch, capsys):
         (["audit", "ucb", "--jobs", "0"], "jobs=0 must be at least 1."),
         (["audit", "ucb", "--budget", "-1"], "budget=-1.0 must be positive."),
         (["audit", "ucb", "--max-memory", "0"], "max-memory=0.0 must be positive."),
-        (["audit", "ucb", "--set", "alpha"], "set=alpha must be NAME=NUMBER."),
-        (["audit", "ucb", "--set", "alpha=1"], "alpha=1.0 is not a parameter of ucb"),
+        (["audit", "ucb", "--param", "alpha"], "param=alpha must look like name=value."),
+        (["audit", "ucb", "--param", "alpha=1"], "alpha=1 is not a parameter of ucb"),
         (["audit", "ucb", "--resume", "/nowhere/log"], "resume=/nowhere/log cannot be read"),
         (["audit", f"{FILE}:hang", "--time-limit", "0.2"], "did not finish a run within"),
         (["audit", f"{FILE}:Missing"], "No object in"),
