@@ -12,6 +12,8 @@ d_epsilon(x, y) = -epsilon x - log D(y).
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -202,3 +204,31 @@ def private_lower_mean(v: Any, level: Any, epsilon: Any) -> Any:
     tilted = (-level - log_d) / epsilon
     plain = np.where(v > level, lower_mean(v, level), -np.inf)
     return np.where(tilted <= tilt, np.where(tilted >= 0, tilted, -np.inf), plain)[()]
+
+
+def private_changes(level: float, epsilon: float) -> list[float]:
+    """Return the means where the private bound becomes 1 and where its two forms meet.
+
+    d_epsilon(m, q) is d(m, q) as long as q (1 - m) <= e^epsilon m (1 - q). With equality there,
+    d(m, q) = log(1 + m (e^epsilon - 1)) - epsilon m: concave in m and 0 at both ends, so it takes
+    the level twice or never, before and after its peak.
+    """
+    if not 0 < level < epsilon:
+        return []
+    last = 1 - level / epsilon
+    peak = 1 / epsilon - math.exp(-epsilon) / -math.expm1(-epsilon)
+
+    def plain(m: float) -> bool:
+        met = float(np.logaddexp(math.log1p(-m), math.log(m) + epsilon)) - epsilon * m
+        return met > level
+
+    if not 0 < peak < last or not plain(peak):
+        return [last]
+    return [last, _change(plain, 0.0, peak), _change(plain, last, peak)]
+
+
+def _change(holds: Callable[[float], bool], outside: float, inside: float) -> float:
+    """Return where a condition that holds inside and not outside changes, by halving."""
+    while (middle := 0.5 * (outside + inside)) not in (outside, inside):
+        outside, inside = (outside, middle) if holds(middle) else (middle, inside)
+    return inside

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from dpaudit.core import divergence
+from dpaudit.core.arithmetic import FLOAT, Arithmetic
 
 
 class Rule(ABC):
@@ -51,9 +52,58 @@ class Score(Rule):
     def inverse_upper(self, v: Any) -> Any:
         """Return the largest x with value(x) <= v: inf if all do, -inf if none does."""
 
+    def kinks(self) -> list[float]:
+        """Return the register values at which the score is not smooth; none unless it says so."""
+        return []
+
     def winner(self, x: Any, rng: np.random.Generator) -> Any:
         """Return the position of the largest score; ties go to the earliest."""
         return np.argmax(self.value(x), axis=-1)
+
+
+class Formula(Score):
+    """A score by its formula alone: increasing on [low, high], and constant beyond.
+
+    `formula` is written once, against an `Arithmetic`: doubles simulate it, and intervals with two
+    derivatives certify it, that it increases included. Its parameters are the fields of a frozen
+    dataclass. Inverses are found by halving.
+    """
+
+    low: ClassVar[float] = 0.0
+    high: ClassVar[float] = 1.0
+
+    @abstractmethod
+    def formula(self, x: Any, m: Arithmetic) -> Any:
+        """Return the score of x in [low, high], by the four operations and the functions of m."""
+
+    def value(self, x: Any) -> Any:
+        """Return the formula of x, clipped to [low, high]."""
+        return self.formula(np.clip(x, self.low, self.high), FLOAT)
+
+    def _halved(self, v: Any) -> Any:
+        """Return the x in [low, high] from which the score is at least v."""
+        shape = np.broadcast_shapes(np.shape(v), np.shape(self.value(self.low)))
+        low, high = np.full(shape, self.low), np.full(shape, self.high)
+        for _ in range(64):
+            middle = 0.5 * (low + high)
+            short = self.value(middle) < v
+            low, high = np.where(short, middle, low), np.where(short, high, middle)
+        return high
+
+    def inverse(self, v: Any) -> Any:
+        """Return the smallest x with value(x) >= v."""
+        x = np.where(self.value(self.high) < v, np.inf, self._halved(v))
+        return np.where(self.value(self.low) >= v, -np.inf, x)[()]
+
+    def inverse_upper(self, v: Any) -> Any:
+        """Return the largest x with value(x) <= v."""
+        bottom = self.value(self.low)
+        x = np.where(self.value(self.high) <= v, np.inf, self._halved(v))
+        return np.where(bottom > v, -np.inf, np.where(bottom == v, self.low, x))[()]
+
+    def kinks(self) -> list[float]:
+        """Return the ends of the range."""
+        return [self.low, self.high]
 
 
 @dataclass(frozen=True)
@@ -111,6 +161,10 @@ class KLBound(Score):
         x = (np.where(v == self.level, 0.0, self._mean(v)) - self.shift) / self.scale
         return np.where(np.isinf(v), v, np.where(v < self.level, -np.inf, x))[()]
 
+    def kinks(self) -> list[float]:
+        """Return where the mean is clipped."""
+        return _registers(self, [0.0, 1.0])
+
 
 @dataclass(frozen=True)
 class PrivateKLBound(Score):
@@ -144,6 +198,15 @@ class PrivateKLBound(Score):
         mean = divergence.private_lower_mean(v, self.level, self.epsilon)
         x = (np.maximum(mean, 0.0) - self.shift) / self.scale
         return np.where(np.isinf(v), np.inf, np.where(v < self._least(), -np.inf, x))[()]
+
+    def kinks(self) -> list[float]:
+        """Return where the mean is clipped, the bound becomes 1, and its two forms meet."""
+        changes = divergence.private_changes(float(self.level), float(self.epsilon))
+        return _registers(self, [0.0, 1.0, *changes])
+
+
+def _registers(score: Any, means: list[float]) -> list[float]:
+    return [(mean - float(score.shift)) / float(score.scale) for mean in means]
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from dpaudit.core import scores
 from dpaudit.core.algorithm import Accumulate, Choose, Keep, Release
 from dpaudit.core.arithmetic import BALL, FLOAT, Arithmetic, ball
 from dpaudit.core.noise import NOISES
-from dpaudit.core.scores import RULES, Rule
+from dpaudit.core.scores import RULES, Formula, Rule
 from dpaudit.core.walk import FOREIGN, said
 from dpaudit.errors import Unsupported
 from dpaudit.exact.paths import Decided, Path
@@ -127,7 +127,7 @@ def require_alike(path: Path, known: set[int]) -> None:
             _require_near("width", _built(request.width, FLOAT), _built(request.width, BALL))
             continue
         rules = rule_in(FLOAT, request), rule_in(BALL, request)
-        if type(rules[0]) not in RULES:
+        if type(rules[0]) not in RULES and not isinstance(rules[0], Formula):
             continue
         if type(rules[1]) is not type(rules[0]):
             raise Unsupported(f"A rule is a {type(rules[0]).__name__} in doubles alone.")

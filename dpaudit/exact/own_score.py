@@ -102,11 +102,8 @@ class Checked(Score):
 
     def kinks(self) -> list[float]:
         """Return where the score says that it is not smooth."""
-        own = getattr(self.own, "kinks", None)
-        if own is None:
-            return []
         try:
-            found = [float(x) for x in own()]
+            found = [float(x) for x in self.own.kinks()]
         except FOREIGN as error:
             self.refuse(f"kinks raised {said(error)}")
         if len(found) > _MOST_KINKS or not np.isfinite(found).all():

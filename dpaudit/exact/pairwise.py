@@ -8,17 +8,16 @@ With n_0 > n_1 the roles swap, and so does the arm that wins when both bounds ar
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dpaudit.core.arithmetic import FLOAT
-from dpaudit.core.scores import RULES, Affine, Imed, KLBound, PrivateKLBound, Score
+from dpaudit.core.scores import RULES, Imed, KLBound, PrivateKLBound, Score
 from dpaudit.errors import Unsupported
-from dpaudit.exact.own_score import Checked, scores_of
+from dpaudit.exact.own_score import scores_of
 from dpaudit.exact.region import Decision
 
 
@@ -49,7 +48,7 @@ class Duel:
 
     def kinks(self, position: int) -> list[float]:
         """Return where the score at a position is not smooth."""
-        return kinks(self.scores[position])
+        return self.scores[position].kinks()
 
     def image(self, source: int, points: Any) -> list[float]:
         """Return where the other position's register meets these values of position `source`.
@@ -85,6 +84,10 @@ class MeanBound(Score):
         x = (-np.expm1(-v) - self.shift) / self.scale
         return np.where(np.isinf(v), np.inf, np.where(v < 0, -np.inf, x))[()]
 
+    def kinks(self) -> list[float]:
+        """Return where the mean is clipped."""
+        return [(mean - float(self.shift)) / float(self.scale) for mean in (0.0, 1.0)]
+
 
 def duel(decision: Decision) -> Duel:
     """Return a two-arm decision as a comparison of two scores."""
@@ -116,46 +119,3 @@ def _imed_duel(rule: Imed) -> Duel:
         else:
             bounds.append(PrivateKLBound(level, arm.epsilon, shift=arm.shift, scale=arm.scale))
     return Duel((bounds[0], bounds[1]), ties=few)
-
-
-def kinks(score: Score) -> list[float]:
-    """Return the register values at which a score is not smooth: clip points and changes of form.
-
-    A score of another class may list its own in a `kinks()` method; one without is taken as smooth.
-    """
-    if isinstance(score, Affine):
-        return []
-    if isinstance(score, KLBound | PrivateKLBound | MeanBound):
-        means = [0.0, 1.0]
-        if isinstance(score, PrivateKLBound):
-            means += _private_changes(float(score.level), float(score.epsilon))
-        return [(m - float(score.shift)) / float(score.scale) for m in means]
-    return score.kinks() if isinstance(score, Checked) else []
-
-
-def _private_changes(level: float, epsilon: float) -> list[float]:
-    """Return the means where the private bound becomes 1 and where its two forms meet.
-
-    d_epsilon(m, q) is d(m, q) as long as q (1 - m) <= e^epsilon m (1 - q). With equality there,
-    d(m, q) = log(1 + m (e^epsilon - 1)) - epsilon m: concave in m and 0 at both ends, so it takes
-    the level twice or never, before and after its peak.
-    """
-    if not 0 < level < epsilon:
-        return []
-    last = 1 - level / epsilon
-    peak = 1 / epsilon - math.exp(-epsilon) / -math.expm1(-epsilon)
-
-    def plain(m: float) -> bool:
-        met = float(np.logaddexp(math.log1p(-m), math.log(m) + epsilon)) - epsilon * m
-        return met > level
-
-    if not 0 < peak < last or not plain(peak):
-        return [last]
-    return [last, _change(plain, 0.0, peak), _change(plain, last, peak)]
-
-
-def _change(holds: Callable[[float], bool], outside: float, inside: float) -> float:
-    """Return where a condition that holds inside and not outside changes, by halving."""
-    while (middle := 0.5 * (outside + inside)) not in (outside, inside):
-        outside, inside = (outside, middle) if holds(middle) else (middle, inside)
-    return inside

@@ -7,7 +7,6 @@ import pytest
 
 from dpaudit.core.divergence import private_upper_bound
 from dpaudit.core.scores import PrivateKLBound
-from dpaudit.exact.pairwise import kinks
 
 LOGITS = np.linspace(-70, 30, 400_001)
 
@@ -27,7 +26,7 @@ def test_every_change_of_form_is_a_breakpoint(epsilon: float, share: float) -> N
     """Levels up to and above the largest at which the forms meet, near epsilon^2 / 8 or epsilon."""
     means = np.linspace(0, 1, 100_001)[1:-1]
     level = share * float(np.max(np.log1p(means * np.expm1(epsilon)) - epsilon * means))
-    found = sorted(kinks(PrivateKLBound(level, epsilon)))
+    found = sorted(PrivateKLBound(level, epsilon).kinks())
     inner = [m for m in found if m not in (0.0, 1.0)]
     seen = changes_seen(level, epsilon)
     expected = {1e-3: 2, 0.05: 2, 0.4: 2, 0.95: 2, 1.5: 0}[share]
@@ -41,5 +40,5 @@ def test_every_change_of_form_is_a_breakpoint(epsilon: float, share: float) -> N
 @pytest.mark.parametrize("epsilon", [1e-6, 800.0])
 def test_extreme_epsilon_has_breakpoints_in_order(epsilon: float) -> None:
     for level in (epsilon / 1e6, epsilon / 2, 2 * epsilon):
-        found = kinks(PrivateKLBound(level, epsilon))
+        found = PrivateKLBound(level, epsilon).kinks()
         assert all(0 <= m <= 1 for m in found)

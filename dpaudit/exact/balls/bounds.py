@@ -1,12 +1,13 @@
 """Scores that are upper bounds of a clipped mean, certified: values, inverses, two derivatives.
 
 A bound maps the mean m in [0, 1] to v = -log(1 - q) for some q >= m, increasing on [0, top) and
-infinite from `top` on. Three are known:
+constant from `top` on, where it is `ceiling`: infinite but for scores of one's own. Known are
 
   mean       q = m (IMED's arm with more pulls)
   entropy    d(m, q) = level (KL-UCB; IMED's arm with fewer pulls)
   private    d_epsilon(m, q) = level, which is d(m, q) = level up to v = log(1 + e^epsilon m / (1 -
              m)) and T(m, q) = level beyond it, T = -epsilon m - log(1 - q + q e^-epsilon)
+  stated     v = formula(m + low), as somebody wrote it down
 
 `pace` is dm/dv and `swing` is -d log(pace)/dv along the bound, enclosed for all points of a box of
 m and v. T <= d_epsilon <= d everywhere, so where the form is in doubt the two roots still enclose
@@ -21,10 +22,18 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.core.arithmetic import ball
+from dpaudit.core.scores import Formula
+from dpaudit.core.walk import FOREIGN, said
+from dpaudit.errors import Unsupported
 from dpaudit.exact.balls import roots
-from dpaudit.exact.balls.interval import Interval, down, up, where
+from dpaudit.exact.balls.interval import Array, Interval, down, up, where
+from dpaudit.exact.balls.jets import JETS, Jet
+from dpaudit.exact.balls.weight import outward
 
 Mask = NDArray[np.bool_]
+ENDLESS = Interval(np.float64(np.inf), np.float64(np.inf))
+_GRID, _DEEPEST = 512, 40  # cells on which a formula is shown to rise, and how often one is halved
 
 
 class Bound(Protocol):
@@ -36,7 +45,11 @@ class Bound(Protocol):
 
     @property
     def top(self) -> Interval:
-        """The mean from which the value is infinite; not positive where it always is."""
+        """The mean from which the value is constant; not positive where it always is."""
+
+    @property
+    def ceiling(self) -> Interval:
+        """The value from there on."""
 
     def value(self, m: Interval) -> Interval:
         """Enclose v for means certainly inside (0, top)."""
@@ -54,6 +67,7 @@ class Mean:
 
     bottom: Interval = Interval(np.float64(0.0), np.float64(0.0))
     top: Interval = Interval(np.float64(1.0), np.float64(1.0))
+    ceiling: Interval = ENDLESS
 
     def value(self, m: Interval) -> Interval:
         """Return -log(1 - m)."""
@@ -75,6 +89,7 @@ class Entropy:
 
     level: Interval
     top: Interval = Interval(np.float64(1.0), np.float64(1.0))
+    ceiling: Interval = ENDLESS
 
     @property
     def bottom(self) -> Interval:
@@ -121,6 +136,7 @@ class Private:
 
     level: Interval
     epsilon: Interval
+    ceiling: Interval = ENDLESS
 
     @property
     def top(self) -> Interval:
@@ -189,3 +205,89 @@ class Private:
 def _hull(a: Interval, b: Interval, first: Mask, second: Mask) -> Interval:
     both = Interval(np.minimum(a.lo, b.lo), np.maximum(a.hi, b.hi))
     return where(first & second, both, where(first, a, b))
+
+
+class Stated:
+    """A formula on [low, high] that was shown to rise, by its derivative on every cell."""
+
+    def __init__(self, score: Formula, certain: Formula) -> None:
+        """Examine a score, given in doubles and with parameters that enclose the real ones."""
+        self.score, self.certain = score, certain
+        low, high = (ball(end) for end in (score.low, score.high))
+        if not low < high:
+            raise Unsupported(f"{type(score).__name__}: low={score.low} is not below high.")
+        self.low, self.top = outward(low), outward(high - low)
+        self.bottom, self.ceiling = (self._at(x) for x in (self.low, outward(high)))
+        self._examine()
+
+    def _jet(self, m: Interval) -> Jet:
+        kind = type(self.score).__name__
+        try:
+            with np.errstate(all="ignore"):
+                found = JETS.number(self.certain.formula(JETS.variable(m + self.low), JETS))
+        except FOREIGN as error:
+            raise Unsupported(f"{kind}: the formula has no intervals: {said(error)}.") from None
+        shape = np.shape(m.lo)
+        return Jet(
+            *(
+                Interval(np.broadcast_to(part.lo, shape), np.broadcast_to(part.hi, shape))
+                for part in (found.value, found.first, found.second)
+            )
+        )
+
+    def _at(self, x: Interval) -> Interval:
+        value = self._jet(x - self.low).value
+        if not (np.isfinite(value.lo) and np.isfinite(value.hi)):
+            raise Unsupported(f"{type(self.score).__name__}: the formula is not finite.")
+        return value
+
+    def _examine(self) -> None:
+        """Raise `Unsupported` unless the formula rises everywhere and is what doubles show."""
+        kind = type(self.score).__name__
+        edges = np.linspace(0.0, float(self.top.hi), _GRID + 1)
+        low, high = edges[:-1], edges[1:]
+        shown = np.asarray(self.score.value(edges + float(self.low.lo)), dtype=float)
+        found = self._jet(Interval.of(edges)).value
+        with np.errstate(invalid="ignore"):
+            gap = np.maximum(shown - found.hi, found.lo - shown)
+        if not (gap <= 1e-9 * (1 + np.abs(shown))).all():
+            raise Unsupported(f"{kind}: the formula is not the same in doubles and intervals.")
+        for _ in range(_DEEPEST):
+            doubt = ~(self._jet(Interval(low, high)).first.lo > 0)
+            if not doubt.any():
+                return
+            low, high = low[doubt], high[doubt]
+            middle = 0.5 * (low + high)
+            low, high = np.concatenate([low, middle]), np.concatenate([middle, high])
+            if len(low) > 64 * _GRID:
+                break
+        raise Unsupported(f"{kind}: the formula does not certainly rise at {float(low[0]):.6g}.")
+
+    def value(self, m: Interval) -> Interval:
+        """Return the values at both ends: the formula rises."""
+        low, high = self._jet(Interval.of(m.lo)).value, self._jet(Interval.of(m.hi)).value
+        return Interval(low.lo, high.hi)
+
+    def inverse(self, v: Interval) -> Interval:
+        """Return the root in m: values at its ends are certainly on either side."""
+        guess = np.asarray(self.score.inverse(0.5 * (v.lo + v.hi)))
+        guess = np.clip(guess, self.score.low, self.score.high) - float(self.low.lo)
+        spread = 1e-14 * (1 + np.abs(guess)) + 2 * (v.hi - v.lo)
+
+        def low(m: Array, index: Mask) -> Mask:
+            return np.asarray((m <= 0) | (self._jet(Interval.of(m)).value.hi <= v.lo[index]))
+
+        def high(m: Array, index: Mask) -> Mask:
+            over = self._jet(Interval.of(m)).value.lo >= v.hi[index]
+            return np.asarray((m >= self.top.hi) | over)
+
+        found = roots.certified_root(guess, spread, low, high)
+        return Interval(np.maximum(found.lo, 0.0), np.minimum(found.hi, self.top.hi))
+
+    def derivatives(self, m: Interval, v: Interval) -> tuple[Interval, Interval, Mask]:
+        """The pace is 1 / v'(m), the swing v'' / v'^2."""
+        found = self._jet(m)
+        pace = JETS.number(found.first).inverse().value
+        swing = found.second * (pace * pace)
+        sound = np.isfinite(pace.lo + pace.hi + swing.lo + swing.hi) & (pace.lo > 0)
+        return pace, swing, np.asarray(sound)

@@ -9,18 +9,19 @@ counts, a level and epsilon) is `Unsupported`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from flint import arb
 
-from dpaudit.core.arithmetic import BALL, Arithmetic, ball
-from dpaudit.core.scores import Imed, KLBound, PrivateKLBound, Rule
+from dpaudit.core.arithmetic import BALL, FLOAT, Arithmetic, ball
+from dpaudit.core.scores import Formula, Imed, KLBound, PrivateKLBound, Rule
 from dpaudit.errors import Unsupported
-from dpaudit.exact.balls.bounds import Bound, Entropy, Mean, Private
+from dpaudit.exact.balls.bounds import Bound, Entropy, Mean, Private, Stated
 from dpaudit.exact.balls.interval import Interval
+from dpaudit.exact.balls.jets import JETS
 from dpaudit.exact.balls.roots import Order
 from dpaudit.exact.balls.symbolic import TREE
 from dpaudit.exact.balls.threshold import Lines, Pair, Placed
@@ -64,11 +65,44 @@ def compared(rule: Build, first: int, centres: tuple[Fraction, Fraction] = ZERO)
     elif type(found) is KLBound or type(found) is PrivateKLBound:
         bounds = [_bound(found.at(0)), _bound(found.at(1))]
         order, ties = _order(rule, found, bounds), 0
+    elif isinstance(found, Formula):
+        return _stated(rule, found, first, centres)
     else:
         raise Unsupported(f"{type(found).__name__} is not in the certified engine.")
     (one, left), (two, right) = (_place(found.at(i), centres[i]) for i in (0, 1))
     pair = Pair(Placed(bounds[0], one, left), Placed(bounds[1], two, right), order, ties == 0)
     return pair if first == 0 else pair.flipped
+
+
+def _stated(rule: Build, found: Formula, first: int, centres: tuple[Fraction, Fraction]) -> Pair:
+    """Compare two scores that are given by their formulas."""
+    plain, kind = rule(FLOAT), type(found)
+    own = [name for name in ("value", "inverse", "inverse_upper") if name in vars(found)]
+    kept = kind.value is Formula.value and kind.inverse is Formula.inverse
+    if own or not kept or type(plain) is not kind:
+        raise Unsupported(f"{kind.__name__} is not its formula alone.")
+    placed = []
+    for position in (0, 1):
+        arm = found.at(position)
+        names = [field.name for field in fields(arm)]  # type: ignore[arg-type]
+        numbers = {name: JETS.number(getattr(arm, name)) for name in names}
+        bound = Stated(plain.at(position), replace(arm, **numbers))  # type: ignore[type-var]
+        shift = ball(centres[position]) - ball(found.low)
+        placed.append(Placed(bound, Interval.of(np.float64(1.0)), outward(shift)))
+    equal = all(same(rule, field.name) for field in fields(found))  # type: ignore[arg-type]
+    ends = [(placed[0].bound.bottom, placed[1].bound.bottom)]
+    ends.append((placed[0].bound.ceiling, placed[1].bound.ceiling))
+    order, tops = (Order.EQUAL if equal else _apart(*pair) for pair in ends)
+    pair = Pair(placed[0], placed[1], order, True, tops)
+    return pair if first == 0 else pair.flipped
+
+
+def _apart(a: Interval, b: Interval) -> Order:
+    if a.hi < b.lo:
+        return Order.BELOW
+    if a.lo > b.hi:
+        return Order.ABOVE
+    raise Unsupported("Two scores are neither apart nor provably equal at the ends of their range.")
 
 
 def compared_lines(rule: Build, first: int, centres: tuple[Fraction, Fraction]) -> Lines:

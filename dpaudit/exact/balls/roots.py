@@ -14,6 +14,7 @@ certifies it (Phi increases in v and decreases in m < q).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -24,6 +25,7 @@ from dpaudit.core import divergence
 from dpaudit.exact.balls.interval import Array, Interval, down
 
 Mask = NDArray[np.bool_]
+Test = Callable[[Array, Mask], Mask]
 _U = np.linspace(0.0, 1.0, 514)[1:-1]
 _TABLE = _U**3 * (10 - 15 * _U + 6 * _U**2)  # means, dense at both ends
 
@@ -56,7 +58,7 @@ def divergence_of(m: Array, v: Array) -> Interval:
     return ones + rest * (rest.log() + Interval.of(v))
 
 
-def _root(guess: Array, spread: Array, beyond_low: object, beyond_high: object) -> Interval:
+def certified_root(guess: Array, spread: Array, beyond_low: Test, beyond_high: Test) -> Interval:
     """Widen a guess until both ends are certified; an end that never is stays infinite."""
     ends = []
     for sign, test in ((-1.0, beyond_low), (1.0, beyond_high)):
@@ -66,7 +68,7 @@ def _root(guess: Array, spread: Array, beyond_low: object, beyond_high: object) 
         idle = 0  # a width that certifies none, twice in a row, has met what has no root
         while idle < 2 and missing.any():
             trial = guess[missing] + sign * width[missing]
-            good = test(trial, missing)  # type: ignore[operator]
+            good = test(trial, missing)
             where = np.flatnonzero(missing)
             end[where[good]] = trial[good]
             missing[where[good]] = False
@@ -97,7 +99,7 @@ def upper_bound(m: Interval, level: Interval) -> Interval:
             sound & (divergence_of(m.hi[index], np.where(sound, v, 1.0)).lo >= level.hi)
         )
 
-    found = _root(guess, np.maximum(spread, 4e-16 * guess), low, high)
+    found = certified_root(guess, np.maximum(spread, 4e-16 * guess), low, high)
     return Interval(np.maximum(found.lo, level.lo), found.hi)
 
 
@@ -123,7 +125,7 @@ def lower_mean(v: Interval, level: Interval) -> Interval:
             sound & (divergence_of(np.where(sound, m, 0.5), v.hi[index]).hi <= level.lo)
         )
 
-    return _root(guess, spread, low, high).clip(0.0, 1.0)
+    return certified_root(guess, spread, low, high).clip(0.0, 1.0)
 
 
 def _guess_mean(v: Array, level: Array) -> Array:

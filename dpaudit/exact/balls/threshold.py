@@ -1,6 +1,6 @@
 """Thresholds between two certified bounds: the register values that lose to a register value.
 
-Arm scores are v(m), m = clip(scale x + shift), as in `ball_bounds`. The other arm's values that
+Arm scores are v(m), m = clip(scale x + shift), as in `bounds.py`. The other arm's values that
 lose to x are everything below theta(x), a non-decreasing function. Where both scores are smooth,
 theta' = (scale / scale') pace' / pace and the logarithmic derivative of pace' / pace in v is
 swing - swing'. Plateaus: both at the bottom, or both endless, is a tie that has mass; which
@@ -44,24 +44,32 @@ class Placed:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two placed bounds, how the first's bottom compares with the second's, who wins ties."""
+    """Two placed bounds, how the first's bottom and ceiling compare with the second's, and ties."""
 
     first: Placed
     second: Placed
     order: Order
     first_wins_ties: bool
+    tops: Order = Order.EQUAL
 
     @property
     def flipped(self) -> Pair:
         """The same comparison with the roles exchanged."""
-        return Pair(self.second, self.first, FLIPPED[self.order], not self.first_wins_ties)
+        orders = FLIPPED[self.order], FLIPPED[self.tops]
+        return Pair(self.second, self.first, orders[0], not self.first_wins_ties, orders[1])
 
     @property
     def always(self) -> bool | None:
         """Whether the first always wins (True), the second always does (False), or neither."""
-        if self.first.endless and self.first_wins_ties:
+        first, second = self.first, self.second
+        if (
+            first.endless
+            and self.first_wins_ties
+            or first.bound.bottom.lo > second.bound.ceiling.hi
+        ):
             return True
-        return False if self.second.endless and not self.first_wins_ties else None
+        lost = second.endless and not self.first_wins_ties
+        return False if lost or second.bound.bottom.lo > first.bound.ceiling.hi else None
 
     def threshold(self, x: Array, of_first: bool) -> Threshold:
         """Enclose theta on increasing doubles x of one side's register."""
@@ -104,21 +112,21 @@ def _threshold(x: Array, pair: Pair) -> Threshold:
     bottom = (m.hi <= 0) & ~top
     inner = (m.lo > 0) & (m.hi < own.bound.top.lo) & ~top
     low, high = np.full(x.shape, -np.inf), np.full(x.shape, np.inf)
-    ceiling = Interval.of(-np.inf) if other.endless else other.register(other.bound.top)
-    low[top], high[top] = (np.inf,) * 2 if pair.first_wins_ties else (ceiling.lo, ceiling.hi)
-    floor = _floor(pair)
+    roof, floor = _roof(pair), _floor(pair)
+    low[top], high[top] = roof.lo, roof.hi
     low[bottom], high[bottom] = floor.lo, floor.hi
     v = Interval(np.full(x.shape, np.nan), np.full(x.shape, np.nan))
     mean = Interval(np.full(x.shape, np.nan), np.full(x.shape, np.nan))
     if inner.any():
         found = own.bound.value(m[inner])
         v.lo[inner], v.hi[inner] = found.lo, found.hi
-        least = other.bound.bottom
+        least, most = other.bound.bottom, other.bound.ceiling
         with np.errstate(invalid="ignore"):
             under = inner & (v.hi < least.lo)
-            over = inner & (v.lo > least.hi) & np.isfinite(v.hi)
-        high[under] = -np.inf
-        high[inner & ~under & ~over] = ceiling.hi
+            past = inner & (v.lo > most.hi)
+            over = inner & (v.lo > least.hi) & (v.hi < most.lo)
+        high[under], low[past] = -np.inf, np.inf
+        high[inner & ~under & ~over & (v.hi < most.lo)] = _last(other).hi
         if over.any():
             found = other.bound.inverse(v[over])
             mean.lo[over], mean.hi[over] = found.lo, found.hi
@@ -130,12 +138,40 @@ def _threshold(x: Array, pair: Pair) -> Threshold:
     return Threshold(Interval(low, high), np.where(flat, 0.0, slope), np.where(flat, 0.0, bend))
 
 
+def _last(placed: Placed) -> Interval:
+    """Return the register from which a score is at its ceiling."""
+    return Interval.of(-np.inf) if placed.endless else placed.register(placed.bound.top)
+
+
+def _crossing(placed: Placed, v: Interval) -> Interval:
+    """Enclose the register at which a score is v, which is above its bottom."""
+    most = placed.bound.ceiling
+    if v.lo > most.hi:
+        return Interval.of(np.inf)
+    if not v.hi < most.lo:
+        return Interval(np.float64(-np.inf), np.float64(np.inf))
+    level = Interval(np.array([v.lo]), np.array([v.hi]))
+    return placed.register(placed.bound.inverse(level))[0]
+
+
+def _roof(pair: Pair) -> Interval:
+    """theta where the own score is at its ceiling."""
+    if pair.tops is Order.EQUAL:
+        return Interval.of(np.inf) if pair.first_wins_ties else _last(pair.second)
+    if pair.tops is Order.ABOVE:
+        return Interval.of(np.inf)
+    v, least = pair.first.bound.ceiling, pair.second.bound.bottom
+    if v.hi < least.lo:
+        return Interval.of(-np.inf)
+    if v.lo > least.hi:
+        return _crossing(pair.second, v)
+    return Interval(np.float64(-np.inf), _last(pair.second).hi)
+
+
 def _floor(pair: Pair) -> Interval:
     """theta where the own mean is clipped at 0 and its score is finite."""
     if pair.order is Order.ABOVE and not pair.first.endless:
-        bottom = pair.first.bound.bottom
-        level = Interval(np.array([bottom.lo]), np.array([bottom.hi]))
-        return pair.second.register(pair.second.bound.inverse(level))[0]
+        return _crossing(pair.second, pair.first.bound.bottom)
     if pair.order is Order.EQUAL and pair.first_wins_ties:
         return pair.second.register(Interval.of(np.float64(0.0)))
     return Interval.of(-np.inf)
@@ -178,12 +214,14 @@ def _marks(pair: Pair) -> list[Interval]:
     own, other = pair.first, pair.second
     if own.endless:
         return []
-    means = [Interval.of(np.float64(0.0)), own.bound.top]
+    ends = [own.register(mean) for mean in (Interval.of(np.float64(0.0)), own.bound.top)]
+    crossings = []
     if pair.order is Order.BELOW and not other.endless:
-        bottom = other.bound.bottom
-        level = Interval(np.array([bottom.lo]), np.array([bottom.hi]))
-        means.insert(1, own.bound.inverse(level)[0])
-    return [own.register(mean) for mean in means]
+        crossings.append(_crossing(own, other.bound.bottom))
+    if pair.tops is Order.ABOVE and other.bound.ceiling.lo > own.bound.bottom.hi:
+        crossings.append(_crossing(own, other.bound.ceiling))
+    inner = [x for x in crossings if np.isfinite(x.lo) and np.isfinite(x.hi)]
+    return [ends[0], *inner, ends[1]]
 
 
 def _nodes(pair: Pair, cells: int) -> Array:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core.scores import Score
-from dpaudit.exact.pairwise import Duel, kinks
+from dpaudit.exact.pairwise import Duel
 
 Array = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ class Contest:
 
     def kinks(self, position: int) -> list[float]:
         """Return where a position's score is not smooth."""
-        return kinks(self.scores[position])
+        return self.scores[position].kinks()
 
 
 def _threshold(x: Array, own: Score, other: Score, wins_ties: bool) -> Array:

@@ -1,0 +1,176 @@
+"""A score of one's own by its formula: simulated, integrated, certified, and refuted by half noise.
+
+Formulas that do not rise, or are not the same in doubles and intervals, are not certified.
+"""
+
+from __future__ import annotations
+
+import runpy
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+
+from dpaudit.core.algorithm import Release
+from dpaudit.core.algorithms.adap_ucb import AdapUCB
+from dpaudit.core.environments import Bernoulli
+from dpaudit.core.scores import Formula
+from dpaudit.core.simulate import simulate
+from dpaudit.errors import Unsupported
+from dpaudit.exact import law, likelihood, worst_loss
+from dpaudit.exact.balls.bounds import Stated
+from dpaudit.exact.balls.interval import Interval
+from dpaudit.exact.balls.jets import JETS
+from dpaudit.exact.paths import paths_of
+
+EXAMPLE = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "bernstein.py"))
+AdapBernstein, HalfTheNoise = EXAMPLE["AdapBernstein"], EXAMPLE["HalfTheNoise"]
+BernsteinBound = EXAMPLE["BernsteinBound"]
+
+
+def test_it_is_simulated():
+    found = simulate(AdapBernstein(arms=2), Bernoulli((0.9, 0.1)), 2_000, runs=20, seed=1)
+    assert 0 < found.regrets.mean() < 400  # playing the worse arm half of the time costs 800
+
+
+def test_its_first_choice_is_an_integral():
+    """Independent of the engine: equal levels compare clipped means, and ties at 0 and 1 count."""
+    algorithm, stream = AdapBernstein(arms=2, epsilon=1.0), [1.0, 0.0, 0.0]
+    (path,) = paths_of(algorithm, [0, 1, 0])
+    first, second = (event.noise for event in path.events if isinstance(event, Release))
+
+    def win(y):  # the first register is centred at 1
+        least = -np.inf if y <= 0 else min(y, 1.0)
+        return np.exp(second.log_density(y)) * (1 - first.cdf(least - 1.0))
+
+    edges = (-90.0, 0.0, 1.0, 90.0)
+    chance = sum(quad(win, a, b, epsabs=1e-13)[0] for a, b in pairwise(edges))
+    found = likelihood(algorithm, [0, 1, 0], stream)
+    assert found.certified
+    assert found.lower - 1e-11 <= chance <= found.upper + 1e-11
+    assert found.upper - found.lower < 1e-8
+
+
+def test_its_law_is_certified_and_sums_to_one():
+    algorithm, stream = AdapBernstein(arms=2), [1.0, 0.0, 0.5, 0.0, 1.0]
+    exact, doubles = law(algorithm, stream), law(algorithm, stream, "float")
+    assert exact.certified and exact.lower <= 1 <= exact.upper
+    assert exact.upper - exact.lower < 1e-7
+    for actions, found in exact.probabilities.items():
+        other = doubles.probabilities[actions]
+        assert found.log_lower <= other.log_upper and other.log_lower <= found.log_upper
+
+
+def test_its_largest_loss_is_certified_and_half_the_noise_is_refuted():
+    found = worst_loss(AdapBernstein(arms=2, epsilon=1.0), 4)
+    assert found.loss.certified and found.complete
+    assert 0.3 < found.loss.lower <= found.loss.upper <= 1
+    assert found.loss.upper - found.loss.lower < 2e-6
+    wrong = worst_loss(HalfTheNoise(arms=2, epsilon=1.0), 6)
+    assert wrong.loss.certified and wrong.loss.lower > 1
+    assert wrong.witness is not None and wrong.witness.loss.certified
+    assert wrong.witness.loss.lower > 1
+
+
+@dataclass(frozen=True)
+class Falling(Formula):
+    """Falls between 0.50 and 0.51, where doubles on a coarse grid do not look."""
+
+    level: Any
+
+    def formula(self, x: Any, m: Any) -> Any:
+        return x + self.level - m.maximum(0 * x, (x - 0.5) * 3) + m.maximum(0 * x, (x - 0.51) * 3)
+
+
+@dataclass(frozen=True)
+class TwoFaced(Formula):
+    """Says something else to doubles."""
+
+    level: Any
+
+    def formula(self, x: Any, m: Any) -> Any:
+        return x + self.level if isinstance(x, np.ndarray | float) else 2 * x + self.level
+
+
+@dataclass(frozen=True)
+class Overridden(Formula):
+    """Simulates another score than its formula."""
+
+    level: Any
+
+    def formula(self, x: Any, m: Any) -> Any:
+        return x + self.level
+
+    def value(self, x: Any) -> Any:
+        return np.clip(x, 0, 1) * 0.5 + self.level
+
+
+@dataclass(frozen=True)
+class Library(Formula):
+    """Leaves the arithmetic it is given."""
+
+    level: Any
+
+    def formula(self, x: Any, m: Any) -> Any:
+        return np.tanh(x) + self.level
+
+
+@pytest.mark.parametrize("kind", [Falling, TwoFaced, Overridden, Library])
+def test_what_is_not_shown_is_not_certified(kind):
+    class Own(AdapUCB):
+        def rule(self, pulls: Any, time: Any, m: Any) -> Any:
+            return kind(m.log(time) / pulls)
+
+    try:
+        found = likelihood(Own(arms=2), [0, 1, 0, 0], [1, 0, 1, 0])
+    except Unsupported:
+        return
+    assert not found.certified
+
+
+UNIT = st.floats(0.05, 1.0)
+
+
+@given(UNIT, UNIT, st.floats(0.0, 0.05))
+def test_jets_contain_the_derivatives_of_balls(level, x, width):
+    """Against power series in Arb, which share no code with the intervals."""
+    from flint import arb_series
+
+    def formula(x, m, level):
+        return m.sqrt(level * (level + 2 * x)) + m.log(1 + x) / m.exp(x) - m.maximum(x, -1) * x
+
+    box = Interval(np.array([x]), np.array([x + width]))
+    found = formula(JETS.variable(box), JETS, JETS.number(level))
+
+    class Series:
+        sqrt = staticmethod(lambda s: s.sqrt())
+        log = staticmethod(lambda s: s.log())
+        exp = staticmethod(lambda s: s.exp())
+        maximum = staticmethod(lambda s, _: s)
+
+    for inside in (x, x + 0.37 * width, x + width):
+        at = arb_series([arb(inside), arb(1)], 4)
+        value = formula(at, Series, arb(str(level)))
+        for part, order in ((found.value, 1), (found.first, 1), (found.second, 2)):
+            place = {id(found.value): 0, id(found.first): 1, id(found.second): 2}[id(part)]
+            true = float(value[place] * order)
+            slack = 1e-12 * (1 + abs(true))
+            assert part.lo[0] - slack <= true <= part.hi[0] + slack
+
+
+@given(UNIT, st.floats(1e-6, 1 - 1e-6))
+def test_a_stated_bound_inverts_itself(level, mean):
+    score = BernsteinBound(level)
+    bound = Stated(score, BernsteinBound(JETS.number(level)))
+    v = bound.value(Interval.of(np.array([mean])))
+    found = bound.inverse(v)
+    assert found.lo[0] <= mean <= found.hi[0]
+    assert found.hi[0] - found.lo[0] < 1e-12
+    assert v.lo[0] <= score.value(mean) * (1 + 1e-15) and score.value(mean) <= v.hi[0] * (1 + 1e-15)
