@@ -225,10 +225,12 @@ class Case:
         """Compute likelihoods at the asked horizon, or at as large ones as the budget allows."""
         from dpaudit.exact.horizons import Interrupted, judge, sizes
 
-        if self.claim.notion is not None:
-            return [self.unjudged("exact")]
         claim, only = self.claim, self.exact_horizon
         horizons = list(sizes(claim.arms, claim.horizon)) if only is None else [only]
+        if claim.notion is not None:
+            from dpaudit.exact import refuting
+
+            return refuting.judge(self.instance, self.algorithm, claim.notion, horizons, budget)
         try:
             return self._named(
                 judge(self.instance, self.algorithm, claim.epsilon, horizons, budget)

@@ -21,7 +21,7 @@ from dpaudit.core.algorithm import Keep
 from dpaudit.errors import Unsupported
 from dpaudit.exact import algebra
 from dpaudit.exact.algebra import Imprecise
-from dpaudit.exact.balls import differences, sums
+from dpaudit.exact.balls import differences, gaussians, sums
 from dpaudit.exact.balls.cells import Cells, Known, impossible
 from dpaudit.exact.balls.exponentials import Exponentials
 from dpaudit.exact.balls.interval import Interval
@@ -72,6 +72,8 @@ def log_likelihood(region: Region, totals: Mapping[int, Fraction], clock: Clock 
     1e-8 wide or the cells are at their finest, registers that add up releases on sheets, until it
     is 1e-3 wide. A clock may end either refinement, which leaves a wider ball.
     """
+    if gaussians.applies(region):
+        return gaussians.log_likelihood(region, totals)
     if several(region):
         parts = differences.parts_of(region)
         return _log(tighten(lambda: differences.likelihood(region, parts, totals)))

@@ -38,6 +38,20 @@ def unit_of(rates: Sequence[Fraction]) -> Unit:
     return Unit(Fraction(gcd(*(int(rate * denominator) for rate in rates)), denominator))
 
 
+def lead_of(stage: Stage) -> arb:
+    """Return c, for which the held x beats the fresh y when x + c > y; `Unsupported` if none."""
+    rule = rule_in(BALL, stage.request)
+    if type(rule) is not Affine:
+        raise Unsupported(f"{type(rule).__name__} is not affine.")
+    own, other = rule.at(stage.held), rule.at(1 - stage.held)
+    if own.scale is not other.scale and not (
+        ball(own.scale).is_exact() and own.scale == other.scale
+    ):
+        raise Unsupported("Affine scores of different slopes are not in the chain engine.")
+    gap: arb = (ball(own.shift) - ball(other.shift)) / ball(own.scale)
+    return gap
+
+
 @dataclass(frozen=True)
 class Lead:
     """A comparison of two registers: the held x beats the fresh y when x + lead > y."""
@@ -69,16 +83,7 @@ class Exponentials(Algebra[Piecewise]):
     @staticmethod
     def duel_of(chain: Chain, stage: Stage) -> Lead:
         """Return a stage's lead; raise `Unsupported` unless scores are affine of equal slopes."""
-        rule = rule_in(BALL, stage.request)
-        if type(rule) is not Affine:
-            raise Unsupported(f"{type(rule).__name__} is not affine.")
-        own, other = rule.at(stage.held), rule.at(1 - stage.held)
-        if own.scale is not other.scale and not (
-            ball(own.scale).is_exact() and own.scale == other.scale
-        ):
-            raise Unsupported("Affine scores of different slopes are not in the chain engine.")
-        gap: arb = (ball(own.shift) - ball(other.shift)) / ball(own.scale)
-        return Lead(gap, chain.kind(stage.older), chain.kind(stage.fresh))
+        return Lead(lead_of(stage), chain.kind(stage.older), chain.kind(stage.fresh))
 
     def one(self, kind: Kind) -> Piecewise:
         """Return the constant 1."""

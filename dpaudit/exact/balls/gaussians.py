@@ -1,0 +1,256 @@
+"""Gaussian releases of two arms with affine scores: certified likelihoods by error functions.
+
+A function of the held register x is a product of factors: normal tails at x + lead, and masses of
+an earlier register on one side of x - lead. Each is entire and monotone, and its derivative is a
+product of densities and factors again, so Taylor series of any order follow from its value at one
+point. An integral is a sum over panels of its Taylor sum, with the remainder enclosed by the
+coefficient on the whole panel; panels are halved until that is small. What lies more than `REACH`
+deviations from a release's centre is a ball from 0 to the normal tail.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+from flint import arb, arb_series, ctx
+
+from dpaudit.core.arithmetic import ball, exact
+from dpaudit.core.noise import Gaussian
+from dpaudit.errors import Unsupported
+from dpaudit.exact.balls.exponentials import lead_of
+from dpaudit.exact.region import Region
+from dpaudit.exact.schedule import Chain, Drop, chain_of
+
+ORDER = 16
+PRECISION = 128
+REACH = 10
+SMALL = 1e-20  # of a panel's remainder
+HALVINGS = 24
+KEPT = 4096  # masses that paths and streams share
+WIDER = arb(0, 1e-12)  # a panel's Taylor sum also holds just beyond its ends
+
+
+def applies(region: Region) -> bool:
+    """Tell whether every release has Gaussian noise."""
+    return all(type(episode.noise) is Gaussian for episode in region.episodes)
+
+
+@dataclass(frozen=True)
+class Normal:
+    """The law of a release around its centre."""
+
+    mean: Fraction
+    variance: Fraction
+
+    @cached_property
+    def centre(self) -> arb:
+        """The centre as a ball."""
+        found: arb = ball(self.mean)
+        return found
+
+    @cached_property
+    def deviation(self) -> arb:
+        """The deviation as a ball."""
+        found: arb = ball(self.variance).sqrt()
+        return found
+
+    def density(self, x: arb) -> arb_series:
+        """Return the Taylor series of the density around x, which may be a wide ball."""
+        z = arb_series([x - self.centre, 1]) / self.deviation
+        scale = self.deviation * (2 * arb.pi()).sqrt()
+        return (-z * z / 2).exp() / scale
+
+    def above(self, x: arb) -> arb:
+        """Return the probability of more than x."""
+        found: arb = ((x - self.centre) / (self.deviation * arb(2).sqrt())).erfc() / 2
+        return found
+
+
+def whole(ends: tuple[arb, arb]) -> arb:
+    """Return the ball of a monotone function from its values at both ends."""
+    return ends[0].union(ends[1])
+
+
+def split(x: arb) -> tuple[arb, arb]:
+    """Return the ends of a ball."""
+    return x.lower(), x.upper()
+
+
+@dataclass(frozen=True)
+class Tail:
+    """The chance that a fresh release is above (or below) x + lead."""
+
+    law: Normal
+    lead: arb
+    upper: bool
+
+    @property
+    def key(self) -> Hashable:
+        """What tells it from others."""
+        return self.law, _identity(self.lead), self.upper
+
+    def series(self, x: arb) -> arb_series:
+        """Return the Taylor series around x."""
+        at = x + self.lead
+        value = whole(tuple(self.law.above(end) for end in split(at)))  # type: ignore[arg-type]
+        slope = -self.law.density(at).integral()
+        found = slope + value
+        return found if self.upper else 1 - found
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """The mass of an earlier register above (or below) x - lead."""
+
+    mass: Mass
+    lead: arb
+    upper: bool
+
+    @property
+    def key(self) -> Hashable:
+        """What tells it from others."""
+        return self.mass.key, _identity(self.lead), self.upper
+
+    def series(self, x: arb) -> arb_series:
+        """Return the Taylor series around x."""
+        at = x - self.lead
+        value = whole(tuple(self.mass.below(end) for end in split(at)))  # type: ignore[arg-type]
+        found = self.mass.series(at).integral() + value
+        return self.mass.total - found if self.upper else found
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A stretch, the mass before it, and the Taylor sum of the density on it."""
+
+    start: arb
+    width: arb
+    before: arb
+    terms: tuple[arb, ...]
+    rest: arb
+
+    def mass(self, step: arb) -> arb:
+        """Return the mass of the first `step` of the panel."""
+        found = arb(0)
+        for k, term in reversed(list(enumerate(self.terms))):
+            found = (found + term / (k + 1)) * step
+        power: arb = step ** (len(self.terms) + 1)
+        return found + self.rest * power / (len(self.terms) + 1)
+
+
+@dataclass
+class Mass:
+    """A weight times a release's density, as a measure: how much lies below a point."""
+
+    law: Normal
+    factors: Sequence[Tail | Beyond]
+    key: Hashable
+    panels: list[Panel] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        reach = REACH * self.law.deviation.upper()
+        self.first, self.last = (self.law.centre - reach).lower(), (self.law.centre + reach).upper()
+        outside = self.law.above(self.law.centre + reach).upper()
+        self.outside = arb(0).union(outside)  # of what is not on a panel, on either side
+        total = self.outside
+        step = (self.law.deviation / 2).mid()
+        start = self.first
+        while start < self.last:
+            stop = (start + step).mid()
+            total = self._add(start, stop, total, 0)
+            start = stop
+        self.starts = [float(panel.start) for panel in self.panels]
+        self.end = start
+        self.total = total + self.outside
+
+    def _add(self, start: arb, stop: arb, before: arb, depth: int) -> arb:
+        """Put panels from one point to another; return the mass up to its end."""
+        width = stop - start
+        rest = self.series(start.union(stop) + WIDER * width)[ORDER]
+        power = width ** (ORDER + 1) / (ORDER + 1)
+        if depth < HALVINGS and not abs(rest * power) < SMALL:
+            middle = (start + width / 2).mid()
+            before = self._add(start, middle, before, depth + 1)
+            return self._add(middle, stop, before, depth + 1)
+        around = self.series(start)
+        panel = Panel(start, width, before, tuple(around[k] for k in range(ORDER)), rest)
+        self.panels.append(panel)
+        return before + panel.mass(width)
+
+    def series(self, x: arb) -> arb_series:
+        """Return the Taylor series of the density around x, which may be a wide ball."""
+        found = self.law.density(x)
+        for factor in self.factors:
+            found = found * factor.series(x)
+        return found
+
+    def below(self, x: arb) -> arb:
+        """Return the mass below x."""
+        if x < self.first:
+            return self.outside
+        if x > self.end:
+            return self.total - self.outside
+        if not (x >= self.first and x <= self.end):
+            return self.outside.union(self.total)
+        panel = self.panels[max(bisect_right(self.starts, float(x.mid())) - 1, 0)]
+        step = x - panel.start
+        if not (step >= -panel.width * 1e-13 and step <= panel.width * (1 + arb("1e-13"))):
+            raise Unsupported("A threshold is too wide for a panel.")
+        return panel.before + panel.mass(step)
+
+
+def _identity(lead: arb) -> Hashable:
+    return lead.mid().man_exp(), lead.rad().man_exp()
+
+
+_kept: dict[Hashable, Mass] = {}
+
+
+def mass_of(law: Normal, factors: Sequence[Tail | Beyond]) -> Mass:
+    """Return a measure, kept for other paths and streams that begin alike."""
+    key = law, tuple(factor.key for factor in factors)
+    found = _kept.get(key)
+    if found is None:
+        if len(_kept) >= KEPT:
+            _kept.clear()
+        found = _kept[key] = Mass(law, tuple(factors), key)
+    return found
+
+
+def log_likelihood(region: Region, totals: Mapping[int, Fraction]) -> arb:
+    """Return a ball around the log-probability of a region with Gaussian noise alone."""
+    with ctx.workprec(PRECISION):
+        cap, ctx.cap = ctx.cap, ORDER + 1
+        try:
+            found = _probability(chain_of(region), totals)
+        finally:
+            ctx.cap = cap
+        if not found > 0:
+            raise Unsupported("The likelihood is too small for the panels of Gaussian noise.")
+        return found.log()
+
+
+def _probability(chain: Chain, totals: Mapping[int, Fraction]) -> arb:
+    """Integrate one register after the other out."""
+
+    def law(index: int) -> Normal:
+        variance = exact(chain.episodes[index].noise.variance)  # type: ignore[attr-defined]
+        return Normal(chain.centre(index, totals[index]), variance)
+
+    product = arb(1)
+    factors: list[Tail | Beyond] = []
+    for stage in chain.stages:
+        lead = lead_of(stage)
+        if stage.drop is Drop.HELD:
+            mass = mass_of(law(stage.older), factors)
+            factors = [Beyond(mass, lead, upper=stage.held_wins)]
+            continue
+        factors.append(Tail(law(stage.fresh), lead, upper=not stage.held_wins))
+        if stage.drop is Drop.BOTH:
+            product *= mass_of(law(stage.older), factors).total
+            factors = []
+    return product
