@@ -120,6 +120,11 @@ class Report:
         return concluded and self.covered < self.claim.horizon
 
     @property
+    def always(self) -> bool:
+        """Whether the claim is proved at every horizon."""
+        return self.verdict is Status.PROVED and any(finding.always for finding in self.findings)
+
+    @property
     def lower(self) -> float:
         """The best lower bound on the loss of the claimed instance: certified if there is one.
 

@@ -87,6 +87,8 @@ def show_verdict(out: Console, report: Report, command: str, saved: str | None) 
         out.print("\nInterrupted: the checks above are all that was finished.")
     colour = COLOURS[report.verdict]
     reach = f" up to {report.covered:,} of {report.claim.horizon:,} rounds" * report.partial
+    if report.always:
+        reach = " at every horizon"
     out.print(f"\n[{colour}]{report.verdict}[/]{reach}: {_plain(meaning(report))}")
     if refutation is not None and refutation.witness is not None:
         from dpaudit.replay import line
@@ -144,8 +146,9 @@ def meaning(report: Report) -> str:
         known = bounds(inside.lower, inside.upper, claim.horizon, inside.measure)
         said = f"{promise(claim.notion, size)} {known}".rstrip()
     elif report.verdict is Status.PROVED:
+        length = ", however long," if report.always else f" of up to {size:,} rounds"
         said = (
-            f"no action sequence of up to {size:,} rounds changes its likelihood by more than a "
+            f"no action sequence{length} changes its likelihood by more than a "
             f"factor e^epsilon when one reward changes. {bounds(report.lower, report.upper, size)}"
         ).rstrip()
     elif report.verdict is Status.HOLDS:

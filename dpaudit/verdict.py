@@ -141,6 +141,7 @@ class Finding:
     courses: tuple[Course, ...] = ()
     program: Program | None = None  # what a proof says of a program that runs
     rounding: str = ""  # why it says nothing, and what would help
+    always: bool = False  # proved at every horizon, not only at this one
     bracket: Bracket | None = None
     """Where the claim is not pure epsilon for one reward: its number, in place of epsilon's."""
 

@@ -98,7 +98,7 @@ def judge(algorithm: Algorithm, horizon: int, notion: Notion, budget: float = ma
             reason = reason[0].upper() + reason[1:]
         if notion.kind is Kind.APPROXIMATE and notion.unit == 1 and found and found[0][2] < 1:
             break  # one release per reward: its own delta is the least that can be shown
-    status, upper, covered = Status.SILENT, math.inf, horizon
+    status, upper, covered, endless = Status.SILENT, math.inf, horizon, False
     if found and not reason.startswith("Not covered"):
         way, bounded, value = min(found, key=lambda it: (it[2] > claimed, -it[1].covered, it[2]))
         proved = value <= claimed
@@ -106,6 +106,7 @@ def judge(algorithm: Algorithm, horizon: int, notion: Notion, budget: float = ma
         if proved or bounded.complete:
             upper, covered = _level(notion, value), bounded.covered
         reason = _reason(notion, way, bounded, value, proved)
+        endless = bounded.always is not None and way.worth(bounded.always) <= claimed
         others = [it for it in found if it[0] is not way]
         if others and value > 0:
             reason += " " + _compared(others)
@@ -118,6 +119,7 @@ def judge(algorithm: Algorithm, horizon: int, notion: Notion, budget: float = ma
         horizon=covered if status is Status.PROVED else horizon,
         streams=STREAMS,
         seconds=time.monotonic() - start,
+        always=endless and status is Status.PROVED,
         bracket=Bracket(notion.measure, 0.0, upper, certified=upper < math.inf),
     )
 

@@ -18,9 +18,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import islice
 
 from dpaudit.core.algorithm import (
     Accumulate,
+    Choose,
     Disclosure,
     Register,
     Release,
@@ -29,13 +31,15 @@ from dpaudit.core.algorithm import (
     Toss,
 )
 from dpaudit.core.canonical import Distrust, parameters
-from dpaudit.core.episodes import Deciding, Episodes, Releasing
+from dpaudit.core.episodes import Deciding, Episodes, Releasing, unchanged
 from dpaudit.core.notions import PURE, Tariff
+from dpaudit.core.perstep import PerStep
 from dpaudit.core.walk import FOREIGN, Place, said
 from dpaudit.structure.ledger import Charge, Row, charge_of, total
 from dpaudit.structure.walk import OutOfBudget, require_trusted
 
 PROBES = 64
+LONG = 10_000  # links of a chain
 
 
 class Entangled(Exception):
@@ -120,6 +124,24 @@ def longest_chains(
     return worst
 
 
+def is_long(algorithm: Episodes, horizon: int) -> bool:
+    """Tell whether an arm's chain has more links than are asked for one by one."""
+    return any(True for _ in islice(chain_of(algorithm, 0, horizon), LONG, None))
+
+
+def probe_longest(algorithm: Episodes, horizon: int) -> None:
+    """Ask for the rules at some counts of the first links of every arm's chain, and of its last.
+
+    The links in between are too many; where every episode is one pull, they are known all the same.
+    """
+    limit = last_count(algorithm.arms, 0, horizon)
+    if unchanged(algorithm, PerStep, ("episode_length",)):
+        counts: Sequence[int] = range(1, limit + 1)
+    else:
+        counts = [episode.stop for episode in islice(chain_of(algorithm, 0, horizon), LONG)]
+    probe_rules(algorithm, [counts] * algorithm.arms, horizon)
+
+
 def probe_rules(algorithm: Episodes, counts: Sequence[Sequence[int]], horizon: int) -> None:
     """Ask for the rules at some counts of every arm, the others at their first or as far along."""
     if not all(counts):
@@ -135,7 +157,8 @@ def probe_rules(algorithm: Episodes, counts: Sequence[Sequence[int]], horizon: i
                     here = Place(algorithm, Deciding(pulls), pulls, sum(pulls), written)
                     if isinstance(here.request, Toss):
                         here = here.after(len(here.request.chances) - 1)
-                    require_trusted(here)
+                    if isinstance(here.request, Choose):  # and no play of an arm that is due
+                        require_trusted(here)
 
 
 def spread_out(size: int) -> list[int]:

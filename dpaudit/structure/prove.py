@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -24,8 +24,9 @@ from dpaudit.core.episodes import Episodes, framed
 from dpaudit.core.notions import PURE, Tariff
 from dpaudit.core.phases import Phases, in_phases
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
+from dpaudit.structure.always import at_every_horizon
 from dpaudit.structure.certificate import of_chains, of_tree, of_walk
-from dpaudit.structure.chain import Entangled, longest_chains
+from dpaudit.structure.chain import Entangled, is_long, longest_chains, probe_longest
 from dpaudit.structure.ledger import Charge, Row, rounded_up, show
 from dpaudit.structure.phases import largest_charge
 from dpaudit.structure.program import real_program
@@ -38,6 +39,7 @@ FEW_STATES = 5_000
 FEW_ARMS = 8  # an elimination has 2^arms outcomes
 WALK_SHARE = 0.45  # of the budget; the rest is for asking every step again
 OVERCHARGED_SECONDS = 2.0
+EVERY = "each reward enters one release, whose charge does not depend on its size"
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ class Bound:
     how: str
     evidence: Callable[[], dict[str, Any] | None] = lambda: None
     """What was counted, as data for a certificate, where a proof rests on it."""
+    always: Charge | None = None
+    """What no reward is charged more than at any horizon, where a theorem tells (`always`)."""
 
     @property
     def complete(self) -> bool:
@@ -77,6 +81,16 @@ def bound(
     of several rewards they are of those together. Raises `Distrust` for a declaration outside the
     model of the proof.
     """
+    found = _bounded(algorithm, horizon, budget, claimed, tariff)
+    always = at_every_horizon(algorithm, tariff)
+    if always is not None and always < found.charge:
+        raise Distrust(f"at every horizon {show(always)} is charged; on a path, {found.row}")
+    return replace(found, always=always)
+
+
+def _bounded(
+    algorithm: Algorithm, horizon: int, budget: float, claimed: Charge, tariff: Tariff
+) -> Bound:
     start = time.monotonic()
     deadline, enough = start + budget, start + WALK_SHARE * budget
     walk = Walk(algorithm, horizon, tariff)
@@ -137,7 +151,12 @@ def _phase_by_phase(algorithm: Phases, walk: Walk, deadline: float) -> Bound:
 def _arm_by_arm(algorithm: Episodes, walk: Walk, deadline: float) -> Bound:
     horizon, walked, tariff = walk.horizon, walk.worst, walk.tariff
     evidence: Callable[[], dict[str, Any] | None]
-    if is_tree(algorithm, horizon):
+    always = at_every_horizon(algorithm, tariff)
+    if always is not None and is_long(algorithm, horizon):
+        probe_longest(algorithm, horizon)
+        row, how = Row(always, 0, 0), f"{EVERY}; {len(walk.seen):,} public states walked"
+        evidence = partial(of_chains, algorithm, horizon)
+    elif is_tree(algorithm, horizon):
         row, how = deepest_row(algorithm, horizon, tariff), "every node of every arm's tree"
         evidence = partial(of_tree, algorithm, horizon)
     else:
@@ -174,7 +193,7 @@ def prove(
     require_positive("epsilon", claimed)
     start = time.monotonic()
     upper, status, over, covered = math.inf, Status.SILENT, False, 0
-    program, rounding = None, ""
+    program, rounding, endless = None, "", False
     try:
         found = bound(algorithm, horizon, budget, exact(claimed))
     except Distrust as distrust:
@@ -182,13 +201,14 @@ def prove(
     else:
         over = found.charge > exact(claimed)
         covered = found.covered
+        endless = found.always is not None and found.always <= exact(claimed)
         if covered and (found.complete or not over):
             upper = rounded_up(found.charge)
             status = Status.SILENT if over else Status.PROVED
             if not over:
                 heard(found)
                 program, rounding = real_program(algorithm, covered, found.charge)
-        reason = _reason(found, exact(claimed), over)
+        reason = _reason(found, exact(claimed), over, endless)
     return Finding(
         check="structure",
         status=status,
@@ -201,13 +221,22 @@ def prove(
         seconds=time.monotonic() - start,
         program=program,
         rounding=rounding,
+        always=endless and status is Status.PROVED,
     )
 
 
-def _reason(found: Bound, claimed: Fraction, over: bool) -> str:
+def _reason(found: Bound, claimed: Fraction, over: bool, endless: bool) -> str:
     if over:
         reason = f"{found.row}, more than {show(claimed)}; that is no violation by itself"
         reason = reason[0].upper() + reason[1:]
     else:
         reason = f"No reward is charged more than {show(found.charge)}"
+        if endless and found.always is not None:
+            at = "" if found.always == found.charge else f" more than {show(found.always)}"
+            return f"{reason}, at any horizon{at} ({said_once(found.how)})."
     return f"{reason} ({found.how})."
+
+
+def said_once(how: str) -> str:
+    """Return how a bound was found, with why it holds at every horizon."""
+    return how if how.startswith(EVERY) else f"{EVERY}; {how}"
