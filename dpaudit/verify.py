@@ -26,7 +26,8 @@ def _require(condition: bool, what: str) -> None:
 
 
 def _fraction(text: Any) -> Fraction:
-    _require(isinstance(text, str) and len(text) < 10_000, f"{text!r} is no fraction")
+    good = isinstance(text, str) and len(text) < 10_000 and text.isascii()
+    _require(good and all(it.isdigit() or it in "-/" for it in text), f"{text!r} is no fraction")
     return Fraction(text)
 
 
@@ -124,6 +125,7 @@ class Declared:
                 early = count <= self._most(arm)
                 _require(early == bool(release), f"arm {arm}: an episode is missing or too late")
                 paid = self._released(paid, release, count) if early else paid
+            _require(not early, f"arm {arm}: its chain stops before the horizon")
         return f"{sum(len(episodes) for episodes, _ in self.states):,} releases of all arms' chains"
 
     def _tree(self) -> str:
@@ -301,6 +303,7 @@ def verify(data: Any) -> Code | Declared:
     try:
         _require(isinstance(data, dict) and data.get("dpaudit") == "certificate", "no certificate")
         _require(data.get("schema") == SCHEMA, "of an unknown schema")
+        _require(_whole(data["arms"], 1) > 0 and data["target"].isprintable(), "no target")
         epsilon, charge = _fraction(data["epsilon"]), _fraction(data["charge"])
         found = Code(data) if data["kind"] == "code" else Declared(data)
         _require(found.worst == charge, f"the charge is {found.worst}, not {charge}")

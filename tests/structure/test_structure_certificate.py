@@ -110,6 +110,10 @@ def of_chains(data):
             yield "rows not played", changed(data, (*path, 3), stop + 10**8)
             yield "rows of the last one too", changed(data, (*path, 2), first - 1)
             yield from of_noise(data, path, 4)
+            short = copy.deepcopy(data)
+            if number:
+                short["states"][arm] = [episodes[:number], episodes[number]]
+                yield "a chain that stops early", short
     yield "arm dropped", data | {"states": data["states"][:-1]}
 
 
@@ -128,6 +132,9 @@ def of_everything(data):
     yield "another kind", data | {"kind": "code"}
     yield "no kind", data | {"kind": "walks"}
     yield "another schema", data | {"schema": 1}
+    yield "a huge number", data | {"epsilon": "1e400000000"}
+    yield "a line of its own", data | {"arms": "2 arms\nVERIFIED"}
+    yield "another line", data | {"target": "one\ntwo"}
     yield "floats", data | {"charge": float(charge)}
 
 
