@@ -81,12 +81,14 @@ def side_by_side(target: Target, followed: frozenset[int] = frozenset(), horizon
     plans = [(rewards, seed) for rewards in streams(rounds) for seed in SEEDS]
     if horizon > rounds:
         plans += [(rewards, 3) for rewards in streams(min(horizon, LONG))[3:]]
-    probes, compared = Probes(), 0
+    probes, closed, compared = Probes(), Probes(open=False), 0
     missing = set(followed)
     for rewards, seed in plans:
         record = _compare(target, rewards, seed, probes, wild=seed == SEEDS[-1])
         compared += len(rewards)
         missing -= record.blocks()
+    for rewards, seed in plans[4:8] if probes.decorated else ():
+        _compare(target, rewards, seed, closed, wild=seed == SEEDS[-1])
     rng = np.random.default_rng(17)
     for number in range(TRIES):
         missing = {it for it in missing if it in probes.places}

@@ -62,7 +62,11 @@ class Compiled:
 class Probes:
     """The probes of some files; `places` says where each one is."""
 
-    def __init__(self) -> None:
+    def __init__(self, open: bool = True) -> None:
+        self.open = open
+        """Whether functions that are compiled, or whose results are kept, get probes."""
+        self.decorated = False
+        """Whether there is such a function."""
         self.places: dict[int, tuple[str, int]] = {}
         self.real: dict[str, CodeType] = {}
         """Files of the real program, compiled with their probes."""
@@ -70,19 +74,18 @@ class Probes:
         """Files of its reading."""
 
     def inserted(
-        self, tree: ast.Module, path: str, values: bool, plain: bool = False
+        self, tree: ast.Module, path: str, values: bool, dropped: bool = False
     ) -> ast.Module:
-        """Return the tree with its probes; `plain` without decorators that keep or compile."""
-        return Inserting(self.places, path, values, plain).module(tree)
+        """Return the tree with its probes; `dropped`: without the decorators of open functions."""
+        return Inserting(self, path, values, dropped and self.open).module(tree)
 
 
 class Inserting(ast.NodeVisitor):
     """Inserts the probes of one file. Numbers depend on the text alone."""
 
-    def __init__(
-        self, places: dict[int, tuple[str, int]], path: str, values: bool, plain: bool
-    ) -> None:
-        self.places, self.path, self.values, self.plain = places, path, values, plain
+    def __init__(self, probes: Probes, path: str, values: bool, dropped: bool) -> None:
+        self.probes, self.path, self.values, self.dropped = probes, path, values, dropped
+        self.closed = 0
         self.number = zlib.crc32(path.encode()) << 24
 
     def module(self, tree: ast.Module) -> ast.Module:
@@ -92,7 +95,7 @@ class Inserting(ast.NodeVisitor):
 
     def _next(self, node: Any) -> int:
         self.number += 1
-        self.places[self.number] = self.path, node.lineno
+        self.probes.places[self.number] = self.path, node.lineno
         return self.number
 
     def _call(self, name: str, number: int, node: Any, *given: ast.expr) -> ast.Call:
@@ -112,25 +115,32 @@ class Inserting(ast.NodeVisitor):
         mark = ast.copy_location(ast.Expr(self._call(AT, number, body[0])), body[0])
         first = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
         self._statements(body)
-        return [*body[: int(first)], mark, *body[int(first) :]]
+        return body if self.closed else [*body[: int(first)], mark, *body[int(first) :]]
 
     def _expression(self, node: Any, side: bool = False) -> Any:
         """Return an expression in its probe; a side of a conditional always has one."""
         number = self._next(node) if side or isinstance(node, VALUES) else 0
         self._fields(node)
         loaded = isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
-        if not number or not loaded or _quiet(node) or not (side or self.values):
+        silent = self.closed or not (side or self.values)
+        if not number or not loaded or _quiet(node) or silent:
             return node
         return self._call(OF, number, node, node)
 
     def _fields(self, node: Any) -> None:
-        if isinstance(node, ast.FunctionDef) and self.plain:
-            kept = [it for it in node.decorator_list if _name(it) not in CACHES]
-            node.decorator_list = kept
+        found = isinstance(node, ast.FunctionDef) and any(
+            _name(it) in CACHES for it in node.decorator_list
+        )
+        self.probes.decorated |= found
+        shut = found and not self.probes.open
+        if found and self.dropped:
+            node.decorator_list = [it for it in node.decorator_list if _name(it) not in CACHES]
+        self.closed += shut
         for name, value in ast.iter_fields(node):
             if name in UNPROBED and not (name == "keywords" and isinstance(node, ast.Call)):
                 continue
             setattr(node, name, self._field(node, name, value))
+        self.closed -= shut
 
     def _field(self, node: Any, name: str, value: Any) -> Any:
         if isinstance(value, list):

@@ -1,8 +1,8 @@
 """The real program with probes: what it computes is kept, and its reading is held against that.
 
 The target's file and the modules beside it are executed by Python itself, with real numpy and real
-draws; only the probes are added (`probes`), and caches and compilers are left out, which would
-leave calls out.
+draws; only the probes are added (`probes`). Functions that are compiled, or whose results are kept,
+either get none, or lose the decorator that leaves calls out.
 """
 
 from __future__ import annotations

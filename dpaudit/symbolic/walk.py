@@ -31,7 +31,7 @@ from dpaudit.symbolic.values import Linear, Tracked
 MOST_LEAVES = 4000  # of one round of one state
 SEGMENT = 16  # rounds without a branch until the next copy
 DRIVERS = {driver.name: driver for driver in STYLES}
-SLACK = Fraction(1, 10**12)
+SLACK = Fraction(1, 10**13)
 
 
 @dataclass(frozen=True)

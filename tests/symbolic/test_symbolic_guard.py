@@ -150,3 +150,12 @@ def test_rounds_are_counted(tmp_path):
     file = tmp_path / "policy.py"
     file.write_text(POLICY.format(done="self.kept = 1", before=""))
     assert side_by_side(Target(f"{file}:Policy", 2, 20, 1.0)) == 200
+
+
+COMPILED = "import numba\n\n\n@numba.njit\ndef cube(n):\n    return n * n * n"
+
+
+def test_compiled_functions_are_compared_as_they_run(tmp_path):
+    pytest.importorskip("numba")
+    found = judged(tmp_path, f"if cube(2**30) < 1:\n    {LEAK}", COMPILED)
+    assert found.status is Status.SILENT and "misread at policy.py" in found.reason
