@@ -117,11 +117,13 @@ def show_verdict(out: Console, report: Report, command: str, saved: str | None) 
 
 def in_doubles(program: Program) -> str:
     """Return what is proved of a program that runs, in two sentences."""
-    if program.delta:
-        pair = f"({at_most(program.epsilon)}, {at_most(program.delta, 3)})-DP"
+    if program.epsilon is None:
+        pair = "has all that is proved, for every event"
+    elif program.delta:
+        pair = f"is ({at_most(program.epsilon)}, {at_most(program.delta, 3)})-DP"
     else:
-        pair = f"{at_most(program.epsilon)}-DP, for every event"
-    return f"In doubles: {program.name}, is {pair}. Assumed: {program.assumes}."
+        pair = f"is {at_most(program.epsilon)}-DP, for every event"
+    return f"In doubles: {program.name}, {pair}. Assumed: {program.assumes}."
 
 
 def _show_runs(out: Console, report: Report, command: str, saved: str | None) -> None:

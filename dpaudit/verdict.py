@@ -99,11 +99,12 @@ class Course:
 class Program:
     """What is proved of a program that runs, rounding included: it is (epsilon, delta)-DP.
 
+    Where `epsilon` is None it has all that is proved of the declaration, whatever the notion.
     `name` says which program, `assumes` under which assumptions.
     """
 
     name: str
-    epsilon: float
+    epsilon: float | None
     delta: float
     assumes: str
 

@@ -17,13 +17,16 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
+from math import isqrt
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit import noise
-from dpaudit.core.arithmetic import exact
+from dpaudit.core.arithmetic import ball, exact
+from dpaudit.core.conversions import above
 from dpaudit.core.noise import Gaussian, Laplace, Noise, NoNoise
 from dpaudit.errors import InvalidArgument, Unsupported, is_positive_double
 
@@ -120,6 +123,11 @@ class DiscreteLaplace(Lattice):
             raise InvalidArgument("sensitivity", sensitivity, f"must be a multiple of {self.step}.")
         return sensitivity / self.scale
 
+    def delta(self, sensitivity: Fraction, epsilon: Fraction) -> Fraction:
+        """Return the sum of the masses above e^epsilon times the moved ones, rounded up."""
+        self.charge(sensitivity)
+        return laplace_delta(int(sensitivity / self.step), self.steps, epsilon)
+
     def log_density(self, x: Any) -> Any:
         """Return the logarithm of the probability of `x`, a multiple of the step."""
         h = float(self.step / self.scale)
@@ -159,8 +167,19 @@ class DiscreteGaussian(Lattice):
         return np.array([self.integer(rng) for _ in range(size)], dtype=np.int64)
 
     def charge(self, sensitivity: Fraction) -> float:
-        """Return infinity unless the row does not matter."""
+        """Return infinity unless the row does not matter; so it is for Gaussian DP."""
         return math.inf if sensitivity else 0.0
+
+    def zcdp(self, sensitivity: Fraction) -> Fraction:
+        """Return sensitivity^2 / (2 variance), exactly (Canonne, Kamath & Steinke 2020)."""
+        return sensitivity**2 / (2 * self.variance)
+
+    def delta(self, sensitivity: Fraction, epsilon: Fraction) -> Fraction:
+        """Return the sum of the masses above e^epsilon times the moved ones, rounded up."""
+        moved = sensitivity / self.step
+        if moved.denominator != 1:
+            raise InvalidArgument("sensitivity", sensitivity, f"must be a multiple of {self.step}.")
+        return gaussian_delta(int(moved), self.variance / self.step**2, epsilon)
 
     def _masses(self) -> tuple[Integers, NDArray[np.float64]]:
         """Return the integers that carry all but 1e-300 of the probability, and their masses."""
@@ -183,6 +202,56 @@ class DiscreteGaussian(Lattice):
 
 
 LATTICES = (DiscreteLaplace, DiscreteGaussian)
+
+
+@lru_cache(maxsize=1024)
+def laplace_delta(moved: int, scale: Fraction, epsilon: Fraction) -> Fraction:
+    """Return delta at epsilon between integer Laplace noise and the same `moved` steps up.
+
+    The log-ratio at z is moved / scale up to 0 and falls by 2 / scale a step from there; it exceeds
+    epsilon up to the last z below (moved - epsilon scale) / 2.
+    """
+    if moved / scale <= epsilon:
+        return Fraction(0)
+    last = math.ceil((moved - epsilon * scale) / 2) - 1
+
+    def formula() -> Any:
+        h = -ball(1 / scale)
+        kept = 1 - ((last + 1) * h).exp() / (1 + h.exp())
+        return kept - (ball(epsilon) + (moved - last) * h).exp() / (1 + h.exp())
+
+    return Fraction(min(above(formula), 1))
+
+
+@lru_cache(maxsize=1024)
+def gaussian_delta(moved: int, variance: Fraction, epsilon: Fraction) -> Fraction:
+    """Return delta at epsilon between integer Gaussian noise and the same `moved` steps down.
+
+    P(Z > a - moved / 2) - e^epsilon P(Z > a + moved / 2), a = epsilon variance / moved. Sums end
+    where what is left is below 2^-900 of the whole, which is added.
+    """
+    if not moved:
+        return Fraction(0)
+    middle = epsilon * variance / moved
+    low, high = (math.floor(middle + side * Fraction(moved, 2)) for side in (-1, 1))
+    reach = isqrt(math.ceil(1300 * variance)) + abs(low) + abs(high) + 2
+
+    def formula() -> Any:
+        terms = [(-ball(k * k / (2 * variance))).exp() for k in range(reach + 1)]
+        above_ = [terms[reach]]  # sums over k, k + 1, ..., reach
+        for term in reversed(terms[:-1]):
+            above_.append(above_[-1] + term)
+        above_.reverse()
+        rest = terms[reach] * (2 + ball(variance))  # what lies beyond, at least
+        whole = 2 * above_[0] - terms[0]
+
+        def tail(first: int) -> Any:
+            """Return the sum over k > first."""
+            return above_[first + 1] if first >= 0 else whole - above_[-first]
+
+        return (tail(low) + rest - ball(epsilon).exp() * tail(high)) / whole
+
+    return Fraction(min(above(formula), 1))
 
 
 def on_grid(request: R, grid: int, rounding: str | None = None) -> R:

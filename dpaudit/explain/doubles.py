@@ -20,7 +20,7 @@ from dpaudit.core.episodes import Asking, Episodes, framed
 from dpaudit.core.stream import Trajectory, decide, run_stream
 from dpaudit.core.walk import Place
 from dpaudit.errors import Unsupported
-from dpaudit.report import at_most, runs
+from dpaudit.report import in_doubles, runs
 from dpaudit.structure.chain import chain_of, requested
 from dpaudit.structure.program import real_program
 from dpaudit.verdict import Program
@@ -167,9 +167,8 @@ def lines(found: Broken, name: str, width: int) -> Iterator[tuple[str, str]]:
         f"{found.replayed_neighbour[-1]} is played last. The decision is monotone in both draws, "
         "so no draws lead there: probability exactly 0, and not on the stream.",
         f"By how little: {found.pairs} of 2^106 pairs of these draws do, so the actions have "
-        f"probability at most {found.pairs * 2.0**-106:.2g}. Within {LONGEST:,} rounds the program "
-        f"is ({at_most(found.program.epsilon)}, {at_most(found.program.delta, 3)})-DP; with "
-        "--noise lattice it is as private as the proof says.",
+        f"probability at most {found.pairs * 2.0**-106:.2g}. Within {LONGEST:,} rounds: "
+        f"{in_doubles(found.program)} With --noise lattice it is as private as the proof says.",
     )
     yield f"{name}: pure epsilon fails in doubles, whatever the epsilon.", "bold"
     for label, row in (

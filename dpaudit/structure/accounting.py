@@ -27,6 +27,7 @@ from dpaudit.core.canonical import Distrust
 from dpaudit.core.conversions import Rate
 from dpaudit.core.notions import Kind, Notion, Tariff, rewards, tariff_of
 from dpaudit.structure.ledger import rounded_up, show
+from dpaudit.structure.program import on_lattice
 from dpaudit.structure.prove import STREAMS, Bound, bound
 from dpaudit.verdict import Bracket, Finding, Status
 
@@ -121,6 +122,7 @@ def judge(algorithm: Algorithm, horizon: int, notion: Notion, budget: float = ma
         seconds=time.monotonic() - start,
         always=endless and status is Status.PROVED,
         bracket=Bracket(notion.measure, 0.0, upper, certified=upper < math.inf),
+        program=on_lattice(algorithm) if status is Status.PROVED else None,
     )
 
 

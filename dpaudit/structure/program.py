@@ -55,15 +55,25 @@ class Uncovered(Exception):
     """A condition of the theorem on doubles fails; the message says which."""
 
 
+def on_lattice(algorithm: Algorithm, epsilon: float | None = None) -> Program | None:
+    """Return what is proved of the stream runner where noise is drawn on a lattice.
+
+    Every release went through `Place.drawn_on_grid`, which leaves no law on the line.
+    """
+    if algorithm.grid is None:
+        return None
+    name = f"{RUNNER}, which adds up integers until a release is public"
+    return Program(name, epsilon, 0.0, BITS)
+
+
 def real_program(algorithm: Algorithm, horizon: int, charge: Charge) -> tuple[Program | None, str]:
     """Return what is proved of the stream runner on up to `horizon` rewards, or why nothing is.
 
     The declaration is one whose every release has been charged, with `charge` in all at most.
     """
-    if algorithm.grid is not None:
-        # every release went through `Place.drawn_on_grid`, which leaves no law on the line
-        name = f"{RUNNER}, which adds up integers until a release is public"
-        return Program(name, rounded_up(charge), 0.0, BITS), ""
+    exactly = on_lattice(algorithm, rounded_up(charge))
+    if exactly is not None:
+        return exactly, ""
     try:
         if in_phases(algorithm):
             shift, boundaries = _of_phases(algorithm, horizon)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import logsumexp
 
 import dpaudit
 from dpaudit import noise
@@ -20,6 +22,7 @@ from dpaudit.core.episodes import DoublingEpisodes
 from dpaudit.core.lattice import DiscreteGaussian, DiscreteLaplace, on_grid
 from dpaudit.core.lockstep import ladder
 from dpaudit.core.noise import Gaussian, Laplace, NoNoise
+from dpaudit.core.notions import Kind, Notion
 from dpaudit.core.outcome import checkpoints
 from dpaudit.core.scores import Affine
 from dpaudit.core.simulate import simulate
@@ -29,6 +32,7 @@ from dpaudit.errors import BadDeclaration, InvalidArgument, Unsupported
 from dpaudit.sample.lockstep import CumulativeRewards, run_many
 from dpaudit.sample.streams import Stream
 from dpaudit.structure import prove
+from dpaudit.structure.accounting import judge
 from dpaudit.verdict import Status
 
 HORIZON = 3_000
@@ -369,3 +373,78 @@ def test_a_tape_of_zero_noise_releases_the_rounded_sum(monkeypatch):
     stream = np.array([0.04, 0.96, 0.55, 0.44, 0.0, 1.0])
     interpret(algorithm, 6, Watching(stream, 2), np.random.default_rng(0))
     assert seen[0] == (Rows(0, 0, 1), 0) and seen[1] == (Rows(1, 0, 1), 10)
+
+
+def masses(law, reach=4000):
+    """Its probabilities from their definition, in doubles that share nothing with the charges."""
+    if isinstance(law, DiscreteLaplace):
+        weight = [math.exp(-abs(k) * float(law.step / law.scale)) for k in range(-reach, reach + 1)]
+    else:
+        variance = float(law.variance / law.step**2)
+        weight = [math.exp(-k * k / (2 * variance)) for k in range(-reach, reach + 1)]
+    return np.array(weight) / math.fsum(weight)
+
+
+LAWS = [
+    DiscreteLaplace(Fraction(1), Fraction(1, 5)),
+    DiscreteLaplace(Fraction(3, 7), Fraction(1, 4)),
+    DiscreteLaplace(Fraction(2), Fraction(1)),
+    DiscreteGaussian(Fraction(1), Fraction(1, 5)),
+    DiscreteGaussian(Fraction(1, 3), Fraction(1, 4)),
+    DiscreteGaussian(Fraction(1, 8), Fraction(1)),
+]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+@pytest.mark.parametrize("epsilon", ["0", "0.1", "0.7", "1", "3"])
+def test_delta_is_the_sum_over_the_lattice(law, epsilon):
+    p = masses(law)
+    for moved in (1, 2, 5):
+        sensitivity = moved * law.step
+        q = np.concatenate((np.zeros(moved), p[:-moved]))
+        truth = math.fsum(np.maximum(p - math.exp(float(epsilon)) * q, 0.0))
+        found = float(law.delta(sensitivity, Fraction(epsilon)))
+        assert found == pytest.approx(truth, rel=1e-9, abs=1e-14)
+        # the continuous row would prove a false number, by its own formula
+        assert found <= float(law.delta(sensitivity + law.step, Fraction(epsilon)))
+
+
+def test_the_rows_of_the_continuous_laws_are_unsound_here():
+    laplace, gaussian = LAWS[0], LAWS[3]
+    one, tenth = Fraction(1), Fraction(1, 10)
+    assert float(laplace.delta(one, tenth)) == pytest.approx(0.36475, abs=5e-6)
+    assert laplace.delta(one, tenth) > Laplace(1).delta(one, tenth)
+    assert float(gaussian.delta(one, one)) == pytest.approx(0.12752, abs=5e-6)
+    assert gaussian.delta(one, one) > Gaussian(variance=1).delta(one, one)
+    assert gaussian.gdp(one) == math.inf and gaussian.charge(one) == math.inf
+    with pytest.raises(InvalidArgument, match="must be a multiple"):
+        laplace.delta(Fraction(1, 3), tenth)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_renyi_divergences_stay_below_the_zcdp_charge(law):
+    p = masses(law, 700)
+    for moved in (1, 3):
+        q, shifted = p[:-moved], p[moved:]
+        inside = (q > 1e-250) & (shifted > 1e-250)
+        ratio = np.log(q[inside]) - np.log(shifted[inside])
+        rho = float(law.zcdp(moved * law.step))
+        for alpha in (1.01, 1.5, 2.0, 5.0, 20.0):
+            log_total = logsumexp(np.log(q[inside]) + (alpha - 1) * ratio)
+            assert log_total / (alpha - 1) <= alpha * rho * (1 + 1e-9)
+
+
+def test_concentrated_privacy_on_a_lattice_is_proved_with_the_same_rho():
+    algorithm = dpaudit.load("adac_ucb", arms=2, grid=32)
+    finding = judge(algorithm, 200, Notion(Kind.ZCDP, algorithm.rho))
+    assert finding.status is Status.PROVED and finding.bracket.upper == algorithm.rho
+    assert finding.program is not None and finding.program.epsilon is None
+    assert judge(algorithm, 200, Notion(Kind.ZCDP, 0.9 * algorithm.rho)).status is Status.SILENT
+    assert judge(algorithm, 200, Notion(Kind.GDP, 10.0)).status is Status.SILENT
+    trajectory = run_stream(algorithm, [0.5] * 30, random.SystemRandom())
+    assert len(trajectory.actions) == 30
+
+
+def test_responses_have_no_lattice():
+    with pytest.raises(Unsupported, match="no lattice law"):
+        prove(dpaudit.load("ldp_ucb_b", arms=2, epsilon=1.0, grid=8), 30)
