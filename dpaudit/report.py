@@ -28,10 +28,8 @@ COLOURS = {
     Status.SILENT: "yellow",
     Status.REFUTED: "bold red",
 }
-NOT_COVERED_OF_CODE = (
-    "rounding in floating-point samplers and sums, timing, {}and code that tells its reader from "
-    "Python"
-)
+NOT_COVERED_OF_CODE = "{}timing, {}and code that tells its reader from Python"
+ROUNDING_OF_CODE = "rounding in floating-point samplers and sums, "
 OUTSIDE, BEYOND = "rewards outside of [0, 1], ", "rewards of more than 1e9 or nan, "
 ROUNDING = "rounding in floating-point samplers, "
 NOT_COVERED = "timing, and code that runs something else than the declaration"
@@ -104,13 +102,15 @@ def show_verdict(out: Console, report: Report, command: str, saved: str | None) 
         _show_runs(out, report, command, saved)
     elif report.verdict is not Status.REFUTED:
         clipped = any(found.streams == ANY_REWARDS for found in report.findings)
-        of_code = NOT_COVERED_OF_CODE.format(BEYOND if clipped else OUTSIDE)
         program = next((it.program for it in report.findings if it.program is not None), None)
         rounding = next((it.rounding for it in report.findings if it.rounding), "")
         if program is not None:
             out.print(_plain(in_doubles(program)))
         elif rounding:
             out.print(_plain(f"In doubles: {rounding}"))
+        of_code = NOT_COVERED_OF_CODE.format(
+            ROUNDING_OF_CODE * (program is None), BEYOND if clipped else OUTSIDE
+        )
         left = of_code if report.code else ROUNDING * (program is None) + NOT_COVERED
         out.print(f"Not covered: {left}.", style="dim")
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit import noise
 from dpaudit.errors import DpauditError
 from dpaudit.inside import give_up
 from dpaudit.target import said
@@ -133,12 +134,17 @@ class Generators:
         return _RNG(seed) if kind == "default_rng" else _STATE(seed)
 
 
+def integer_bits(seed: int) -> Any:
+    """Return the bits that `dpaudit.noise` draws with in a run of a seed."""
+    return random.Random(f"dpaudit.noise {seed}").getrandbits
+
+
 @contextmanager
 def lent_randomness(seed: int) -> Iterator[None]:
     """Give the global generators, and unseeded ones of the block, a state that the seed fixes.
 
-    Code that draws from numpy's or Python's global generator, or from a `default_rng()` of its own,
-    then repeats itself; afterwards all is as before.
+    Code that draws from numpy's or Python's global generator, from a `default_rng()` of its own, or
+    with `dpaudit.noise`, then repeats itself; afterwards all is as before.
     """
     made = Generators(seed)
 
@@ -157,9 +163,11 @@ def lent_randomness(seed: int) -> Iterator[None]:
         numpy_random.default_rng, numpy_random.RandomState = default_rng, RandomState
         np.random.seed(seed)  # noqa: NPY002
         random.seed(seed)
+        system, noise.system = noise.system, integer_bits(seed)
         try:
             yield
         finally:
             numpy_random.default_rng, numpy_random.RandomState = before
+            noise.system = system
             np.random.set_state(saved)  # noqa: NPY002
             random.setstate(saved_python)

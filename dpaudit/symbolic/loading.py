@@ -23,11 +23,14 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit import noise
 from dpaudit.errors import InvalidArgument
+from dpaudit.sample.guard import integer_bits
 from dpaudit.symbolic import identity
 from dpaudit.symbolic.allowed import DRAWS, PYTHON_DRAWS, REAL
 from dpaudit.symbolic.catching import Catching
 from dpaudit.symbolic.chance import Source
+from dpaudit.symbolic.exact_noise import fractions_module, noise_module
 from dpaudit.symbolic.identity import Guarded, same
 from dpaudit.symbolic.numpy_stand_in import Quiet, numpy_module
 from dpaudit.symbolic.other_modules import FrozenLaw, logging_module, memo_free, warnings_module
@@ -76,6 +79,7 @@ class Loader:
     """Whether all its files are loaded: what is loaded later is looked at by nobody."""
 
     def __post_init__(self) -> None:
+        self._bits: Any = None
         self.writing = writing = Writing()
         catching = Catching(writing.modules, (Quiet,))
         self.builtins = substituted(self.imported, writing) | {
@@ -138,9 +142,17 @@ class Loader:
             "numba": numba,
             "functools": functions,
             "warnings": warnings_module(),
+            "fractions": fractions_module(),
+            "dpaudit.noise": noise_module(self.integer_bits),
             "logging": logging_module(),
         }
         self._scipy()
+
+    def integer_bits(self) -> Any:
+        """Return the bits of `dpaudit.noise` in a guarded run."""
+        if self._bits is None:
+            self._bits = integer_bits(self.generator.seed)  # type: ignore[union-attr]
+        return self._bits
 
     def _scipy(self) -> None:
         stats, scipy = StandIn("scipy.stats"), StandIn("scipy")
@@ -213,6 +225,8 @@ class Loader:
         return module
 
     def _module(self, name: str) -> ModuleType:
+        if name == noise.__name__ and self._shadowed(name):
+            raise current().escape("a dpaudit of its own beside the code", "give it another name")
         if name in self.modules:
             return self.modules[name]
         if name in REAL:
@@ -222,6 +236,16 @@ class Loader:
             found = PoisonModule(name)
             self.modules[name] = found
         return found
+
+    def _shadowed(self, name: str) -> bool:
+        """Tell whether a file beside the target takes the place of a module of dpaudit."""
+        top = Path(str(noise.__file__)).resolve().parent
+        for base in (self.folder, self.root):
+            if base is not None and (base / "dpaudit").resolve() != top:
+                beside = base / "dpaudit", base / "dpaudit.py"
+                if any(place.exists() for place in beside):
+                    return True
+        return False
 
     def _real(self, name: str) -> ModuleType:
         """Return a module of Python with the names that judged code may use."""

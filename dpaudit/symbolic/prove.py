@@ -19,13 +19,14 @@ from typing import Any
 from dpaudit.errors import DpauditError
 from dpaudit.judging import place_of
 from dpaudit.symbolic.certificate import Recorder
+from dpaudit.symbolic.exact_noise import LATTICE
 from dpaudit.symbolic.guard import Misread, Unreached, side_by_side
 from dpaudit.symbolic.ledger import Failure
 from dpaudit.symbolic.run import UNIT, WHOLE, Escape, Exact
 from dpaudit.symbolic.subject import Target, subject_of
 from dpaudit.symbolic.walk import Outcome, Walk
 from dpaudit.target import said
-from dpaudit.verdict import ANY_REWARDS, Finding, Status
+from dpaudit.verdict import ANY_REWARDS, Finding, Program, Status
 
 NUMBERS = "in real arithmetic, for rewards in [0, 1]"
 WIDE = -(10**9), 10**9  # where the rewards of the question lie
@@ -114,12 +115,25 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
         horizon=found.horizon,
         streams=ANY_REWARDS if clipped >= found.horizon else "all streams of rewards in [0, 1]",
         seconds=time.monotonic() - start,
+        program=_program(found, epsilon),
     )
     document = None
     if recorder is not None:
         claim = {"arms": arms, "epsilon": str(Fraction(epsilon)), "sha256": digest(path)}
         document = recorder.document(target.text, claim, found)
     return Proved(finding, certificate=document)
+
+
+def _program(found: Outcome, epsilon: float) -> Program | None:
+    """Return what is proved of the code with its rounding: all, where its noise is on a lattice.
+
+    Then every reward becomes public through integers alone, and doubles meet what is public.
+    """
+    if LATTICE not in found.kinds or found.kinds - {LATTICE, "choice"}:
+        return None
+    bits = "the operating system's bits are independent and unbiased"
+    name = "this code, whose noise is dpaudit.noise's, drawn and added in integers"
+    return Program(name, _upper(found.charge, epsilon), 0.0, bits)
 
 
 def clipping(target: Target, found: Outcome, start: float) -> int:

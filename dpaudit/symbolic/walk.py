@@ -71,6 +71,8 @@ class Outcome:
     failure: Failure | None = None
     path: tuple[int, ...] = ()
     releases: dict[Place, str] = field(default_factory=dict)
+    kinds: set[str] = field(default_factory=set)
+    """The laws of all that was drawn."""
     late: bool = False
     whole: bool = False
     """Whether the code is a function of the whole stream, followed path by path."""
@@ -200,6 +202,7 @@ class Walk:
             raise run.escaped
         for law in run.laws.values():
             self.found.releases.setdefault(law.place, law.kind)
+            self.found.kinds.add(law.kind)
         return Leaf(run, body, tuple(arms))
 
     def _built(self) -> Any:

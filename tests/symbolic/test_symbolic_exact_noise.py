@@ -1,0 +1,186 @@
+"""Code that draws with `dpaudit.noise`: proved with its rounding, and what is naive is not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from fractions import Fraction
+
+import pytest
+
+from dpaudit import noise
+from dpaudit.errors import InvalidArgument
+from dpaudit.sample.guard import lent_randomness
+from dpaudit.symbolic.prove import prove
+from dpaudit.symbolic.subject import Target
+from dpaudit.verdict import Status
+
+HEAD = """
+import math
+import random
+import secrets
+from fractions import Fraction
+from dpaudit.noise import gaussian, laplace, noisy_sum, on_grid
+
+
+class Policy:
+    def __init__(self, arms, epsilon=1.0):
+        self.arms, self.scale = arms, Fraction(16) / Fraction(epsilon)
+        self.pulls, self.index = [0] * arms, [0.0] * arms
+        self.rewards, self.left, self.arm, self.total = [], 0, 0, 0
+
+    def select(self):
+        if self.left == 0:
+            self.arm = self.pulls.index(0) if 0 in self.pulls else self.best()
+            self.left = max(1, self.pulls[self.arm])
+        return self.arm
+
+    def best(self):
+        found = 0
+        for arm in range(1, self.arms):
+            if self.index[arm] > self.index[found]:
+                found = arm
+        return found
+
+    def update(self, arm, reward):
+        self.rewards.append(reward)
+        self.left -= 1
+        if self.left == 0:
+            n = len(self.rewards)
+            self.pulls[arm] += n
+            {release}
+            self.index[arm] = mean + math.sqrt(2 / n)
+            self.rewards = []
+"""
+RIGHT = "mean = noisy_sum(self.rewards, 16, self.scale) / (16 * n)"
+
+
+def proved(tmp_path, release, head=HEAD, epsilon=1.0):
+    file = tmp_path / "mine.py"
+    file.write_text(head.replace("{release}", release))
+    return prove(Target(f"{file}:Policy", 2, 12, epsilon), 60.0).finding
+
+
+def test_exact_noise_is_proved_with_its_rounding(tmp_path):
+    finding = proved(tmp_path, RIGHT)
+    assert finding.status is Status.PROVED, finding.reason
+    assert finding.epsilon_upper == 1
+    assert finding.program is not None
+    assert (finding.program.epsilon, finding.program.delta) == (1, 0)
+    assert "unbiased" in finding.program.assumes
+
+
+def test_a_public_coin_beside_it_changes_nothing(tmp_path):
+    head = HEAD.replace("found = 0\n", "found = random.randrange(self.arms)\n")
+    finding = proved(tmp_path, RIGHT, head)
+    assert finding.status is Status.PROVED and finding.program is not None
+
+
+def test_the_scale_is_what_is_charged(tmp_path):
+    half = RIGHT.replace("self.scale", "self.scale / 2")
+    assert proved(tmp_path, half).status is Status.SILENT
+    finding = proved(tmp_path, half, epsilon=2.0)
+    assert finding.status is Status.SILENT  # for epsilon = 2 its scale is halved again
+    assert proved(tmp_path, RIGHT.replace("self.scale", "3 * self.scale")).epsilon_upper < 0.334
+
+
+NAIVE = {
+    "after the division": "mean = sum(self.rewards) / n + laplace(self.scale) / (16 * n)",
+    "integers, after the division": "mean = (sum(self.rewards) / n) + laplace(1)",
+    "a double before the sum": "mean = (sum(self.rewards) + float(laplace(self.scale)) / 16) / n",
+    "as a double": "mean = (sum(self.rewards) + laplace(self.scale) * 0.0625) / n",
+    "biased bits": (
+        "mean = noisy_sum(self.rewards, 16, self.scale, lambda k: secrets.randbits(16) % 2**k)"
+        " / (16 * n)"
+    ),
+    "bits of a seed": (
+        "mean = noisy_sum(self.rewards, 16, self.scale, random.Random(3).getrandbits) / (16 * n)"
+    ),
+    "a modulo by hand": (
+        "u = secrets.randbits(8) % 48; mean = (sum(self.rewards) + u - 24) / (16 * n)"
+    ),
+    "rounded by hand": (
+        "mean = (sum(on_grid(r, 16) for r in self.rewards) + laplace(self.scale)) / (16 * n)"
+    ),
+    "a sum of sums": "mean = noisy_sum([sum(self.rewards)], 16, self.scale) / (16 * n)",
+    "a mean": "mean = noisy_sum([sum(self.rewards) / n], 16, self.scale) / 16",
+    "released twice": (
+        "mean = noisy_sum(self.rewards, 16, self.scale) / (32 * n)"
+        " + noisy_sum(self.rewards, 16, self.scale) / (32 * n)"
+    ),
+    "the same reward twice": (
+        "mean = noisy_sum(self.rewards + self.rewards, 16, self.scale) / (32 * n)"
+    ),
+    "a finer grid": "mean = noisy_sum(self.rewards, 32, self.scale) / (32 * n)",
+    "a scale of the rewards": (
+        "mean = noisy_sum(self.rewards, 16, self.scale * (1 + self.rewards[0])) / (16 * n)"
+    ),
+    "Gaussian": "mean = (sum(self.rewards) + gaussian(9)) / n",
+    "noise that is not added": (
+        "noisy_sum(self.rewards, 16, self.scale); mean = sum(self.rewards) / n"
+    ),
+    "beside the rewards": (
+        "mean = noisy_sum(self.rewards, 16, self.scale) / (16 * n) + 0.001 * self.rewards[0]"
+    ),
+    "a scale in doubles": "mean = noisy_sum(self.rewards, 16, 16.0) / (16 * n)",
+    "a Fraction of a reward": (
+        "mean = noisy_sum([Fraction(r) for r in self.rewards], 16, self.scale) / (16 * n)"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAIVE)
+def test_what_is_naive_is_not_proved(tmp_path, name):
+    finding = proved(tmp_path, NAIVE[name])
+    assert finding.status is Status.SILENT, finding.reason
+    assert finding.program is None
+
+
+def test_other_noise_beside_it_is_not_said_to_be_covered(tmp_path):
+    head = HEAD.replace("import random\n", "import random\nimport numpy as np\n")
+    mixed = (
+        "mean = noisy_sum(self.rewards[:1], 16, self.scale) / 16"
+        " + (sum(self.rewards[1:]) + np.random.default_rng().laplace(0, 1)) / n"
+    )
+    finding = proved(tmp_path, mixed, head)
+    assert finding.status is Status.PROVED, finding.reason
+    assert finding.program is None
+
+
+def test_a_module_beside_the_code_is_not_taken_for_ours(tmp_path):
+    (tmp_path / "dpaudit").mkdir()
+    (tmp_path / "dpaudit" / "noise.py").write_text("def noisy_sum(*given): return sum(given[0])\n")
+    finding = proved(tmp_path, RIGHT)
+    assert finding.status is Status.SILENT
+
+
+def test_rewards_are_rounded_one_by_one_and_stay_on_the_grid():
+    assert [noise.on_grid(r, 4) for r in (0, 0.1, 0.5, 0.9, 1, 2.0, -1, float("nan"))] == [
+        0,
+        0,
+        2,
+        4,
+        4,
+        4,
+        0,
+        0,
+    ]
+    for grid in (0, 2.0, True, "4"):
+        with pytest.raises(InvalidArgument, match="grid"):
+            noise.on_grid(0.5, grid)
+    with lent_randomness(5):
+        first = [noise.noisy_sum([0.5, 1.0], 8, Fraction(8)) for _ in range(5)]
+    with lent_randomness(5):
+        again = [noise.noisy_sum([0.5, 1.0], 8, Fraction(8)) for _ in range(5)]
+    assert first == again and len(set(first)) > 1
+
+
+def test_the_system_is_back_after_a_run():
+    """Production draws from the operating system: a run that is lent bits gives them back."""
+    before = noise.system
+    with lent_randomness(1):
+        assert noise.system is not before
+    assert noise.system is before
+    code = "from dpaudit.noise import laplace; print([laplace(1000) for _ in range(4)])"
+    runs = {subprocess.run([sys.executable, "-c", code], capture_output=True).stdout for _ in "ab"}
+    assert len(runs) == 2  # alike with probability below 1e-12
