@@ -1,9 +1,9 @@
 """Make a page from a verdict: self-contained, readable without scripts, in light and in dark.
 
 TARGET is judged as `check` judges it; RUN.json is what `check --details --json RUN.json` wrote
-(without --details the page has fewer figures). `--all` judges every algorithm and every known-wrong variant and writes an index with a
-page for each, and the proof ledger with the errata. Finished pages stay after Ctrl-C; `--keep`
-goes on from there.
+(without --details the page has fewer figures). `--all` judges every algorithm and every known-wrong
+variant and writes an index with a page for each, and the proof ledger with the errata. Finished
+pages stay after Ctrl-C; `--keep` goes on from there.
 
 examples:
   dpaudit report mine.py:Mine -o mine.html

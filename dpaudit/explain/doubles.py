@@ -167,7 +167,7 @@ def lines(found: Broken, name: str, width: int) -> Iterator[tuple[str, str]]:
         f"{found.replayed_neighbour[-1]} is played last. The decision is monotone in both draws, "
         "so no draws lead there: probability exactly 0, and not on the stream.",
         f"By how little: {found.pairs} of 2^106 pairs of these draws do, so the actions have "
-        f"probability at most {found.pairs * 2.0**-106:.2g}. Within {LONGEST:,} rounds: "
+        f"probability at most {found.pairs * 2.0**-106:.2g}. "
         f"{in_doubles(found.program)} With --noise lattice it is as private as the proof says.",
     )
     yield f"{name}: pure epsilon fails in doubles, whatever the epsilon.", "bold"

@@ -86,7 +86,8 @@ def real_program(algorithm: Algorithm, horizon: int, charge: Charge) -> tuple[Pr
         return None, f"nothing is proved of the program, because {reason}; {REMEDY}."
     delta = float(boundaries * TAU) * (1 + math.exp(min(float(shift), 700.0)))
     delta = math.nextafter(delta * (1 + 1e-12), math.inf)  # a few roundings, each below 1e-15
-    return Program(f"{RUNNER}, with numpy's generator", rounded_up(shift), delta, UNIFORMS), ""
+    name = f"{RUNNER} with numpy's generator, within {horizon:,} rounds"
+    return Program(name, rounded_up(shift), delta, UNIFORMS), ""
 
 
 def shift_of(request: Disclosure, count: int) -> Fraction:
