@@ -24,7 +24,7 @@ from dpaudit.deadline import Expired
 from dpaudit.errors import BadDeclaration, InvalidArgument, Unsupported
 from dpaudit.exact import WorstLoss, recompute, shrink, worst_loss
 from dpaudit.exact.hunt import hunt
-from dpaudit.exact.paths import all_paths
+from dpaudit.exact.paths import Decided, all_paths
 from dpaudit.exact.search import Streams
 from dpaudit.structure.ledger import rounded_up, show
 from dpaudit.verdict import Enclosure, Finding, Status, Witness
@@ -33,7 +33,7 @@ Build = Callable[[int], Algorithm]
 QUICK = 8
 HUNT_SHARE = 0.25
 COUNTED = 1000  # paths of a horizon that is leapt to
-MARGIN = 3.0  # how much longer than expected they may take
+MARGIN = 1.2  # how much longer than a shorter horizon's decisions they may take
 SHRUNK = 64  # rounds; shrinking tries every shorter run, so a longer one takes minutes
 
 
@@ -47,6 +47,10 @@ class Interrupted(KeyboardInterrupt):
 
 class Stopped(Exception):
     """A search goes no further; the message says why."""
+
+
+class Refused(Stopped):
+    """A horizon that the engine does not answer."""
 
 
 def sizes(arms: int, limit: int) -> Iterator[int]:
@@ -129,12 +133,20 @@ class Search:
     def run(self, deadline: float) -> None:
         """Judge horizon after horizon until one violates epsilon or something ends the search."""
         start = time.monotonic()
-        horizon, leapt = 0, False  # never two in a row: a longer run may fit no theorem
+        horizon, place, leaps = 0, 0, True
         try:
-            for place, horizon in enumerate(self.horizons):
-                leapt = not leapt and self._leaps(place, deadline)
-                for streams in () if leapt else self._kinds(horizon):
-                    self._try(horizon, streams, deadline)
+            while place < len(self.horizons):
+                furthest = self._furthest(place, deadline) if leaps else place
+                horizon = self.horizons[furthest]
+                try:
+                    for streams in self._kinds(horizon):
+                        self._try(horizon, streams, deadline)
+                except Refused:
+                    if furthest == place:
+                        raise
+                    leaps = False  # a longer run may fit no theorem
+                else:
+                    place = furthest + 1
         except Stopped as stop:
             self.stopped = str(stop)
         except KeyboardInterrupt:
@@ -151,18 +163,23 @@ class Search:
             return ("real",)
         return ("binary", "real") if horizon <= QUICK or len(self.horizons) == 1 else ("real",)
 
-    def _leaps(self, place: int, deadline: float) -> bool:
-        """Tell whether the next horizon, which contains this one, fits well into the time left."""
+    def _furthest(self, place: int, deadline: float) -> int:
+        """Return the last of the next horizons that fits well into the time left.
+
+        It contains those before it: the loss of one instance does not fall with the horizon.
+        """
         best = self.best
-        if best is None or upper_bound(best) == math.inf or place + 1 == len(self.horizons):
-            return False
-        horizon = self.horizons[place + 1]
-        algorithm = self.build(horizon)
-        if algorithm is not self.claimed or not best.paths:
-            return False
-        paths = sum(1 for _ in islice(all_paths(algorithm, horizon), COUNTED))
-        wanted = MARGIN * paths * best.seconds / best.paths
-        return paths < COUNTED and wanted <= deadline - time.monotonic()
+        if best is None or upper_bound(best) == math.inf or not best.paths:
+            return place
+        each = MARGIN * best.seconds / max(_decisions(self.claimed, best.horizon), 1)
+        for further in range(place + 1, len(self.horizons)):
+            horizon = self.horizons[further]
+            if self.build(horizon) is not self.claimed:
+                break
+            if not _decisions(self.claimed, horizon) * each <= deadline - time.monotonic():
+                break
+            place = further
+        return place
 
     def _try(self, horizon: int, streams: Streams, deadline: float) -> None:
         left = deadline - time.monotonic()
@@ -174,7 +191,7 @@ class Search:
                 algorithm, horizon, streams=streams, budget=max(left, 0.0), epsilon=self.epsilon
             )
         except (InvalidArgument, Unsupported) as error:
-            raise Stopped(str(error)) from None
+            raise Refused(str(error)) from None
         except BadDeclaration:
             raise
         except Exception as error:
@@ -249,6 +266,13 @@ class Search:
         if upper < math.inf and exact(upper) <= exact(self.epsilon):
             return replace(plain, status=Status.HOLDS)
         return plain
+
+
+def _decisions(algorithm: Algorithm, horizon: int) -> float:
+    """Return how many decisions the paths of a horizon have, infinite where they are many."""
+    listed = list(islice(all_paths(algorithm, horizon), COUNTED))
+    made = sum(isinstance(event, Decided) for path in listed for event in path.events)
+    return made if len(listed) < COUNTED else math.inf
 
 
 def violates(found: WorstLoss, epsilon: float) -> bool:

@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 
 from dpaudit.core.algorithms import load
+from dpaudit.errors import Unsupported
 from dpaudit.exact import horizons, worst_loss
 from dpaudit.exact.horizons import judge, sizes
 from dpaudit.judging import Claim, Report
@@ -46,12 +47,19 @@ def no_hunt(monkeypatch):
     monkeypatch.setattr(horizons, "MARGIN", math.inf)  # every horizon is judged
 
 
-def test_a_horizon_is_left_out_where_the_next_one_is_quick(monkeypatch):
+def test_horizons_are_left_out_where_a_longer_one_is_quick(monkeypatch):
     monkeypatch.setattr(horizons, "MARGIN", 3.0)
     asked = answering(monkeypatch, dict.fromkeys([3, 4, 5, 6, 7], (0.1, 0.2)))
     finding = only([3, 4, 5, 6, 7])
-    assert asked == [(3, "binary"), (3, "real"), (5, "real"), (7, "real")]
+    assert asked == [(3, "binary"), (3, "real"), (7, "real")]
     assert (finding.status, finding.horizon) == (Status.HOLDS, 7)
+    # a longer run that fits no theorem does not keep the shorter ones from being judged
+    answers = dict.fromkeys([3, 4, 5, 6], (0.1, 0.2)) | {7: Unsupported("no theorem")}
+    asked = answering(monkeypatch, answers)
+    finding = only([3, 4, 5, 6, 7])
+    assert [horizon for horizon, _ in asked] == [3, 3, 7, 4, 5, 6, 7]
+    assert (finding.status, finding.horizon) == (Status.HOLDS, 6)
+    assert "no theorem" in finding.reason
     asked = answering(monkeypatch, dict.fromkeys([3, 4, 5], ((0.1, 0.2), {"certified": False})))
     only([3, 4, 5])
     assert (4, "real") in asked
