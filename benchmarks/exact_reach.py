@@ -1,0 +1,106 @@
+"""How far the exact engine reaches, beside an older one: CPU seconds, widths, and their ratios.
+
+    python benchmarks/exact_reach.py --other OLD/bin/python        # all lines, in turn
+    python benchmarks/exact_reach.py worst-32 likelihoods          # some of them, this engine alone
+
+Every line is a process of its own in either environment, so imports count, and so does memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def worst(name: str, horizon: int, arms: int = 2) -> dict[str, Any]:
+    """Enclose the largest loss on all streams, without the charges."""
+    from dpaudit.core.algorithms import load
+    from dpaudit.exact import worst_loss
+
+    found = worst_loss(load(name, arms=arms), horizon, epsilon=100.0)
+    width = found.loss.upper - found.loss.lower
+    return {"certified": found.loss.certified, "width": width, "paths": found.paths}
+
+
+def likelihoods(name: str, horizon: int) -> dict[str, Any]:
+    """Enclose the likelihood of every action sequence on one stream."""
+    from dpaudit.core.algorithms import load
+    from dpaudit.exact import likelihood
+    from dpaudit.exact.paths import all_paths
+
+    algorithm = load(name, arms=2)
+    stream = [float(t % 3 == 0) for t in range(horizon)]
+    every = {tuple(int(a) for a in path.actions) for path in all_paths(algorithm, horizon)}
+    found = [likelihood(algorithm, actions, stream) for actions in sorted(every)]
+    wide = [p.log_upper - p.log_lower for p in found if p.certified]
+    certified = all(p.certified for p in found)
+    return {"certified": certified, "width": max(wide, default=None), "paths": len(found)}
+
+
+def check() -> dict[str, Any]:
+    """Run the whole command with its default budget."""
+    words = [sys.executable, "-m", "dpaudit", "check", "adap_klucb", "--json", "/dev/stdout"]
+    said = subprocess.run([*words, "--quiet"], capture_output=True, text=True, check=False).stdout
+    data = json.loads(said[said.index("{") :])
+    exact = next(f for f in data["findings"] if f["check"] == "exact")
+    return {"certified": exact["certified"], "width": None, "horizon": exact["horizon"]}
+
+
+LINES: dict[str, Callable[[], dict[str, Any]]] = {
+    "worst-16": lambda: worst("adap_klucb", 16),
+    "worst-32": lambda: worst("adap_klucb", 32),
+    "worst-imed-16": lambda: worst("adap_imed", 16),
+    "worst-ucb-32": lambda: worst("adap_ucb", 32),
+    "worst-three-arms-5": lambda: worst("adap_klucb", 5, arms=3),
+    "worst-se-3500": lambda: worst("dp_se", 3500),
+    "likelihoods-dp_klucb-8": lambda: likelihoods("dp_klucb", 8),
+    "likelihoods-dp_imed-8": lambda: likelihoods("dp_imed", 8),
+    "likelihoods-dp_ucb-6": lambda: likelihoods("dp_ucb", 6),
+    "check": check,
+}
+
+CHILD = """
+import json, resource, runpy, sys
+found = runpy.run_path({path!r})["LINES"][{line!r}]()
+used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+found["seconds"] = sum(u.ru_utime + u.ru_stime for u in used)
+found["megabytes"] = max(u.ru_maxrss for u in used) / 1024
+print("\\n" + json.dumps(found))
+"""
+
+
+def measured(python: str, line: str) -> dict[str, Any]:
+    """Run one line in an environment."""
+    code = CHILD.format(path=str(Path(__file__).resolve()), line=line)
+    given: dict[str, Any] = {"capture_output": True, "text": True, "check": False}
+    ran = subprocess.run([python, "-c", code], cwd=tempfile.gettempdir(), **given)
+    if ran.returncode:
+        return {"failed": ran.stderr.strip().splitlines()[-1:]}
+    found: dict[str, Any] = json.loads(ran.stdout.strip().splitlines()[-1])
+    return found
+
+
+def main() -> None:
+    """Print a table, one line after the other."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("lines", nargs="*", default=[], metavar="LINE", help=", ".join(LINES))
+    parser.add_argument("--other", help="the interpreter of an environment with an older engine")
+    asked = parser.parse_args()
+    for line in asked.lines or LINES:
+        new = measured(sys.executable, line)
+        print(f"{line:<24} new {new}", flush=True)
+        if asked.other:
+            old = measured(asked.other, line)
+            print(f"{'':<24} old {old}")
+            if "seconds" in old and "seconds" in new:
+                print(f"{'':<24} new / old {new['seconds'] / old['seconds']:.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
