@@ -18,6 +18,7 @@ from typing import Any
 
 from dpaudit.errors import DpauditError
 from dpaudit.judging import place_of
+from dpaudit.symbolic.alike import Unlike
 from dpaudit.symbolic.certificate import Recorder
 from dpaudit.symbolic.exact_noise import LATTICE
 from dpaudit.symbolic.guard import Misread, Unreached, side_by_side
@@ -30,6 +31,7 @@ from dpaudit.verdict import ANY_REWARDS, Finding, Program, Status
 
 NUMBERS = "in real arithmetic, for rewards in [0, 1]"
 WIDE = -(10**9), 10**9  # where the rewards of the question lie
+WALKED = 0.8  # of the budget; the rest is for what is done side by side
 ROUNDING = Fraction(1, 10**13)  # of public numbers: some operations on doubles
 PATIENCE = 5.0  # seconds for the question, at most
 
@@ -71,7 +73,7 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
         return silent(f"{target.text} is not file.py:object, so its code was not read.")
     path = target.path
     try:
-        found = walked(target, start + budget, recorder)
+        found = walked(target, start + WALKED * budget, recorder)
         compared = 0
         if found.failure is None and found.horizon > 0:
             compared = side_by_side(target, found.reached, found.horizon)
@@ -80,6 +82,8 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
         return silent(f"Not followed: {stop}.", line=_line(stop.place.file, path, stop.place.line))
     except Misread as error:
         return silent(str(error))
+    except Unlike as error:
+        return silent(f"TARGET={target.text} was misread: {error}; please report it.")
     except Unreached as error:
         return silent(f"Not compared: {error}.")
     except DpauditError:

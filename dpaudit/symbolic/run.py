@@ -193,7 +193,7 @@ class Run:
                 f"more than {MOST_BRANCHES} branches on rewards or noise {self.between}",
                 WHOLE if self.whole else "a loop that ends when a noisy value says so has no bound",
             )
-        chosen = self.prefix[position] if position < len(self.prefix) else 0
+        chosen = self.prefix[position] % outcomes if position < len(self.prefix) else 0
         self.trace.append((chosen, outcomes))
         return chosen
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from dpaudit.symbolic.alike import Doubts
 from dpaudit.symbolic.arrays import array
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.drivers import STYLES, Driver, actions_of
@@ -108,6 +109,7 @@ class Walk:
     clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
+        self.doubts: Doubts | None = Doubts()
         self.most = self.epsilon * (1 + SLACK)
         self.layers: dict[int, dict[Any, State]] = {}
         self.times: list[int] = []
@@ -151,7 +153,7 @@ class Walk:
                 leaves += 1
                 if leaves > MOST_LEAVES:
                     raise _too_many(at, self.found.whole)
-                leaf = self._segment(state, at, prefix)
+                leaf = self.segment(state, at, prefix)
                 trace = leaf.run.trace
                 for position in range(len(prefix), len(trace)):
                     chosen = tuple(choice for choice, _ in trace[:position])
@@ -170,7 +172,8 @@ class Walk:
             return
         self._add(state, joined(waiting, self.subject.copier), at)
 
-    def _segment(self, state: State | None, at: int, prefix: tuple[int, ...]) -> Leaf:
+    def segment(self, state: State | None, at: int, prefix: tuple[int, ...]) -> Leaf:
+        """Run on from a state until a round branches, with some outcomes."""
         ledger = state.ledger if state else Ledger()
         run = Run(
             files=self.subject.files,
@@ -254,6 +257,8 @@ class Walk:
             self.heard(Move(parent, new, known, leaf.run, fixed, len(leaf.arms)))
         if known is new:
             return
+        if self.doubts is not None and not self.found.whole:
+            self.doubts.met(self, known, new)
         for mine, other in zip(known.order, new.order, strict=True):
             spent = new.ledger.spent.get(other, Fraction(0))
             if spent > known.ledger.spent.get(mine, Fraction(0)):
