@@ -7,7 +7,7 @@ next may hang on the last choice, on an earlier one or on none, so decisions may
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import astuple, dataclass
 from enum import Enum, IntFlag
 from fractions import Fraction
@@ -30,7 +30,11 @@ from dpaudit.core.algorithm import (
 )
 from dpaudit.core.noise import Gaussian, Laplace, Noise, NoNoise
 
-LAWS: dict[str, type[Noise]] = {"Laplace": Laplace, "Gaussian": Gaussian, "NoNoise": NoNoise}
+LAWS: dict[str, Callable[..., Noise]] = {
+    "Laplace": Laplace,
+    "Gaussian": lambda deviation: Gaussian(variance=deviation**2),
+    "NoNoise": NoNoise,
+}
 
 
 def noise_of(law: tuple[Any, ...]) -> Noise:
