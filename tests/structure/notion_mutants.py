@@ -1,4 +1,4 @@
-"""Algorithms that get a notion wrong: each is right but for one calibration, and none is private."""
+"""Algorithms that get a notion wrong: right but for one calibration, and not private."""
 
 from __future__ import annotations
 
