@@ -95,7 +95,7 @@ def check(
     stated = Stated(epsilon, rho, mu, delta, local, unit)
     options = Options(
         epsilon=epsilon,
-        stated=stated,
+        stated=stated if stated.texts.keys() - {"epsilon"} else None,
         given=parameters | ({} if arms is None else {"arms": arms}),
         horizon=whole("horizon", horizon),
         exact_horizon=whole("exact_horizon", exact_horizon),

@@ -37,7 +37,8 @@ class OneOf:
 
     def __str__(self) -> str:
         count = len(self.keys)
-        return f"{self.statistic} {'as found' if count == 1 else f'one of {count:,} found'}"
+        values = "a chosen value" if count == 1 else f"one of {count:,} chosen values"
+        return f"{self.statistic} take {values}"
 
 
 @dataclass(frozen=True)
