@@ -22,7 +22,7 @@ from dpaudit.core.algorithm import Algorithm, Choose, Keep
 from dpaudit.core.arithmetic import FLOAT, ball, exact
 from dpaudit.core.scores import RULES
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import algebra, noiseless, responses
+from dpaudit.exact import algebra, lattice_sums, noiseless, responses
 from dpaudit.exact.balls import certified
 from dpaudit.exact.balls.interval import above, below, enclose
 from dpaudit.exact.clock import ENDLESS, Clock
@@ -131,6 +131,11 @@ def _decided(path: Path, stream: NDArray[np.float64], engine: Engine, clock: Clo
             return Likelihood(-math.inf, -math.inf, True)
         log_chance = enclose(ball(chance).log())
         return Likelihood(log_chance.lower, min(log_chance.upper, 0.0), True)
+    if lattice_sums.applies(path):
+        part = lattice_sums.probability(path, lattice_sums.sums_of(path, stream))
+        low = below(arb(part.lower).log()) if part.lower else -math.inf
+        high = above(arb(part.upper).log()) if part.upper else -math.inf
+        return Likelihood(low, min(high, 0.0), part.certified)
     region = region_of(path)
     if not region.decisions:
         return Likelihood(0.0, 0.0, True)

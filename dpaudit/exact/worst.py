@@ -21,7 +21,7 @@ from typing import Any
 from dpaudit.core.algorithm import Algorithm, Keep
 from dpaudit.core.canonical import Distrust
 from dpaudit.errors import InvalidArgument, Unsupported, require_integer
-from dpaudit.exact import conditions, noiseless
+from dpaudit.exact import conditions, lattice_loss, noiseless
 from dpaudit.exact.balls.cells import Known, impossible
 from dpaudit.exact.balls.certified import Gridded, Precise, affine, several
 from dpaudit.exact.balls.differences import Differences
@@ -92,6 +92,8 @@ def worst_loss(
     asked = Asked(algorithm, horizon, streams, Clock.of(budget), floor or DEFAULT_FLOOR, epsilon)
     if responds(algorithm, horizon, asked.clock):
         return replace(largest_loss(asked), charge=asked.charge())
+    if algorithm.grid is not None:
+        return replace(lattice_loss.largest_loss(asked), charge=asked.charge())
     found = None
     if asked.many():
         found = climbed_loss(asked)
