@@ -17,7 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,7 +145,7 @@ def _decide(event: Decided, held: dict[Any, Held | None]) -> bool:
     won = request.arms.index(event.outcome)
     winner, loser = shown[won], shown[1 - won]
     # ties go to the first arm
-    side = "left" if won == 0 else "right"
+    side: Literal["left", "right"] = "left" if won == 0 else "right"
     first = np.searchsorted(scores[won], scores[1 - won], side=side)
     beaten = np.append(np.cumsum(winner.weights[::-1])[::-1], 0.0)
     held[names[won]] = None
