@@ -45,7 +45,10 @@ def require_known(request: Release | Accumulate | Choose | Keep) -> None:
         if type(rule) in RULES:
             _require_sane(rule, len(request.arms))
     else:
-        _require_numbers(_built(request.width, FLOAT), "a width", 1)
+        width = _built(request.width, FLOAT)
+        _require_numbers(width, "a width", 1)
+        if width < 0:
+            raise Unsupported(f"A width is {width}, which is not at least 0.")
 
 
 def rule_in(arithmetic: Arithmetic, request: Choose) -> Rule:
