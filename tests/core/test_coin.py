@@ -135,7 +135,8 @@ def test_a_certificate_names_the_coin_and_a_forged_one_is_rejected():
     kept: list[Any] = []
     prove(DPGreedy(arms=2), 40, heard=kept.append)
     evidence = kept[0].evidence()
-    whole = {"dpaudit": "certificate", "schema": 2, "arms": 2, "epsilon": "1", "charge": "1"}
+    whole = {"dpaudit": "certificate", "schema": 2, "target": "mine", "arms": 2}
+    whole |= {"epsilon": "1", "charge": "1"}
     whole |= evidence
     verify(whole)
     coin = next(state for state in evidence["states"] if state[0] == "toss")
