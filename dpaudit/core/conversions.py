@@ -24,9 +24,9 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
-Rate = Fraction | float  # a float only when it is infinite
+Rate: TypeAlias = "Fraction | float"  # a float only when it is infinite
 BITS = 128
 MOST_BITS = 8192
 RELATIVE = 2.0**-60

@@ -19,19 +19,20 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import isqrt
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit import noise
 from dpaudit.core.arithmetic import ball, exact
 from dpaudit.core.conversions import above
 from dpaudit.core.noise import Gaussian, Laplace, Noise, NoNoise
 from dpaudit.errors import InvalidArgument, Unsupported, is_positive_double
+from dpaudit.noise import gaussian, laplace
 
 if TYPE_CHECKING:
     from dpaudit.core.algorithm import Accumulate, Release
+    from dpaudit.noise import Bits
 
 Integers = NDArray[np.int64]
 R = TypeVar("R", "Release", "Accumulate")
@@ -40,10 +41,10 @@ LARGEST_SUM = 2**62  # int64 with a bit to spare
 LARGEST_LANE = 2**40  # a scale whose products with a lane's counters stay far inside int64
 
 
-def bits_of(rng: Any) -> noise.Bits:
+def bits_of(rng: Any) -> Bits:
     """Return the bits of a numpy generator, or of one of `random` such as `SystemRandom`."""
     if hasattr(rng, "getrandbits"):
-        bits: noise.Bits = rng.getrandbits
+        bits: Bits = rng.getrandbits
         return bits
     return lambda size: int.from_bytes(rng.bytes((size + 7) // 8), "little") >> (-size % 8)
 
@@ -111,7 +112,7 @@ class DiscreteLaplace(Lattice):
 
     def integer(self, rng: Any) -> int:
         """Draw one value, in steps."""
-        return noise.laplace(self.steps, bits_of(rng))
+        return laplace(self.steps, bits_of(rng))
 
     def integers(self, rng: np.random.Generator, size: int) -> Integers:
         """Draw many values, in steps."""
@@ -160,7 +161,7 @@ class DiscreteGaussian(Lattice):
 
     def integer(self, rng: Any) -> int:
         """Draw one value, in steps."""
-        return noise.gaussian(self.variance / self.step**2, bits_of(rng))
+        return gaussian(self.variance / self.step**2, bits_of(rng))
 
     def integers(self, rng: np.random.Generator, size: int) -> Integers:
         """Draw many values, in steps."""
@@ -304,7 +305,7 @@ def many_laplace(scale: Fraction, rng: np.random.Generator, size: int) -> Intege
     whole, part = scale.numerator, scale.denominator
     if max(whole, part) > LARGEST_LANE:
         bits = bits_of(rng)
-        return np.array([noise.laplace(scale, bits) for _ in range(size)], dtype=np.int64)
+        return np.array([laplace(scale, bits) for _ in range(size)], dtype=np.int64)
 
     def words(lanes: int) -> NDArray[np.uint64]:
         return rng.integers(0, 2**64, lanes, dtype=np.uint64)
@@ -312,7 +313,7 @@ def many_laplace(scale: Fraction, rng: np.random.Generator, size: int) -> Intege
     return laplace_lanes(whole, part, words, size)
 
 
-Words = Callable[[int], NDArray[np.uint64]]
+Words: TypeAlias = "Callable[[int], NDArray[np.uint64]]"
 
 
 def laplace_lanes(whole: int, part: int, words: Words, size: int) -> Integers:
