@@ -94,6 +94,8 @@ class Declared:
                 arm, outcomes = _whole(what[0], 0, self.arms), 1
                 changed = self._released(paid[arm], what[1:], pulls[arm])
                 paid = (*paid[:arm], changed, *paid[arm + 1 :])
+            elif name == "stop":
+                outcomes = 0 * _whole(what[0], 0, self.arms)
             elif name == "toss":
                 chances = list(map(_fraction, what[0]))
                 _require(min(chances) >= 0 and sum(chances) == 1, f"state {own}: no chances")

@@ -2,8 +2,9 @@
 
 The state is public, immutable and hashable. Private numbers live in registers that the algorithm
 names and never reads. `step(state)` says what it wants (`Play`, `Release`, `Accumulate`, `Respond`,
-`Choose`, `Keep`, `Toss`) and how the answer moves the state; an interpreter answers. The simulator,
-the stream runner, the ledger and the exact engine are interpreters of the same declaration.
+`Choose`, `Keep`, `Toss`, `Stop`) and how the answer moves the state; an interpreter answers. The
+simulator, the stream runner, the ledger and the exact engine are interpreters of the same
+declaration.
 
 The reward rows are counted per arm: `Rows(arm, 3, 5)` are the fourth and fifth rewards of an arm.
 Time runs with the rounds played. A run ends when the horizon is reached, in the middle of a `Play`
@@ -116,9 +117,22 @@ class Toss:
     chances: tuple[Fraction | int, ...]
 
 
+@dataclass(frozen=True)
+class Stop:
+    """End the run and recommend an arm; there is no answer, and nothing follows.
+
+    The recommendation, and when it came, are part of the output: an action sequence shows it as the
+    number `arms + arm` in every round that is left. A horizon that comes first cuts the run.
+    """
+
+    arm: int
+
+
 Disclosure = Release | Accumulate | Respond
 """What fills a register from rewards."""
-Request = Play | Disclosure | Choose | Keep | Toss
+Question = Choose | Keep | Toss | Stop
+"""What can come between two plays without a reward."""
+Request = Play | Disclosure | Question
 
 
 @dataclass(frozen=True)

@@ -26,12 +26,15 @@ from dpaudit.core.algorithm import (
     Algorithm,
     Choose,
     Disclosure,
+    Keep,
     Play,
+    Question,
     Register,
     Release,
     Rows,
     State,
     Step,
+    Stop,
     Toss,
 )
 from dpaudit.core.arithmetic import Arithmetic, exact
@@ -49,6 +52,13 @@ class Asking(NamedTuple):
     """The coin has left the decision to the rule."""
 
     pulls: tuple[int, ...]
+
+
+class Thinking(NamedTuple):
+    """Between the questions of `ask` before an episode: what has been answered so far."""
+
+    pulls: tuple[int, ...]
+    answers: tuple[Any, ...]
 
 
 class Playing(NamedTuple):
@@ -88,6 +98,13 @@ class Episodes(Algorithm):
         """Return the registers whose sum the rule sees for an arm."""
         return (arm,)
 
+    def ask(self, pulls: tuple[int, ...], answers: tuple[Any, ...]) -> Question | int | None:
+        """Return the next question before an episode, after some answers, or the arm to play.
+
+        None leaves it to `due`, `explored` and `rule`, of which it is the general form.
+        """
+        return None
+
     def due(self, pulls: tuple[int, ...]) -> int | None:
         """Return the arm that is played without a decision once all were pulled; None for none."""
         return None
@@ -111,6 +128,10 @@ class Episodes(Algorithm):
                 return Step(Play(arm, rounds), lambda rows: Releasing(after, rows))
             case Deciding(pulls) if 0 in pulls:
                 return self.step(Playing(pulls, pulls.index(0)))
+            case Deciding(pulls) if (asked := self.ask(pulls, ())) is not None:
+                return self._asked(pulls, (), asked)
+            case Thinking(pulls, answers):
+                return self._asked(pulls, answers, self.ask(pulls, answers))
             case Deciding(pulls) if (due := self.due(pulls)) is not None:
                 return self.step(Playing(pulls, due))
             case Deciding(pulls) if chances := self.explored(pulls):
@@ -123,6 +144,15 @@ class Episodes(Algorithm):
                 return Step(self.choice(pulls), lambda arm: Playing(pulls, arm))
         raise TypeError(f"not a state of {self.name}: {state!r}")
 
+    def _asked(
+        self, pulls: tuple[int, ...], answers: tuple[Any, ...], asked: Question | int | None
+    ) -> Step:
+        if type(asked) is int:
+            return self.step(Playing(pulls, asked))
+        if type(asked) not in (Choose, Keep, Toss, Stop):
+            raise TypeError(f"ask returned a {type(asked).__name__}, no question and no arm")
+        return Step(asked, lambda answer: Thinking(pulls, (*answers, answer)))  # type: ignore[arg-type]
+
     def choice(self, pulls: tuple[int, ...]) -> Choose:
         """Return the decision between all arms at these pull counts."""
         arms = tuple(range(self.arms))
@@ -133,7 +163,7 @@ class Episodes(Algorithm):
         return Choose(arms, tuple(self.registers(arm, pulls[arm]) for arm in arms), rule)
 
 
-FRAME = ("start", "step", "choice")
+FRAME = ("start", "step", "choice", "_asked")
 
 
 def framed(algorithm: Algorithm) -> TypeGuard[Episodes]:

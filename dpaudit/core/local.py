@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from dpaudit.core.algorithm import Accumulate, Respond, Rows
 from dpaudit.core.noise import Noise
+from dpaudit.core.notions import Kind
 from dpaudit.core.perstep import PerStep
 from dpaudit.core.response import Response
 
@@ -24,6 +25,7 @@ class Local(PerStep):
     epsilon: float = 1.0
 
     private: ClassVar[bool] = True
+    notion: ClassVar[Kind] = Kind.LOCAL
 
     @abstractmethod
     def law(self) -> Noise | Response:

@@ -79,7 +79,7 @@ def ladder(algorithm: Algorithm, horizon: int) -> Ladder | None:
     then the law on the line that training may think of). A declaration that breaks its contract has
     none: the reference interpreter names the breach.
     """
-    if not framed(algorithm):
+    if not framed(algorithm) or not unchanged(algorithm, Episodes, ("ask",)):
         return None
     try:
         return _climbed(algorithm, horizon)

@@ -26,6 +26,7 @@ from dpaudit.core.algorithm import (
     Request,
     Respond,
     Rows,
+    Stop,
     Toss,
 )
 from dpaudit.core.response import response_charge
@@ -179,6 +180,8 @@ def _requests(algorithm: Algorithm, turn: list[int]) -> Iterator[Request]:
                 answer = next((arm for arm in islice(wanted, len(turn)) if arm in arms), arms[0])
             case Keep(arms):
                 answer = arms
+            case Stop():
+                return
             case Toss() as coin:
                 *_, answer = outcomes(coin)
         place = place.after(answer)

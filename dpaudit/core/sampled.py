@@ -73,7 +73,9 @@ def run(
     rng: np.random.Generator,
 ) -> Outcome:
     """Simulate runs one after the other up to the last of `times`."""
-    gaps, pulls, curves, releases = environment.gaps, [], [], []
+    # a recommendation costs no regret
+    gaps = np.concatenate((environment.gaps, np.zeros(algorithm.arms)))
+    pulls, curves, releases = [], [], []
     for _ in range(runs):
         path = interpret(algorithm, int(times[-1]), SampledRewards(environment, rng), rng)
         arms, rounds = np.array(path.arms), np.array(path.rounds)

@@ -264,9 +264,27 @@ class GaussianDraw(Rule):
         return np.argmax(rng.normal(mean, np.broadcast_to(self.deviation, mean.shape)), axis=-1)
 
 
+@dataclass(frozen=True)
+class Challenger(Rule):
+    """Who is hardest to tell from a leader: arg max of (x - x of the leader) scale, but for it.
+
+    With scale = 1 / sqrt(1 / n + 1 / n of the leader) that is the smallest transportation cost
+    (x - x_leader)^2 / (2 (1 / n + 1 / n_leader)) of Gaussian means. The rule is joint.
+    """
+
+    leader: int
+    scale: Any = 1
+
+    def winner(self, x: Any, rng: np.random.Generator) -> Any:
+        """Return the position of the challenger; ties go to the earliest."""
+        lead = (x - x[..., self.leader, None]) * self.scale
+        lead = np.where(np.arange(x.shape[-1]) == self.leader, -np.inf, lead)
+        return np.argmax(lead, axis=-1)
+
+
 DRAWS = (BetaDraw, GaussianDraw)
-RULES = (Affine, KLBound, PrivateKLBound, Imed, *DRAWS)
-KNOWN_WINNERS = (Score.winner, Imed.winner, BetaDraw.winner, GaussianDraw.winner)
+RULES = (Affine, KLBound, PrivateKLBound, Imed, *DRAWS, Challenger)
+KNOWN_WINNERS = tuple(rule.winner for rule in (Score, Imed, *DRAWS, Challenger))
 
 
 def winner_is_known(rule: Rule) -> bool:

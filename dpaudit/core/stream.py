@@ -26,6 +26,7 @@ from dpaudit.core.algorithm import (
     Release,
     Respond,
     Rows,
+    Stop,
     Toss,
 )
 from dpaudit.core.lattice import Lattice, rounded, whole_sum
@@ -74,7 +75,10 @@ class StreamRewards:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """What a run made public: the arm of every play, its rounds, and the number of releases."""
+    """What a run made public: the arm of every play, its rounds, and the number of releases.
+
+    A run that stopped ends with the number of arms + the arm that it recommends.
+    """
 
     arms: tuple[int, ...]
     rounds: tuple[int, ...]
@@ -118,6 +122,10 @@ def interpret(algorithm: Algorithm, horizon: int, rewards: Rewards, rng: Any) ->
                 answer = decide(place, shown(place, registers), rng)
             case Toss() as coin:
                 answer = tossed(coin, rng)
+            case Stop(arm):
+                arms.append(algorithm.arms + arm)
+                rounds.append(horizon - place.time)
+                return Trajectory(tuple(arms), tuple(rounds), releases)
         place = place.after(answer)
 
 

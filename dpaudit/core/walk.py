@@ -11,7 +11,7 @@ the model checker. What breaks the contract is a `BadDeclaration` in one line:
   a `Noise`; a randomised response reads one row, and its chances are Fractions in [0, 1];
 - decisions are between different arms that exist, each with different registers of its own that
   were written before; a rule is a `Rule`, a width a number of at least 0;
-- a coin's chances are exact, not negative, and add up to 1;
+- a coin's chances are exact, not negative, and add up to 1; a recommended arm exists;
 - `MOST_IDLE` requests without a play are too many.
 """
 
@@ -38,6 +38,7 @@ from dpaudit.core.algorithm import (
     Rows,
     State,
     Step,
+    Stop,
     Toss,
 )
 from dpaudit.core.arithmetic import FLOAT
@@ -165,6 +166,8 @@ class Place:
             self._require_decision(request)  # type: ignore[arg-type]
         elif kind is Toss:
             self._require_coin(request)  # type: ignore[arg-type]
+        elif kind is Stop:
+            self._require_arm(request.arm, "recommends")  # type: ignore[union-attr]
         else:
             self.breach("step", f"asks for a {kind.__name__}, which is no request of dpaudit.core")
 

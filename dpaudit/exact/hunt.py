@@ -13,7 +13,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Toss
+from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Stop, Toss
 from dpaudit.core.walk import begin
 from dpaudit.errors import DpauditError
 from dpaudit.exact.clock import Clock
@@ -64,7 +64,7 @@ def against_the_odds(algorithm: Algorithm, level: int, limit: int) -> list[int] 
                 if not behind:
                     return [*actions, 0]
                 answer = behind[0]
-            case Keep() | Toss():
+            case Keep() | Toss() | Stop():
                 return None
         place = place.after(answer)
     return None

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Play, Release, Respond, Toss
+from dpaudit.core.algorithm import Accumulate, Algorithm, Play, Release, Respond, Stop, Toss
 from dpaudit.core.noise import NoNoise
 from dpaudit.core.walk import begin
 from dpaudit.errors import Unsupported
 from dpaudit.exact.balls.exact_order import winner
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.known import require_known
-from dpaudit.exact.paths import Decided, Event, Path, Played
+from dpaudit.exact.paths import Decided, Event, Path, Played, recommended
 from dpaudit.exact.region import Region
 
 
@@ -87,6 +87,9 @@ def follow(algorithm: Algorithm, stream: Sequence[Fraction], clock: Clock = ENDL
             kept = registers.get(request.register) if isinstance(request, Accumulate) else None
             registers[request.register] = (kept or Fraction(0)) + total / Fraction(request.divisor)
             events.append(request)
+        elif isinstance(request, Stop):
+            events.append(recommended(place, request, len(stream)))
+            return Path(tuple(events), len(stream))
         elif isinstance(request, Toss | Respond):
             raise Unsupported("A coin or a randomised response is no certain event.")
         else:

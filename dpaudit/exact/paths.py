@@ -28,6 +28,7 @@ from dpaudit.core.algorithm import (
     Keep,
     Play,
     Rows,
+    Stop,
     Toss,
 )
 from dpaudit.core.walk import Place, begin, outcomes
@@ -120,8 +121,9 @@ def paths_of(
     if sequence.ndim != 1 or len(sequence) < 1:
         raise InvalidArgument("actions", list(sequence.shape), "must be a row of arms.")
     found = list(_walk(algorithm, len(sequence), sequence, clock))
-    if not found and not (sequence.min() >= 0 and sequence.max() < algorithm.arms):
-        raise InvalidArgument("actions", "(values)", f"must lie in 0..{algorithm.arms - 1}.")
+    if not found and not (sequence.min() >= 0 and sequence.max() < 2 * algorithm.arms):
+        rule = f"must lie in 0..{algorithm.arms - 1} (and as far again for recommendations)."
+        raise InvalidArgument("actions", "(values)", rule)
     return found
 
 
@@ -171,6 +173,9 @@ def path_along(algorithm: Algorithm, horizon: int, decide: Callable[[Place], Any
                 return Path(tuple(events), horizon)
         elif isinstance(request, Disclosure):
             events.append(request)
+        elif isinstance(request, Stop):
+            events.append(recommended(place, request, horizon))
+            return Path(tuple(events), horizon)
         elif isinstance(request, Toss):
             raise Unsupported("One path does not tell what a public coin does.")
         else:
@@ -200,6 +205,11 @@ def _walk(
                     yield Path(_unlink(trail), horizon)
                     break
                 place = place.after(rows)
+            elif isinstance(request, Stop):
+                last = recommended(place, request, horizon)
+                if actions is None or not _differ(actions[place.time :], last.rows.arm):
+                    yield Path(_unlink((last, trail)), horizon)
+                break
             elif isinstance(request, Disclosure):
                 trail = (request, trail)
                 place = place.after()
@@ -208,6 +218,12 @@ def _walk(
                     event = _answered(request, outcome)
                     pending.append((place.after(outcome), (event, trail)))
                 break
+
+
+def recommended(place: Place, request: Stop, horizon: int) -> Played:
+    """Return what a recommendation shows as: a play of no arm there is, to the horizon."""
+    arm = place.algorithm.arms + request.arm
+    return Played(Rows(arm, 0, horizon - place.time), place.time)
 
 
 def _answered(request: Choose | Keep | Toss, outcome: Any) -> Event:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dpaudit.core.algorithm import Respond
 from dpaudit.core.noise import Laplace, NoNoise
 from dpaudit.core.notions import Notion
-from dpaudit.explain.record import Decided, Event, Played, Released, Spans, Tossed
+from dpaudit.explain.record import Decided, Event, Played, Released, Spans, Stopped, Tossed
 from dpaudit.structure.ledger import Charge, show
 
 MOST_BOXES = 24
@@ -99,6 +99,9 @@ def story(events: Sequence[Event], width: int) -> Iterator[str]:
             yield from _decision(event, width)
         elif isinstance(event, Played):
             yield from _wrapped(_play(event), width)
+        elif isinstance(event, Stopped):
+            yield ""
+            yield f"t = {event.time}: the run stops and recommends arm {event.arm}."
         elif isinstance(event, Tossed):
             yield ""
             yield from textwrap.wrap(_coin(event), width, subsequent_indent="  ")

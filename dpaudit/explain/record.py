@@ -24,6 +24,7 @@ from dpaudit.core.algorithm import (
     Release,
     Respond,
     Rows,
+    Stop,
     Toss,
 )
 from dpaudit.core.canonical import Distrust
@@ -102,7 +103,15 @@ class Tossed:
     side: int
 
 
-Event = Played | Released | Decided | Tossed
+@dataclass(frozen=True)
+class Stopped:
+    """The run ended before round `time` with a recommendation."""
+
+    time: int
+    arm: int
+
+
+Event = Played | Released | Decided | Tossed | Stopped
 
 
 @dataclass
@@ -141,6 +150,9 @@ class Recorder:
                     self.release(place, request)
                 case Choose() | Keep() as request:
                     answer = self.decide(place, request)
+                case Stop(arm):
+                    self.note(Stopped(place.time + 1, arm))
+                    return self.events
                 case Toss() as coin:
                     answer = tossed(coin, self.rng)
                     chances = tuple(map(Fraction, coin.chances))

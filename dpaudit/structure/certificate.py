@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpaudit.core.algorithm import Disclosure, Play, Respond, Rows, Toss
+from dpaudit.core.algorithm import Disclosure, Play, Respond, Rows, Stop, Toss
 from dpaudit.core.arithmetic import exact
 from dpaudit.core.episodes import Episodes
 from dpaudit.structure.chain import chain_of, requested
@@ -36,6 +36,8 @@ def _state(walk: Walk, node: Node, numbers: dict[Any, int], horizon: int) -> lis
         return ["play", time, request.arm, request.rounds, after]
     if isinstance(request, Disclosure):
         return ["release", time, request.rows.arm, *_release(request), after]
+    if isinstance(request, Stop):
+        return ["stop", time, request.arm, after]
     if isinstance(request, Toss):
         return ["toss", time, [str(exact(chance)) for chance in request.chances], after]
     return [type(request).__name__.lower(), time, list(request.arms), after]

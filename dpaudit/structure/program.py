@@ -77,7 +77,7 @@ def real_program(algorithm: Algorithm, horizon: int, charge: Charge) -> tuple[Pr
     try:
         if in_phases(algorithm):
             shift, boundaries = _of_phases(algorithm, horizon)
-        elif framed(algorithm):
+        elif framed(algorithm) and unchanged(algorithm, Episodes, ("ask",)):
             shift, boundaries = _of_episodes(algorithm, horizon)
         else:
             raise Uncovered("the theorem on doubles is for episodes and eliminations in the frame")

@@ -30,6 +30,7 @@ from dpaudit.core.algorithm import (
     Play,
     Release,
     Respond,
+    Stop,
     Toss,
 )
 from dpaudit.core.canonical import Distrust, canonical, parameters
@@ -128,6 +129,8 @@ class Walk:
             case Toss(chances):
                 # independent of the rewards, so it charges nothing, whatever side comes up
                 shown, answers = (Toss, canonical(chances)), outcomes(request)
+            case Stop(arm):
+                shown, answers = (Stop, arm), []  # a function of the answers before it
         after = []
         for number, answer in enumerate(answers):
             if number % 1024 == 1023 and time.monotonic() > self.deadline:

@@ -30,6 +30,7 @@ from dpaudit.target import resolve
 from dpaudit.trial import box_of, pairs_of
 
 FAMILIES = {"noise", "sensitivity", "forgetting", "control", "tree", "elimination", "float"}
+FAMILIES |= {"local"}
 PAGE = Path(__file__).parents[2] / "docs" / "mutants.md"
 
 

@@ -204,7 +204,7 @@ def test_a_response_to_several_rows_is_refused():
 
 def test_a_certificate_of_responses_is_checked_anew():
     kept: list[Any] = []
-    prove(LDPUCBB(arms=2), 30, heard=kept.append)
+    prove(LDPUCBB(arms=2), 30, 1.0, heard=kept.append)
     whole = {"dpaudit": "certificate", "schema": 2, "target": "ldp_ucb_b", "arms": 2}
     whole |= {"epsilon": "1", "charge": "1"}
     whole |= kept[0].evidence()

@@ -16,7 +16,7 @@ from dpaudit.core.algorithm import Rows
 from dpaudit.core.environments import Environment
 from dpaudit.core.episodes import Episodes
 from dpaudit.core.stream import StreamRewards, interpret
-from dpaudit.explain.record import Played, Recorder
+from dpaudit.explain.record import Played, Recorder, Stopped
 from dpaudit.sample.lockstep import run_many
 from dpaudit.sample.streams import Stream
 
@@ -139,7 +139,7 @@ def compare_runs(exam: Any, rounds: int = 4) -> None:
         "sampled", lambda: sampled.run(algorithm, Constant(means), times, 1, Tape(rows))
     )
     if plain is not None and drawn is not None:
-        counts = np.bincount(plain.actions, minlength=algorithm.arms)
+        counts = np.bincount(plain.actions, minlength=algorithm.arms)[: algorithm.arms]
         if counts.tolist() != drawn.pulls[0].tolist() or plain.releases != drawn.releases[0]:
             exam.disagree("sampled acts otherwise", f"{drawn.pulls[0]} instead of {counts}")
 
@@ -154,7 +154,9 @@ def recorded(algorithm: Any, stream: Any, row: Any) -> list[int]:
     """Return the actions of the recorder."""
     rewards = StreamRewards(stream, algorithm.arms)
     events = Recorder(algorithm, len(stream), rewards, Tape(row[None])).run()
-    return [e.arm for e in events if isinstance(e, Played) for _ in e.rounds]
+    found = [e.arm for e in events if isinstance(e, Played) for _ in e.rounds]
+    stops = [algorithm.arms + e.arm for e in events if isinstance(e, Stopped)]
+    return [*found, *stops * (len(stream) - len(found))]
 
 
 def many(algorithm: Any, stream: Any, rows: Any) -> list[list[int]] | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from declarations import Answer, Flip, Pick, Program, Pull, Script, Tell, Told, Trim
+from declarations import Answer, Flip, Halt, Pick, Program, Pull, Script, Tell, Told, Trim
 from framed import STYLES, Framed
 from hypothesis import strategies as st
 from scripted_rules import OWN, Index
@@ -91,6 +91,7 @@ FEATURES = (
     "names",
     "coins",
     "responses",
+    "stops",
 )
 
 
@@ -188,6 +189,8 @@ class Maker:
                 return [played, told, again, self.pick(), Pull(None)]
         if "coins" in self.wild and draw(st.booleans()):
             return [self.pick(), self.flip(), played, told]
+        if "stops" in self.wild and draw(st.booleans()):
+            return [self.pick(), Halt(self.arms + draw(st.integers(0, 3))), played, told]
         return [self.pick(), played, told]
 
     def flip(self) -> Flip:

@@ -26,6 +26,7 @@ from dpaudit.core.algorithm import (
     Respond,
     Rows,
     Step,
+    Stop,
     Toss,
 )
 from dpaudit.core.noise import Gaussian, Laplace, Noise, NoNoise
@@ -107,7 +108,14 @@ class Answer:
     zero: Fraction
 
 
-Instruction = Pull | Tell | Pick | Trim | Flip | Answer
+@dataclass(frozen=True)
+class Halt:
+    """Stop and recommend what was chosen last (or arm 0), once there are so many rounds."""
+
+    rounds: int
+
+
+Instruction = Pull | Tell | Pick | Trim | Flip | Answer | Halt
 
 
 @dataclass(frozen=True)
@@ -223,7 +231,11 @@ class Script(Algorithm):
         def then(**changes: Any) -> Hashable:
             return pack(after._replace(**changes), program.states)
 
+        if isinstance(whole[at], Halt) and sum(memory.pulls) < whole[at].rounds:
+            return self.step(pack(after, program.states))
         match whole[at]:
+            case Halt():
+                return Step(Stop(max(memory.chosen, 0)), lambda _: then())
             case Pull(arm, rounds):
                 arm = memory.chosen if arm is None else arm
                 pulls = list(memory.pulls)

@@ -23,6 +23,7 @@ from dpaudit.core.algorithm import (
     Release,
     Respond,
     Rows,
+    Stop,
     Toss,
 )
 from dpaudit.core.arithmetic import FLOAT
@@ -56,6 +57,10 @@ def frequencies(algorithm: Algorithm, stream: Any, runs: int, rng: Any) -> Count
                 if isinstance(request, Accumulate):
                     value = value + registers.get(request.register, 0.0)
                 registers = {**registers, request.register: value}
+            elif isinstance(request, Stop):
+                rest = (algorithm.arms + request.arm,) * (len(stream) - len(played))
+                found[(*played, *rest)] += size
+                return
             elif isinstance(request, Respond):
                 rows, one, zero = request.rows, float(request.one), float(request.zero)
                 (t,) = [t for t, arm in enumerate(played) if arm == rows.arm][

@@ -24,6 +24,7 @@ from dpaudit.core.algorithm import (
     Release,
     Respond,
     Rows,
+    Stop,
     Toss,
 )
 from dpaudit.core.arithmetic import FLOAT
@@ -62,6 +63,9 @@ def all_paths(algorithm: Algorithm, horizon: int) -> list[Path]:
                 if len(played) >= horizon:
                     return found.append(Path(played[:horizon], releases, decisions, chance))
                 answer = Rows(request.arm, first, first + request.rounds)
+            elif isinstance(request, Stop):
+                rest = (algorithm.arms + request.arm,) * (horizon - len(played))
+                return found.append(Path((*played, *rest), releases, decisions, chance))
             elif isinstance(request, Release | Accumulate | Respond):
                 rows, name = request.rows, request.register
                 steps = [t for t, arm in enumerate(played) if arm == rows.arm][: rows.stop]

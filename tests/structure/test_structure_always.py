@@ -59,13 +59,13 @@ def test_the_theorem_says_what_the_ledger_counts(name):
         counted = bound(algorithm, horizon).charge
         assert counted <= always
         assert counted == always or horizon < 40
-    assert prove(algorithm, 200).always
+    assert prove(algorithm, 200, 0.7).always
     assert not prove(algorithm, 200, 0.69).always
 
 
 def test_a_long_horizon_takes_no_longer_than_a_short_one():
     for arms in (2, 5):
-        found = prove(load("ldp_ucb_b", arms=arms), 10**7)
+        found = prove(load("ldp_ucb_b", arms=arms), 10**7, 1.0)
         assert found.status is Status.PROVED and found.always and found.horizon == 10**7
         assert "at any horizon" in found.reason
 
@@ -199,9 +199,9 @@ class Told(Local):
 
 
 def test_a_law_that_charges_too_much_is_not_proved():
-    assert prove(Told(arms=2, kind="right"), 10**6).always
+    assert prove(Told(arms=2, kind="right"), 10**6, 1.0).always
     for kind in ("none", "narrow"):
-        found = prove(Told(arms=2, kind=kind), 10**6)
+        found = prove(Told(arms=2, kind=kind), 10**6, 1.0)
         assert found.status is Status.SILENT and not found.always
 
 

@@ -16,13 +16,14 @@ from dpaudit.core.algorithms import find, load, names, parameters
 from dpaudit.core.arithmetic import exact
 from dpaudit.core.episodes import framed
 from dpaudit.core.noise import Laplace
+from dpaudit.core.notions import Kind
 from dpaudit.core.scores import Affine
 from dpaudit.exact.paths import all_paths
 from dpaudit.structure import bound
 from dpaudit.structure.chain import longest_chains
 from dpaudit.structure.tree import deepest_row, is_tree
 
-PRIVATE = [name for name in names() if find(name).private]
+PRIVATE = [n for n in names() if find(n).private and find(n).notion is Kind.PURE]
 
 
 def brute_force(algorithm: Algorithm, horizon: int) -> Fraction:

@@ -16,6 +16,7 @@ from dpaudit.core.algorithms import find, load, names, parameters
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.arithmetic import exact
 from dpaudit.core.noise import Laplace
+from dpaudit.core.notions import Kind
 from dpaudit.errors import InvalidArgument
 from dpaudit.structure import prove
 from dpaudit.structure.certificate import of_walk
@@ -24,7 +25,7 @@ from dpaudit.structure.ledger import Rows, add, rounded_up, total
 from dpaudit.structure.walk import Walk
 from dpaudit.verdict import Status
 
-PRIVATE = [name for name in names() if find(name).private]
+PRIVATE = [n for n in names() if find(n).private and find(n).notion is Kind.PURE]
 SIZE = 10**7
 
 
