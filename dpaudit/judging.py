@@ -19,7 +19,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from dpaudit.core import conversions
 from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.arithmetic import exact
+from dpaudit.core.conversions import double_above, root_above
 from dpaudit.core.notions import Kind, Notion, Stated
 from dpaudit.deadline import Expired, deadline
 from dpaudit.errors import (
@@ -146,6 +149,26 @@ class Report:
         horizon = self.claim.horizon
         usable = [f for f in self.findings if f.instance is None and f.horizon >= horizon]
         return min((f.epsilon_upper for f in usable), default=float("inf"))
+
+    @property
+    def implies(self) -> tuple[Bracket, ...]:
+        """What a proof of pure epsilon gives elsewhere, for any mechanism of that loss.
+
+        The releases themselves may give less: `--rho`, `--mu` and `--delta` add up their charges.
+        """
+        if self.verdict is not Status.PROVED or self.claim.notion is not None:
+            return ()
+        loss = exact(min(self.upper, self.claim.epsilon))
+        half = loss / 2
+        return (
+            Bracket("rho", upper=double_above(conversions.pure_to_zcdp(loss)), certified=True),
+            Bracket("mu", upper=root_above(conversions.pure_to_gdp(loss)), certified=True),
+            Bracket(
+                f"delta at epsilon = {float(half):g}",
+                upper=double_above(conversions.pure_to_delta(loss, half)),
+                certified=True,
+            ),
+        )
 
     @property
     def bracket(self) -> Bracket:
@@ -391,6 +414,7 @@ def as_json(report: Report) -> dict[str, Any]:
     }
     data |= {"failure": report.failure} if report.failure else {}
     data |= {"bracket": report.bracket} if report.claim.notion is not None else {}
+    data |= {"implies": report.implies} if report.implies else {}
     return data if report.details is None else data | {"details": report.details}
 
 

@@ -21,10 +21,13 @@ alpha / (alpha - 1): every order gives a valid bound, and a nearly best one is t
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeAlias
+
+from dpaudit.core.arithmetic import ball, exact
 
 Rate: TypeAlias = "Fraction | float"  # a float only when it is infinite
 BITS = 128
@@ -58,9 +61,23 @@ def above(formula: Callable[[], Any]) -> Rate:
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
-def _ball(value: Rate) -> Any:
-    from dpaudit.core.arithmetic import ball
+def double_above(value: Rate) -> float:
+    """Return a double, read as the decimal that it prints, that is at least a number."""
+    nearest = float(value) if value <= sys.float_info.max else math.inf
+    while nearest < math.inf and exact(nearest) < value:
+        nearest = math.nextafter(nearest, math.inf)
+    return nearest
 
+
+def root_above(square: Rate) -> float:
+    """Return a double, read as the decimal that it prints, that is at least a square root."""
+    root = math.sqrt(square) if square <= sys.float_info.max else math.inf
+    while root < math.inf and exact(root) ** 2 < square:
+        root = math.nextafter(root, math.inf)
+    return root
+
+
+def _ball(value: Rate) -> Any:
     return ball(value)
 
 

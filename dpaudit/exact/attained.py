@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, groupby, product
 
 import numpy as np
 from flint import arb, ctx
@@ -48,7 +48,8 @@ class Attained:
     value: Enclosure
 
     def __str__(self) -> str:
-        shown = " ".join(f"{reward:g}" for reward in self.stream)
+        runs = [(f"{value:g}", len(list(same))) for value, same in groupby(self.stream)]
+        shown = " ".join(f"{value} x{n}" if n > 8 else " ".join([value] * n) for value, n in runs)
         where = [
             i for i, (a, b) in enumerate(zip(self.stream, self.neighbour, strict=True)) if a != b
         ]

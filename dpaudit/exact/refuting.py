@@ -87,6 +87,8 @@ def _violates(found: Attained, notion: Notion) -> bool:
 
 def _told(pairs: Pairs, found: Attained, whole: bool) -> str:
     """Return which pair attains it, how it was found, and where extremal streams fall short."""
+    if not found.value.lower > 0:
+        return f"No pair of streams of {pairs.horizon} rounds that was looked at shows anything."
     kind = "certified" if found.value.certified else "floating point"
     looked = "all pairs" if whole else "some pairs"
     at = f" at epsilon = {pairs.notion.level:g}" if pairs.notion.kind is Kind.APPROXIMATE else ""

@@ -26,7 +26,7 @@ from dpaudit.core.arithmetic import exact
 from dpaudit.core.canonical import Distrust
 from dpaudit.core.conversions import Rate
 from dpaudit.core.notions import Kind, Notion, Tariff, rewards, tariff_of
-from dpaudit.structure.ledger import rounded_up, show
+from dpaudit.structure.ledger import show
 from dpaudit.structure.program import on_lattice
 from dpaudit.structure.prove import STREAMS, Bound, bound
 from dpaudit.verdict import Bracket, Finding, Status
@@ -136,12 +136,8 @@ def _claimed(notion: Notion) -> Fraction:
 
 def _level(notion: Notion, value: Rate) -> float:
     """Return a double that is at least the number that was bounded."""
-    if notion.kind is not Kind.GDP or value == math.inf:
-        return rounded_up(value)
-    root = math.sqrt(value)
-    while exact(root) ** 2 < value:
-        root = math.nextafter(root, math.inf)
-    return root
+    above = conversions.root_above if notion.kind is Kind.GDP else conversions.double_above
+    return above(value)
 
 
 def _reason(notion: Notion, way: Accounting, found: Bound, value: Rate, proved: bool) -> str:

@@ -133,7 +133,7 @@ def _bounded(
 
 def _together(row: Row, unit: int) -> Row:
     """Return what a person pays whose every reward may be charged as much as this row."""
-    return row if unit == 1 else Row(unit * row.charge, row.arm, row.number, unit)
+    return row if row.unit == unit else Row(unit * row.charge, row.arm, row.number, unit)
 
 
 def _phase_by_phase(algorithm: Phases, walk: Walk, deadline: float) -> Bound:

@@ -42,7 +42,7 @@ def is_tree(algorithm: Algorithm, horizon: int) -> TypeGuard[DPUCB]:
 
 
 def deepest_row(algorithm: DPUCB, horizon: int, tariff: Tariff = PURE) -> Row:
-    """Return the row that is charged most by the trees of all arms.
+    """Return the row that is charged most by the trees of all arms, or a person of many rows.
 
     Arm 0 may release at the most counts. The real method is asked at the first counts, around every
     power of two and at the last, for every arm, and must agree with the expression.
@@ -66,4 +66,25 @@ def deepest_row(algorithm: DPUCB, horizon: int, tariff: Tariff = PURE) -> Row:
     changes[1:] -= 1  # count n closes exactly one node, and that node ends at row n
     depth = np.cumsum(changes)
     row = int(np.argmax(depth))
+    if tariff.unit > 1:
+        return Row(most_nodes(horizon, algorithm.arms, tariff.unit) * charge, 0, row, tariff.unit)
     return Row(int(depth[row]) * charge, 0, row)
+
+
+def most_nodes(horizon: int, arms: int, unit: int) -> int:
+    """Return how many nodes `unit` rows of one run lie in at most, counted for each row.
+
+    After n pulls of an arm, with 2^m <= n < 2^(m + 1), its nodes have sizes up to 2^m; its first
+    row lies in m + 1 of them, and every other row, whose number has a bit, in m at most. Releases
+    come before the last round, so the arms' pulls add up to less than the horizon. Rows beyond one
+    an arm go to the arm that was pulled most.
+    """
+    best, rounds = 0, horizon - 1
+    for used in range(1, min(arms, unit, rounds) + 1):
+        for top in range((rounds - used + 1).bit_length()):
+            levels, left = [0] * (used - 1), rounds - 2**top - (used - 1)
+            while levels and (low := min(levels)) < top and 2**low <= left:
+                levels[levels.index(low)] += 1
+                left -= 2**low
+            best = max(best, used + sum(levels) + top + (unit - used) * top)
+    return best

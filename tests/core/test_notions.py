@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, optimize, stats
 
+import dpaudit.testing
 from dpaudit.core import conversions
 from dpaudit.core.noise import Gaussian, Laplace, NoNoise
 from dpaudit.core.notions import Kind, Notion, Stated, Tariff
@@ -169,3 +170,20 @@ def test_what_is_not_stated_is_the_algorithms_own():
     assert (
         str(Notion(Kind.APPROXIMATE, 1.0, 1e-5, 2)) == "(epsilon, delta) = (1, 1e-05) for 2 rewards"
     )
+
+
+def test_doubles_are_above_what_they_stand_for():
+    for value in (Fraction(1, 3), Fraction(2, 3), Fraction(1, 2**4096), Fraction(10**400)):
+        assert conversions.double_above(value) >= value
+        root = conversions.root_above(value)
+        assert root == math.inf or Fraction(repr(root)) ** 2 >= value
+
+
+def test_a_pure_proof_says_what_it_implies():
+    report = dpaudit.testing.assert_global_dp("adap_ucb", horizon=50, method="structure")
+    rho, mu, delta = report.implies
+    assert rho.upper == pytest.approx(math.tanh(0.5)) and rho.measure == "rho"
+    assert mu.upper == pytest.approx(2 * stats.norm.ppf(1 / (1 + math.exp(-1))))
+    assert delta.upper == pytest.approx((math.e - math.exp(0.5)) / (1 + math.e))
+    other = dpaudit.testing.assert_global_dp("adac_ucb", horizon=50, method="structure")
+    assert other.implies == ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 
 import pytest
 
@@ -19,6 +20,7 @@ from dpaudit.core.notions import Kind, Notion, Tariff
 from dpaudit.core.scores import Affine
 from dpaudit.structure.accounting import judge
 from dpaudit.structure.prove import bound
+from dpaudit.structure.tree import most_nodes
 from dpaudit.verdict import Status
 
 
@@ -102,3 +104,29 @@ def test_a_pure_claim_of_one_reward_is_the_old_proof():
     plain = Notion(Kind.PURE, 1.0)
     assert plain.plain and not replace(plain, unit=2).plain
     assert upper(algorithm, replace(plain, level=2.0, unit=2)) == (Status.PROVED, 2.0)
+
+
+@pytest.mark.parametrize("arms", [2, 3])
+@pytest.mark.parametrize("unit", [2, 3, 4])
+def test_a_trees_group_is_bounded_by_every_split_of_the_pulls(arms, unit):
+    """Against the depth of every row, at every way to share the rounds between the arms."""
+
+    def depths(pulls):
+        nodes = [(n - (n & -n), n) for n in range(1, pulls + 1)]
+        return [sum(first <= row < stop for first, stop in nodes) for row in range(pulls)]
+
+    for horizon in (4, 7, 9, 18):
+        rounds, worst = horizon - 1, 0
+        for split in product(range(rounds + 1), repeat=arms):
+            if sum(split) <= rounds:
+                every = sorted((d for pulls in split for d in depths(pulls)), reverse=True)
+                worst = max(worst, sum(every[:unit]))
+        found = most_nodes(horizon, arms, unit)
+        assert worst <= found <= worst + (unit if horizon < 8 else 1)
+
+
+def test_a_group_of_a_tree_pays_less_than_group_privacy_says():
+    tree = DPUCB(arms=2, horizon=10**5)
+    one = bound(tree, 10**5).charge
+    three = bound(tree, 10**5, tariff=Tariff(Kind.PURE, 3)).charge
+    assert one == 1 and three == Fraction(3 * tree.levels - 2, tree.levels)
