@@ -60,7 +60,7 @@ def on_lattice(algorithm: Algorithm, epsilon: float | None = None) -> Program | 
 
     Every release went through `Place.drawn_on_grid`, which leaves no law on the line.
     """
-    if algorithm.grid is None:
+    if type(vars(algorithm).get("grid")) is not int:  # a number that it holds, and nothing computes
         return None
     name = f"{RUNNER}, which adds up integers until a release is public"
     return Program(name, epsilon, 0.0, BITS)
@@ -72,7 +72,7 @@ def real_program(algorithm: Algorithm, horizon: int, charge: Charge) -> tuple[Pr
     The declaration is one whose every release has been charged, with `charge` in all at most.
     """
     exactly = on_lattice(algorithm, rounded_up(charge))
-    if exactly is not None:
+    if exactly is not None or algorithm.grid is not None:
         return exactly, ""
     try:
         if in_phases(algorithm):

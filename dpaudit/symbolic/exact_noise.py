@@ -23,12 +23,15 @@ from dpaudit.symbolic.values import Linear, Tracked, shadow, unknown
 LATTICE = "lattice"
 
 
-def noise_module(bits: Callable[[], noise.Bits]) -> ModuleType:
-    """Return what `import dpaudit.noise` gives; `bits` are those of a guarded run."""
+def noise_module(lent: Callable[[], noise.Bits]) -> ModuleType:
+    """Return what `import dpaudit.noise` gives; the bits that are lent are those of a guarded run.
 
-    def noisy_sum(rewards: Any, grid: Any, scale: Any, source: Any = None) -> Any:
+    The functions take what the real ones take, under the same names.
+    """
+
+    def noisy_sum(rewards: Any, grid: Any, scale: Any, bits: Any = None) -> Any:
         run = current()
-        _require_system(source)
+        _require_system(bits)
         _require(noise.on_grid, 0.0, grid)
         price = _require(noise.positive, "scale", scale)
         values = list(rewards)
@@ -46,18 +49,18 @@ def noise_module(bits: Callable[[], noise.Bits]) -> ModuleType:
             rows[run.moved(row, grid, _on_grid(value, grid), (0, grid))] = 1
         drawn = total = None
         if run.guarded:
-            drawn = noise.laplace(scale, bits())
+            drawn = noise.laplace(scale, lent())
             total = drawn + sum(noise.on_grid(shadow(value), grid) for value in values)
         name = run.draw(Law(LATTICE, price, run.place(), continuous=False), drawn)
         run.depend([(rows, {name: 1})])
         return unknown(total)
 
     def bare(kind: str, sampler: Callable[..., int]) -> Callable[..., Any]:
-        def draw(scale: Any, source: Any = None) -> Any:
+        def draw(scale: Any, bits: Any = None) -> Any:
             run = current()
-            _require_system(source)
+            _require_system(bits)
             _require(noise.positive, "scale", scale)
-            drawn = sampler(scale, bits()) if run.guarded else None
+            drawn = sampler(scale, lent()) if run.guarded else None
             law = Law(f"{kind} of dpaudit.noise by hand", None, run.place(), continuous=False)
             return Linear(0, {}, {run.draw(law, drawn): 1}, drawn)
 
@@ -102,8 +105,8 @@ def _require(check: Callable[..., Any], *given: Any) -> Any:
         raise current().escape(f"dpaudit.noise with {error}".rstrip(".")) from None
 
 
-def _require_system(source: Any) -> None:
-    if source is not None:
+def _require_system(bits: Any) -> None:
+    if bits is not None:
         raise current().escape(
             "dpaudit.noise with bits of one's own", "leave them to the operating system"
         )

@@ -136,6 +136,36 @@ def test_what_is_naive_is_not_proved(tmp_path, name):
     assert finding.program is None
 
 
+PATCHES = {
+    "the system's bits": "import dpaudit.noise\ndpaudit.noise.system = lambda size: 0",
+    "the sampler": "import dpaudit.noise\ndpaudit.noise.laplace = lambda *given: 0",
+    "Python's bits": "secrets.randbits = lambda size: 0",
+    "a default": "laplace.__defaults__ = (lambda size: 0,)",
+    "the name": "def noisy_sum(rewards, grid, scale):\n    return sum(rewards) * grid",
+}
+
+
+@pytest.mark.parametrize("name", PATCHES)
+def test_a_sampler_that_the_code_has_changed_is_not_ours(tmp_path, name):
+    head = HEAD.replace("\n\nclass Policy", f"\n{PATCHES[name]}\n\n\nclass Policy")
+    assert head != HEAD
+    finding = proved(tmp_path, RIGHT, head)
+    assert finding.status is Status.SILENT and finding.program is None
+
+
+@pytest.mark.parametrize(
+    "release",
+    [
+        "mean = noisy_sum(rewards=self.rewards, grid=16, scale=self.scale, bits=None) / (16 * n)",
+        "mean = noisy_sum((r for r in self.rewards), 16, self.scale) // 16 / n",
+        "mean = noisy_sum([min(max(r, 0.0), 1.0) for r in self.rewards], 16, self.scale) % 7 / n",
+    ],
+)
+def test_what_is_made_of_the_published_integer_is_free(tmp_path, release):
+    finding = proved(tmp_path, release)
+    assert finding.status is Status.PROVED and finding.program is not None, finding.reason
+
+
 def test_other_noise_beside_it_is_not_said_to_be_covered(tmp_path):
     head = HEAD.replace("import random\n", "import random\nimport numpy as np\n")
     mixed = (
