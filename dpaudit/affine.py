@@ -27,7 +27,7 @@ LATE_SHARE = 0.75  # of the budget for a directed search on long runs, where the
 CLOSE = 1e-9  # a loss must be above epsilon by more than what doubles in the code may amount to
 RUNS = 400  # of the real code, on either stream
 ERROR = 1e-9  # with which right likelihoods are doubted
-SIDE_BY_SIDE = 96  # rounds that code and reading are compared for
+SIDE_BY_SIDE = 48  # rounds that code and reading are compared for
 MARGIN = math.sqrt(math.log(4 / ERROR) / (2 * RUNS))  # Hoeffding, two streams and two sides
 
 

@@ -30,7 +30,8 @@ COLOURS = {
 }
 NOT_COVERED_OF_CODE = "{}timing, {}and code that tells its reader from Python"
 ROUNDING_OF_CODE = "rounding in floating-point samplers and sums, "
-OUTSIDE, BEYOND = "rewards outside of [0, 1], ", "rewards of more than 1e9 or nan, "
+OUTSIDE = "rewards outside of [0, 1] or of fewer than 64 bits, "
+BEYOND = "rewards of more than 1e9, nan or of fewer than 64 bits, "
 ROUNDING = "rounding in floating-point samplers, "
 NOT_COVERED = "timing, and code that runs something else than the declaration"
 LONGEST_ROW = 40

@@ -102,7 +102,7 @@ def inside(
     from dpaudit.subject.naming import subject_of
     from dpaudit.symbolic import subject as symbolic
     from dpaudit.symbolic.conform import conform
-    from dpaudit.symbolic.guard import side_by_side
+    from dpaudit.symbolic.guard import Unreached, side_by_side
     from dpaudit.symbolic.run import Escape
     from dpaudit.target import resolve
 
@@ -121,8 +121,8 @@ def inside(
     try:
         got = conform(algorithm, wanted, budget)
         if got.difference is None:
-            side_by_side(wanted)
-    except (Unsupported, Escape) as stop:
+            side_by_side(wanted, got.reached)
+    except (Unsupported, Unreached, Escape) as stop:
         return Compared("SILENT", arms, str(stop).rstrip("."))
     sources = covering(
         sources_of(found.text, found.source, Path(root)), imported_files(), Path(root)

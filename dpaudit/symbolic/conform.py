@@ -56,6 +56,8 @@ class Conformance:
     rounds: int
     decisions: int
     difference: Difference | None = None
+    reached: frozenset[int] = frozenset()
+    """The blocks of the code that were followed."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,7 @@ def conform(algorithm: Algorithm, target: Target, budget: float, seed: int = 0) 
         raise Unsupported("the budget ended before the first path.")
     if found is not None:
         found = case.shrunk(found, end + budget)
-    return replace(total, difference=found)
+    return replace(total, difference=found, reached=frozenset(case.stage.subject.reached))
 
 
 def _paths(case: _Compared, rng: Any, end: float) -> Iterator[Played]:

@@ -172,6 +172,7 @@ def played(
         generator=WildGenerators(seed) if wild else Generators(seed),
         legacy=WildState(seed) if wild else np.random.RandomState(seed),  # noqa: NPY002
         python=WildRandom(seed) if wild else random.Random(seed),
+        scipy=np.random.RandomState(seed) if wild else None,  # noqa: NPY002
         probes=real.probes if real is not None else None,
         calls=following.calls() if following is not None else {},
         probed=real.files if real is not None else None,

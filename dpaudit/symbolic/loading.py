@@ -63,6 +63,8 @@ class Loader:
     """In a guarded run: returns the next real generator in place of an unseeded one."""
     legacy: Any = None
     python: Any = None
+    scipy: Any = None
+    """The generator behind scipy's laws, where it is not numpy's older one."""
     modules: dict[str, ModuleType] = field(default_factory=dict)
     files: set[str] = field(default_factory=set)
     own: list[ModuleType] = field(default_factory=list)
@@ -156,8 +158,11 @@ class Loader:
 
     def _scipy(self) -> None:
         stats, scipy = StandIn("scipy.stats"), StandIn("scipy")
+        source = self.global_source
+        if self.scipy is not None:
+            source = Source(False, self.scipy, "RandomState")
         for name, law in (("laplace", "laplace"), ("norm", "normal"), ("uniform", "uniform")):
-            vars(stats)[name] = FrozenLaw(self.global_source, law)
+            vars(stats)[name] = FrozenLaw(source, law)
         vars(scipy)["stats"] = stats
         vars(scipy)["special"] = PoisonModule("scipy.special")
         vars(scipy)["optimize"] = PoisonModule("scipy.optimize")

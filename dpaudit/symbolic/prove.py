@@ -77,7 +77,8 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
         compared = 0
         if found.failure is None and found.horizon > 0:
             compared = side_by_side(target, found.reached, found.horizon)
-        clipped = clipping(target, found, start) if found.failure is None else 0
+        late = time.monotonic() > start + budget
+        clipped = clipping(target, found, start) if found.failure is None and not late else 0
     except Escape as stop:
         return silent(f"Not followed: {stop}.", line=_line(stop.place.file, path, stop.place.line))
     except Misread as error:

@@ -18,6 +18,7 @@ from functools import lru_cache, partial
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
+from scipy import stats
 
 logger = logging.getLogger(__name__)
 DEBUG = False
@@ -1006,6 +1007,85 @@ class TryPolicyWrong(TryPolicy):
         entry["n"] += 1
         if entry["n"] == 3:
             entry["score"] = entry.pop("sum") / 3 + self.rng.laplace(0, 1 / (3 * self.eps))
+
+
+# 23 scipy's laws
+class ScipyNoise:
+    """right"""
+    def __init__(self, arms, epsilon):
+        self.scale, self.sums, self.t = 1 / epsilon, np.zeros(arms), 0
+        self.best = None
+
+    def noise(self):
+        return stats.laplace.rvs(loc=0, scale=self.scale, size=len(self.sums))
+
+    def select(self):
+        if self.t < 3 * len(self.sums):
+            return self.t % len(self.sums)
+        if self.best is None:
+            self.best = int(np.argmax(self.sums + self.noise()))
+        return self.best
+
+    def update(self, arm, reward):
+        self.t += 1
+        if self.best is None:
+            self.sums[arm] += reward
+
+
+class ScipyNoiseWrong(ScipyNoise):
+    """wrong: the seed is a constant"""
+    def noise(self):
+        return stats.laplace.rvs(loc=0, scale=self.scale, size=len(self.sums), random_state=7)
+
+
+# 24 slots, a config object, a table of functions
+class Config:
+    __slots__ = ("epsilon", "batch")
+
+    def __init__(self, epsilon, batch=4):
+        self.epsilon, self.batch = epsilon, batch
+
+
+@dataclass
+class Ledger:
+    sums: List[float] = field(default_factory=list)
+    history: dict = field(default_factory=dict)
+
+
+class SlotsPolicy:
+    """right"""
+    def __init__(self, arms, epsilon, rng):
+        self.config, self.ledger, self.rng = Config(epsilon), Ledger([0.0] * arms), rng
+        self.actions = {"explore": self.explore, "exploit": self.exploit}
+        self.mode, self.t, self.noisy = "explore", 0, []
+
+    def explore(self):
+        return self.t // self.config.batch
+
+    def exploit(self):
+        return max(range(len(self.noisy)), key=self.noisy.__getitem__)
+
+    def select(self):
+        return self.actions[self.mode]()
+
+    def update(self, arm, reward):
+        if self.mode == "exploit":
+            return
+        self.t += 1
+        self.ledger.sums[arm] += reward
+        if self.t == self.config.batch * len(self.ledger.sums):
+            scale = self.scale()
+            self.noisy = [s + self.rng.laplace(0, scale) for s in self.ledger.sums]
+            self.mode = "exploit"
+
+    def scale(self):
+        return 1 / self.config.epsilon
+
+
+class SlotsPolicyWrong(SlotsPolicy):
+    """wrong: the noise is that of a mean"""
+    def scale(self):
+        return 1 / (self.config.epsilon * self.config.batch)
 
 
 if __name__ == "__main__":

@@ -119,7 +119,7 @@ def test_what_is_not_covered_depends_on_clipping(tmp_path, capsys):
         (tmp_path / "policy.py").write_text(CLIPPING.format(clipped=clipped))
         assert run(["check", f"{tmp_path / 'policy.py'}:Policy", "--horizon", "40"]) == 0
         out = capsys.readouterr().out
-        assert "Not covered" in out and ("rewards outside of [0, 1]," in out) is not covered
+        assert "Not covered" in out and ("rewards outside of [0, 1]" in out) is not covered
 
 
 def slow_ones(name):
