@@ -46,9 +46,12 @@ def execute(arguments: argparse.Namespace) -> int:
     print(f"VERIFIED  {target}: {bound} for {arms} arms, epsilon = {epsilon:g}")
     print(f"  {found.size} re-checked in fractions")
     if data["kind"] == "code":
-        digest = str(data.get("sha256"))
-        now = _digest(Path(target.rpartition(":")[0]))
-        other = "" if now in (None, digest) else ", which the file is no longer"
+        digest, file = str(data.get("sha256")), Path(target.rpartition(":")[0])
+        other = "" if _digest(file) in (None, digest) else ", which the file is no longer"
+        beside = data.get("beside")
+        for name, known in beside.items() if isinstance(beside, dict) else ():
+            if _digest(file.parent / str(name)) not in (None, known):
+                other += f", and {shown(name)} has changed since"
         text = f"of the text with sha256 {shown(digest[:16])}...{other}; that it was read right"
     else:
         text = f"that these are the requests of {target}"

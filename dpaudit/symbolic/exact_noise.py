@@ -18,6 +18,7 @@ from dpaudit import noise
 from dpaudit.errors import InvalidArgument
 from dpaudit.symbolic.poison import StandIn
 from dpaudit.symbolic.run import Law, current
+from dpaudit.symbolic.stand_ins import Kind
 from dpaudit.symbolic.values import Linear, Tracked, shadow, unknown
 
 LATTICE = "lattice"
@@ -78,16 +79,23 @@ def noise_module(lent: Callable[[], noise.Bits]) -> ModuleType:
     return module
 
 
-def fractions_module() -> ModuleType:
-    """Return what `import fractions` gives: fractions of public numbers."""
+class Ratio(metaclass=Kind):
+    """`Fraction` of public numbers."""
 
-    def fraction(*given: Any, **named: Any) -> Fraction:
+    real_type = Fraction
+
+    @staticmethod
+    def convert(*given: Any, **named: Any) -> Fraction:
+        """Return a fraction."""
         if any(isinstance(value, Tracked) for value in (*given, *named.values())):
             raise current().escape("a Fraction of a value that depends on rewards or noise")
         return Fraction(*given, **named)
 
+
+def fractions_module() -> ModuleType:
+    """Return what `import fractions` gives."""
     module = StandIn("fractions")
-    vars(module).update(Fraction=fraction)
+    vars(module).update(Fraction=Ratio)
     return module
 
 

@@ -28,11 +28,13 @@ def same(one: Any, two: Any) -> bool:
     for value, other in ((one, two), (two, one)):
         if isinstance(value, SINGLE) and not (isinstance(value, bool) and type(other) is Answer):
             return one is two
-    for value in (one, two):
-        if is_plain(value) or isinstance(value, Answer):
-            raise current().escape(
-                f"`is` on a {type(value).__name__}", "whether two are one object is not fixed"
-            )
+    plain = [is_plain(value) or isinstance(value, Answer) for value in (one, two)]
+    if all(plain):
+        raise current().escape(
+            f"`is` on a {type(one).__name__}", "whether two are one object is not fixed"
+        )
+    if any(plain):
+        return False  # a number is no object of another type
     classes = [getattr(value, "real_type", value) for value in (one, two)]
     return classes[0] is classes[1]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import time
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -124,7 +125,10 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
     )
     document = None
     if recorder is not None:
+        others = sorted(Path(it) for it in found.files if Path(it) != path)
+        beside = {os.path.relpath(it, path.parent): digest(it) for it in others}
         claim = {"arms": arms, "epsilon": str(Fraction(epsilon)), "sha256": digest(path)}
+        claim |= {"beside": beside} if beside else {}
         document = recorder.document(target.text, claim, found)
     return Proved(finding, certificate=document)
 
@@ -151,7 +155,7 @@ def clipping(target: Target, found: Outcome, start: float) -> int:
     short = replace(target, horizon=found.horizon)
     try:
         wide = walked(short, now + max(1.0, min(PATIENCE, now - start)), rewards=WIDE)
-    except Escape:
+    except (Escape, Exception):  # code that raises on such a reward does not clip it
         return 0
     same = wide.failure is None and 0 < wide.charge <= found.charge
     return wide.horizon if same else 0

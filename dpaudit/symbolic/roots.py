@@ -23,9 +23,11 @@ from types import (
     FunctionType,
     GenericAlias,
     MemberDescriptorType,
+    MethodDescriptorType,
     MethodType,
     ModuleType,
     UnionType,
+    WrapperDescriptorType,
 )
 from typing import Any
 
@@ -58,7 +60,7 @@ FACTORY: Any = type(
     .parameters["x"]
     .default
 )
-STATELESS = (GETTER, FACTORY, MemberDescriptorType)
+STATELESS = (GETTER, FACTORY, MemberDescriptorType, WrapperDescriptorType, MethodDescriptorType)
 EMPTY = type(...)  # in place of what a variable that has no value yet holds
 
 
@@ -219,6 +221,8 @@ class Survey:
                     raise Escape(f"the module {name}, made by the code")
                 self.roots.known.add(id(value))
                 self.tables.append(Table(vars(value)))
+        elif type(value) is object:
+            self.lies.append(value)  # a sentinel
         elif isinstance(value, Source) and value.fixed:
             self.seeded.append((value, value.position()))
             self.lies.append(value)
@@ -237,7 +241,7 @@ class Survey:
                 raise Escape(f"the class {name}, which is of no module")
         elif isinstance(value, enum.Enum):
             self._table(name, vars(value), lambda part: not part.startswith("__"))
-        elif type(value) in (GenericAlias, UnionType):
+        elif isinstance(value, GenericAlias | UnionType) and imported(type(value)):
             for number, part in enumerate(value.__args__):
                 self._add(f"{name}[{number}]", part)
         elif not _data(value):

@@ -25,7 +25,7 @@ from dpaudit.symbolic.values import Linear, Tracked, function, may_raise
 from dpaudit.symbolic.writing import METHODS, Writing, is_private
 
 
-class _Kind(type):
+class Kind(type):
     """`float` and `int` as names of types that also know symbols."""
 
     real_type: type
@@ -54,7 +54,7 @@ class _Kind(type):
         return hash(cls.real_type)
 
 
-class Float(metaclass=_Kind):
+class Float(metaclass=Kind):
     """`float`: a symbol stays a symbol."""
 
     real_type = float
@@ -67,7 +67,7 @@ class Float(metaclass=_Kind):
         return value.renewed() if isinstance(value, Tracked) else float(value)
 
 
-class Int(metaclass=_Kind):
+class Int(metaclass=Kind):
     """`int`: of a symbol it ends in silence."""
 
     real_type = int
@@ -80,7 +80,7 @@ class Int(metaclass=_Kind):
         return int(*given, **named)
 
 
-class Str(metaclass=_Kind):
+class Str(metaclass=Kind):
     """`str`: of what may be shown."""
 
     real_type = str
@@ -156,11 +156,11 @@ def kind_of(*given: Any) -> Any:
         raise current().escape("the type of a reward or of noise")
     if len(given) == 1 and isinstance(given[0], int | float | complex | np.generic):
         raise current().escape("the type of a number", "ask isinstance()")
-    if len(given) == 1 and (given[0] is kind_of or isinstance(given[0], _Kind)):
+    if len(given) == 1 and (given[0] is kind_of or isinstance(given[0], Kind)):
         return kind_of
     if len(given) == 1 and isinstance(given[0], ModuleType):
         return ModuleType
-    if len(given) == 1 and stands_in(given[0]) and not isinstance(given[0], (Array, _Kind)):
+    if len(given) == 1 and stands_in(given[0]) and not isinstance(given[0], (Array, Kind)):
         raise current().escape("the type of what stands in for something else")
     if len(given) == 3 and any(str(name).startswith("__") for name in given[2]):
         raise current().escape("a class made by type(), with names of Python's own")

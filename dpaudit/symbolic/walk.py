@@ -79,6 +79,8 @@ class Outcome:
     """Whether the code is a function of the whole stream, followed path by path."""
     reached: frozenset[int] = frozenset()
     """The blocks of the code that were followed."""
+    files: frozenset[str] = frozenset()
+    """The files that were read."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,7 @@ class Walk:
         """Walk, and return what was found."""
         self._explore()
         self.found.reached = frozenset(self.subject.reached)
+        self.found.files = self.subject.files
         return self.found
 
     def _explore(self) -> None:

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 from evil import policy
 
+from dpaudit.cli import run
 from dpaudit.symbolic.certificate import Recorder
 from dpaudit.symbolic.subject import Target, subject_of
 from dpaudit.symbolic.walk import Walk
@@ -133,3 +134,32 @@ def test_a_column_that_nothing_reaches_cannot_pay_back():
     with pytest.raises(Rejected, match="reach is negative"):
         State(state)
     assert State({**state, "columns": {"X": ["1", "1"]}}).owes() == 1
+
+
+def test_a_file_beside_the_target_that_changed_is_told(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "beside.py").write_text("def scale(epsilon):\n    return 1 / epsilon\n")
+    (tmp_path / "mine.py").write_text(
+        """
+from beside import scale
+
+
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.epsilon, self.rng, self.arm = epsilon, rng, None
+
+    def select(self):
+        return self.arm or 0
+
+    def update(self, arm, reward):
+        if self.arm is None:
+            self.arm = int(reward + self.rng.laplace(0, scale(self.epsilon)) > 0.5)
+"""
+    )
+    words = ["--method", "code", "--horizon", "4", "--certificate", "proof.json"]
+    assert run(["check", "mine.py:Policy", *words]) == 0
+    assert run(["verify", "proof.json"]) == 0
+    assert "changed" not in capsys.readouterr().out
+    (tmp_path / "beside.py").write_text("def scale(epsilon):\n    return 0.001 / epsilon\n")
+    assert run(["verify", "proof.json"]) == 0
+    assert "beside.py has changed since" in capsys.readouterr().out

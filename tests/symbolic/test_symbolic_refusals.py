@@ -89,6 +89,38 @@ def test_draws_are_those_of_numpy(text):
 
 
 FOLLOWED = {
+    "rewards outside of [0, 1] are refused": (
+        "",
+        "0",
+        """
+        if reward < 0 or reward > 1:
+            raise ValueError(f"a reward in round {self.n}")
+        self.n += 1
+        if self.n == 1:
+            self.arm = int(reward + self.rng.laplace(0, 1) > 0.5)""",
+    ),
+    "a sentinel": (
+        "UNSET = object()",
+        "UNSET",
+        """
+        if self.n is UNSET:
+            self.n = self.arm = int(reward + self.rng.laplace(0, 1) > 0.5)""",
+    ),
+    "members that are numbers": (
+        "import enum\n\n\nclass Phase(enum.IntEnum):\n    FIRST = 0\n    LATER = 1",
+        "Phase.FIRST",
+        """
+        if self.n == Phase.FIRST:
+            self.n, self.arm = Phase.LATER, int(reward + self.rng.laplace(0, 1) > 0.5)""",
+    ),
+    "a type of functions": (
+        "from collections.abc import Callable\n\nRule = Callable[[float], int]",
+        "0",
+        """
+        self.n += 1
+        if self.n == 1:
+            self.arm = int(reward + self.rng.laplace(0, 1) > 0.5)""",
+    ),
     "a lookup that fails": (
         "import numpy as np",
         "{}",
