@@ -1,0 +1,151 @@
+"""Accounting beside dp_accounting, claims beside what is proved and attained, and groups.
+
+    python benchmarks/notions.py ledgers     twenty ledgers (needs: pip install dp-accounting)
+    python benchmarks/notions.py table       algorithms x notions: claimed, proved, attained
+    python benchmarks/notions.py groups      k = 1..5 rewards of a person
+    python benchmarks/notions.py gaussian    certified Gaussian likelihoods: width and seconds by T
+
+A ledger is what one reward pays on the worst transcript: some releases of a law. dp_accounting
+composes their privacy loss distributions; its optimistic estimate is a lower bound on the truth,
+below which no delta of ours may lie.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from fractions import Fraction
+
+from dpaudit import load
+from dpaudit.core import conversions
+from dpaudit.core.noise import Gaussian, Laplace, Noise
+from dpaudit.core.notions import Kind, Notion, Tariff
+from dpaudit.exact import law
+from dpaudit.exact.attained import Pairs
+from dpaudit.exact.likelihood import Engine
+from dpaudit.structure.accounting import judge
+from dpaudit.structure.prove import bound
+
+ONE = Fraction(1)
+LEDGERS: list[tuple[str, Noise, int]] = [
+    *((f"Gaussian sigma {s} x{n}", Gaussian(variance=Fraction(s) ** 2), n)
+      for s, n in ((1, 1), (2, 1), (2, 4), (5, 10), (8, 24), ("0.5", 1), (10, 100), (3, 2))),
+    *((f"Laplace scale {b} x{n}", Laplace(Fraction(b)), n)
+      for b, n in ((1, 1), (2, 1), ("0.5", 1), (2, 2), (3, 3), (10, 10), (20, 20), (24, 24),
+                   (50, 24), (5, 4), (100, 100), (4, 1))),
+]  # fmt: skip
+
+
+def ours(noise: Noise, times: int, epsilon: Fraction) -> tuple[str, Fraction]:
+    """Return the best accounting of a ledger and its delta."""
+    ways = {
+        "mu": conversions.gdp_to_delta(times * noise.gdp(ONE), epsilon),
+        "rho": conversions.zcdp_to_delta(times * noise.zcdp(ONE), epsilon),
+        "epsilon": conversions.pure_to_delta(times * noise.charge(ONE), epsilon),
+    }
+    if times == 1:
+        ways["one release"] = noise.delta(ONE, epsilon)
+    best = min(ways, key=lambda name: ways[name])
+    return best, ways[best]
+
+
+def ledgers() -> int:
+    """Print our delta beside the interval of dp_accounting; return how often ours lies below it."""
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    wrong = 0
+    print("| ledger | epsilon' | ours | by | dp_accounting | ratio |\n|---|---|---|---|---|---|")
+    for name, noise, times in LEDGERS:
+        epsilon = Fraction(1, 2)
+        best, delta = ours(noise, times, epsilon)
+        made: Callable[..., object] = (
+            pld.from_gaussian_mechanism
+            if isinstance(noise, Gaussian)
+            else pld.from_laplace_mechanism
+        )
+        ends = []
+        for pessimistic in (False, True):
+            one = made(  # type: ignore[call-arg]
+                noise.spread(),
+                pessimistic_estimate=pessimistic,
+                value_discretization_interval=1e-4,
+                use_connect_dots=False,
+            )
+            ends.append(one.self_compose(times).get_delta_for_epsilon(float(epsilon)))  # type: ignore[attr-defined]
+        low, high = ends
+        wrong += float(delta) < low * (1 - 1e-9) - 1e-14
+        ratio = float(delta) / high if high > 0 else float(delta == 0)
+        cells = [name, "0.5", f"{float(delta):.6g}", best, f"{low:.6g} .. {high:.6g}"]
+        print(f"| {' | '.join(cells)} | {ratio:.3f} |")
+    print(f"\n{len(LEDGERS)} ledgers; below the truth: {wrong}.")
+    return wrong
+
+
+def table(horizon: int = 10**6, small: int = 4) -> None:
+    """Print what is claimed, proved and attained."""
+    print(
+        "| algorithm | notion | proved at 10^6 | attained at T = 4 (certified) |\n|---|---|---|---|"
+    )
+    notions = [
+        Notion(Kind.PURE, 1.0, unit=2),
+        Notion(Kind.ZCDP, 0.5),
+        Notion(Kind.GDP, 1.0),
+        Notion(Kind.APPROXIMATE, 0.5, 0.1),
+        Notion(Kind.LOCAL, 1.0),
+    ]
+    for name in ("adap_ucb", "adac_ucb", "lazy_dp_ucb", "dp_ucb", "ldp_ucb_l"):
+        told = {"horizon": horizon} if name == "dp_ucb" else {}
+        algorithm = load(name, arms=2, **told)
+        brief = load(name, arms=2, **({"horizon": small} if told else {}))
+        for notion in notions:
+            proved = judge(algorithm, horizon, notion, 30.0)
+            upper = proved.bracket.upper if proved.bracket else float("inf")
+            try:
+                found, _ = Pairs(brief, small, notion, "ball", time.monotonic() + 30).binary()
+                low = f"{found.value.lower:.6g}" if found and found.value.certified else "-"
+            except Exception as error:
+                low = type(error).__name__
+            print(
+                f"| {name} | {notion} | {proved.status}: {notion.measure} <= {upper:.6g} | {low} |"
+            )
+
+
+def groups(horizon: int = 10**6, small: int = 5) -> None:
+    """Print what k rewards of a person are charged, and what a pair of short streams attains."""
+    print("| algorithm | k | charged | k epsilon | attained at T = 5 |\n|---|---|---|---|---|")
+    for name in ("adap_ucb", "dp_ucb"):
+        told = {"horizon": horizon} if name == "dp_ucb" else {}
+        algorithm = load(name, arms=2, **told)
+        brief = load(name, arms=2, **({"horizon": small} if told else {}))
+        for unit in range(1, 6):
+            charge = bound(algorithm, horizon, 60.0, tariff=Tariff(Kind.PURE, unit)).charge
+            pairs = Pairs(
+                brief, small, Notion(Kind.PURE, 1.0, unit=unit), "ball", time.monotonic() + 60
+            )
+            try:
+                found, _ = pairs.binary()
+                low = f"{found.value.lower:.6g}" if found else "-"
+                low += " (doubles)" * bool(told)
+            except Exception as error:
+                low = type(error).__name__
+            print(f"| {name} | {unit} | {float(charge):.6g} | {unit} | {low} |")
+
+
+def gaussian() -> None:
+    """Print the widest log-likelihood of a law and the seconds of it, by horizon."""
+    algorithm = load("adac_ucb", arms=2)
+    print("| T | action sequences | widest log-likelihood | seconds |\n|---|---|---|---|")
+    for horizon in (3, 4, 5, 6, 8, 10):
+        start = time.monotonic()
+        found = law(algorithm, [float(i % 3 > 0) for i in range(horizon)])
+        width = max(p.log_upper - p.log_lower for p in found.probabilities.values())
+        spent = time.monotonic() - start
+        print(f"| {horizon} | {len(found.probabilities)} | {width:.1e} | {spent:.1f} |")
+
+
+if __name__ == "__main__":
+    chosen = {"ledgers": ledgers, "table": table, "groups": groups, "gaussian": gaussian}
+    for word in sys.argv[1:] or chosen:
+        chosen[word]()
+        print()
