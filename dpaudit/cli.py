@@ -28,7 +28,7 @@ EPILOG = """exit codes:
 examples:
   dpaudit list
   dpaudit check adap_klucb
-  dpaudit simulate adap_klucb --env C2 --epsilon 1 --horizon 10000000 --runs 100
+  dpaudit simulate adap_klucb --env C2 --epsilon 1 --horizon 1e7 --runs 100
 """
 
 
@@ -82,7 +82,8 @@ def run(argv: Sequence[str]) -> int:
         return error.exit_code
     except KeyboardInterrupt as stop:
         # a command that keeps something says what and where
-        sys.stderr.write(f"dpaudit: interrupted; {str(stop) or 'nothing is kept'}.\n")
+        kept = f"; {stop}" if str(stop) else ""
+        sys.stderr.write(f"dpaudit: interrupted{kept}.\n")
         return 130
     except BrokenPipeError:
         return _unheard()

@@ -78,5 +78,11 @@ def save_curve(result: SimulationResult, destination: str) -> None:
     canvas, axes = figure()
     draw_curve(axes, result.times, result.curves, result.algorithm, COLOURS[0], DASHES[0])
     means = ", ".join(f"{mean:g}" for mean in result.means)
-    label_curves(axes, f"means {means}; {result.runs} runs")
+    stated = ", ".join(
+        f"{name} = {result.parameters[name]:g}"
+        for name in ("epsilon", "rho", "alpha")
+        if isinstance(result.parameters.get(name), int | float)
+    )
+    title = f"{stated}; " if stated else ""
+    label_curves(axes, f"{title}means {means}; {result.runs:,} runs")
     save(canvas, Path(destination))

@@ -41,17 +41,17 @@ def test_ctrl_c_says_what_is_kept(capsys, monkeypatch, tmp_path):
     log = str(tmp_path / "log")
     sizes = ("--horizon", "4", "--runs", "400")
     for words, said in (
-        (("simulate", "ucb", "--env", "C1", "--horizon", "10"), "nothing is kept"),
+        (("simulate", "ucb", "--env", "C1", "--horizon", "10"), ""),
         (
             ("reproduce", "alpha", "--out", str(tmp_path)),
-            f"0 finished panels are kept in {tmp_path}",
+            f"; 0 finished panels are kept in {tmp_path}",
         ),
-        (("audit", "ucb", "--arms", "2", *sizes), "nothing is kept"),
+        (("audit", "ucb", "--arms", "2", *sizes), ""),
         (
             ("audit", "ucb", "--arms", "2", *sizes, "--log", log),
-            f"finished blocks are kept in {log}",
+            f"; finished blocks are kept in {log}",
         ),
     ):
         capsys.readouterr()
         assert run(words) == 130
-        assert capsys.readouterr().err == f"dpaudit: interrupted; {said}.\n"
+        assert capsys.readouterr().err == f"dpaudit: interrupted{said}.\n"

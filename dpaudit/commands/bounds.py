@@ -16,6 +16,7 @@ may be held against a simulated regret.
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -73,6 +74,9 @@ def execute(arguments: argparse.Namespace) -> int:
         from dpaudit.regret_bounds.render import show
 
         show(documents)
+    if left := getattr(arguments, "interrupted", 0):
+        sys.stderr.write(f"dpaudit: interrupted; {len(documents)} instances kept, {left} left.\n")
+        return 130
     return 0
 
 
@@ -102,11 +106,19 @@ def _stochastic(arguments: argparse.Namespace) -> list[dict[str, Any]]:
         picture.draw(
             instance, settings[0], algorithms, runs, seed, jobs, arguments.plot, *_axis(arguments)
         )
-    return [
-        document.describe(name, instance, setting, algorithms, runs, seed, jobs)
-        for name, instance in instances.items()
-        for setting in settings
-    ]
+    found: list[dict[str, Any]] = []
+    try:
+        for name, instance in instances.items():
+            for setting in settings:
+                found.append(
+                    document.describe(name, instance, setting, algorithms, runs, seed, jobs)
+                )
+    except KeyboardInterrupt:
+        if not found:
+            raise
+        # what is finished is shown; the exit code says that there was more
+        arguments.interrupted = len(instances) * len(settings) - len(found)
+    return found
 
 
 def _axis(arguments: argparse.Namespace) -> tuple[str, tuple[float, float] | None]:

@@ -6,6 +6,7 @@ The same seed gives the same numbers for any number of jobs. Horizons may be wri
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.parsing import TARGET, add_noise
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from dpaudit.core.environments import Environment
     from dpaudit.core.simulate import SimulationResult
 
+LONGEST = 3600.0  # seconds that nobody is asked about
 HELP = "run an algorithm many times and report its regret"
 
 
@@ -32,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--runs", default="100", metavar="N", help="independent runs (default 100)")
     add("--seed", default="0", metavar="S", help="seed (default 0)")
     add("--jobs", default="1", metavar="J", help="processes (default 1)")
+    add("--yes", action="store_true", help="do what is estimated to take more than an hour")
     add("--per-run", action="store_true", help="add the pull counts of every run to the JSON")
     add("--json", metavar="FILE", help="write JSON to FILE, or to stdout for -")
     add("--plot", metavar="FILE", help="draw the regret curve into a .png, .svg or .pdf file")
@@ -59,9 +62,16 @@ def execute(arguments: argparse.Namespace) -> int:
     for name in ("epsilon", "alpha"):
         if getattr(arguments, name) is not None:
             values[name] = number(name, getattr(arguments, name))
+    partial: list[SimulationResult] = []
     with progress(f"simulate {arguments.algorithm}", total=runs) as advance:
         work = Simulation(arguments.algorithm, values, environment.means, arguments.rewards)
-        result = work.run(horizon, runs, seed, jobs, advance)
+        longest = None if arguments.yes else LONGEST
+        try:
+            result = work.run(horizon, runs, seed, jobs, advance, partial.append, longest)
+        except KeyboardInterrupt:
+            if not partial:
+                raise
+            result = partial[-1]
     if arguments.plot:
         plotting.save_curve(result, arguments.plot)
     if arguments.json:
@@ -71,6 +81,10 @@ def execute(arguments: argparse.Namespace) -> int:
         write_json(summary, arguments.json)
     if arguments.json != "-":
         _print(result)
+    if partial:
+        done = f"the {result.runs:,} of {runs:,} runs that were finished are kept"
+        sys.stderr.write(f"dpaudit: interrupted; {done}.\n")
+        return 130
     return 0
 
 

@@ -7,6 +7,7 @@ of a fixed size, each with its own child of the seed, so the result does not dep
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -94,10 +95,12 @@ def simulate(
     seed: int = 0,
     jobs: int = 1,
     advance: Callable[[int], None] = lambda runs: None,
+    kept: Callable[[SimulationResult], None] = lambda result: None,
 ) -> SimulationResult:
     """Run an algorithm `runs` times for `horizon` rounds; same seed, same result for any `jobs`.
 
-    `advance` is told the number of runs of every finished block.
+    `advance` is told the number of runs of every finished block, `kept` on Ctrl-C the result of
+    the blocks that are finished.
     """
     _validate(algorithm, environment, horizon, runs, seed, jobs)
     fast = not compiled.supports(algorithm) and lockstep.decisions(algorithm, horizon) is not None
@@ -105,22 +108,52 @@ def simulate(
     sizes = [min(size, runs - start) for start in range(0, runs, size)]
     times = checkpoints(horizon)
     work = [(algorithm, environment, times, count, seed, i) for i, count in enumerate(sizes)]
-    blocks = []
-    for block in _parallel(work, jobs):
-        blocks.append(block)
-        advance(len(block.pulls))
-    return SimulationResult(
-        algorithm=algorithm.name,
-        parameters=asdict(algorithm),
-        means=environment.means,
-        horizon=horizon,
-        runs=runs,
-        seed=seed,
-        times=times,
-        pulls_per_run=np.concatenate([block.pulls for block in blocks]),
-        curves=np.concatenate([block.curve for block in blocks]),
-        releases_per_run=np.concatenate([block.releases for block in blocks]),
-    )
+    blocks: list[Outcome] = []
+
+    def result() -> SimulationResult:
+        return SimulationResult(
+            algorithm=algorithm.name,
+            parameters=asdict(algorithm),
+            means=environment.means,
+            horizon=horizon,
+            runs=sum(len(block.pulls) for block in blocks),
+            seed=seed,
+            times=times,
+            pulls_per_run=np.concatenate([block.pulls for block in blocks]),
+            curves=np.concatenate([block.curve for block in blocks]),
+            releases_per_run=np.concatenate([block.releases for block in blocks]),
+        )
+
+    try:
+        for block in _parallel(work, jobs):
+            blocks.append(block)
+            advance(len(block.pulls))
+    except KeyboardInterrupt:
+        if blocks:
+            kept(result())
+        raise
+    return result()
+
+
+def expected_seconds(
+    build: Callable[[int], Algorithm], environment: Environment, horizon: int, runs: int, jobs: int
+) -> float:
+    """Return about how long a simulation would take, measured on a small part of it; 0 if short."""
+    algorithm = build(horizon)
+    _validate(algorithm, environment, horizon, runs, 0, jobs)
+    if not compiled.supports(algorithm) and lockstep.decisions(algorithm, horizon) is not None:
+        if runs <= 100 * LOCKSTEP_BLOCK:
+            return 0.0
+        part, rounds = LOCKSTEP_BLOCK, horizon
+    else:
+        part, rounds = 1, min(horizon, 10_000)
+        if horizon * runs <= (10**9 if compiled.supports(algorithm) else 10**7):
+            return 0.0
+    simulate(build(rounds), environment, rounds, part)  # what is compiled is compiled now
+    start = time.perf_counter()
+    simulate(build(rounds), environment, rounds, part, seed=1)
+    spent = time.perf_counter() - start
+    return spent * (horizon / rounds) * (runs / part) / jobs
 
 
 def _validate(

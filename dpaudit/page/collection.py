@@ -52,7 +52,8 @@ def judge(subject: Subject, plan: Plan) -> Report:
         subject.horizon or plan.horizon,
         subject.exact_horizon,
         seed=plan.seed,
-        budget=plan.budget / 2,  # details take as much again
+        # the figures of a declaration take as much again
+        budget=plan.budget / (2 if subject.horizon is None else 1),
         runs=subject.runs,
     )
     found = examine(subject.target, Asked(subject.target, options, command=_command(subject, plan)))

@@ -8,7 +8,8 @@ from typing import Any
 
 from dpaudit import __version__
 from dpaudit.claims.claim import OUTCOMES, REFUTED, RESTRICTED, UNRESOLVED, Result
-from dpaudit.judging import METHODS, Report
+from dpaudit.judging import ALL_METHODS as METHODS
+from dpaudit.judging import Report
 from dpaudit.page.algorithm import badge
 from dpaudit.page.gallery import Subject
 from dpaudit.page.markup import Markup, document, join, tag

@@ -1,8 +1,9 @@
 """The picture of regret against epsilon or against T, with every bound and the regimes.
 
 Colour says whom a line is about (black: every private policy; one colour per algorithm), the dash
-says the form (dotted: paper; dashed: sharp closed form; solid: sharpest). Dots are simulated means
-with bars of two standard errors. Shading: the right thresholds, darkest where privacy costs.
+says the form (dotted: as the paper prints it; solid: the sharpest established; the table has the
+others). Dots are simulated means with bars of two standard errors. Shading: the right thresholds,
+darkest where privacy costs. The legend has one entry per algorithm and two or three more.
 """
 
 from __future__ import annotations
@@ -56,9 +57,8 @@ def draw(
     _dots(axes, instance, setting, algorithms, runs, seed, jobs, against, (low, high))
     _label(axes, instance, setting, against, low, high)
     # a figure legend is what the layout makes room for; one of the axes can squeeze them to nothing
-    canvas.legend(frameon=False, fontsize=7, loc="outside right center")
-    rows = len(axes.get_legend_handles_labels()[1])
-    canvas.set_size_inches(11.5, max(6.4, 0.17 * rows + 0.6))
+    canvas.legend(frameon=False, fontsize=9, loc="outside lower center", ncols=2)
+    canvas.set_size_inches(9.5, 5.6)
     plotting.save(canvas, Path(destination))
 
 
@@ -80,11 +80,12 @@ def _shade(
                 axes.axvspan(start, stop, color=shade, zorder=0, linewidth=0)
                 axes.text(math.sqrt(start * stop), 1.005, name, ha="center", va="bottom",
                           fontsize=8, transform=axes.get_xaxis_transform())  # fmt: skip
-        for name, style in (("paper", ":"), ("right", "-")):
+        label: str | None = "thresholds (dotted: paper)"
+        for name, style in (("right", "-"), ("paper", ":")):
             for edge in sorted(set(regimes.edges(instance, name))):
                 if low < edge < high:
-                    label = f"threshold, {name}: {edge:.3g}"
                     axes.axvline(edge, linestyle=style, color="#777777", linewidth=1, label=label)
+                    label = None
         return
     change = math.pi / 2 * (instance.arms - 1) / math.tanh(setting.epsilon / 2) ** 2
     if change > low:
@@ -98,7 +99,7 @@ def _lines(
     columns: dict[tuple[str, str, str, str], list[float]] = {}
     kinds: dict[tuple[str, str, str, str], Bound] = {}
     for setting in settings:
-        for bound in stochastic(instance, setting, algorithms):
+        for bound in filter(_drawn, stochastic(instance, setting, algorithms)):
             key = (bound.algorithm, str(bound.side), bound.name, str(bound.form))
             columns.setdefault(key, []).append(bound.value)
             kinds[key] = bound
@@ -108,40 +109,22 @@ def _lines(
         heights = np.where(np.isfinite(values) & (np.array(values) > 0), values, np.nan)
         if np.all(np.isnan(heights)):
             continue
-        axes.plot(grid, heights, linewidth=_weight(bound), linestyle=_dash(bound),
-                  color=colours.get(bound.algorithm, BLACK), alpha=0.9,
-                  marker=_marker(bound), markevery=8, markersize=4,
-                  label=_name(bound))  # fmt: skip
+        form = "paper" if bound.form is Form.PAPER else "sharpest"
+        axes.plot(grid, heights, linewidth=1.7, alpha=0.9,
+                  linestyle=":" if bound.form is Form.PAPER else "-",
+                  color=colours.get(bound.algorithm, BLACK),
+                  label=None if bound.algorithm else f"every private policy, in the limit ({form})",
+                  )  # fmt: skip
 
 
-def _name(bound: Bound) -> str:
-    whom = f"{bound.algorithm} " if bound.algorithm else ""
-    kind = "order" if bound.scope is Scope.ORDER else str(bound.side)
-    return f"{whom}{kind}: {bound.name} ({bound.form})"
-
-
-def _weight(bound: Bound) -> float:
-    return 1.0 if bound.scope is Scope.MINIMAX or bound.name.startswith("gap-free") else 1.7
-
-
-def _dash(bound: Bound) -> Any:
-    if bound.form is Form.PAPER:
-        return ":"
-    if bound.name in (
-        "episode by episode",
-        "problem-dependent, d_epsilon",
-        "explicit, as declared",
-    ):
-        return "-"
-    return "-." if bound.side is Side.LOWER and bound.algorithm else "--"
-
-
-def _marker(bound: Bound) -> str:
-    if bound.scope is Scope.MINIMAX:
-        return "^"
-    if bound.name.startswith("gap-free"):
-        return "v"
-    return "x" if bound.name.startswith("without privacy") else ""
+def _drawn(bound: Bound) -> bool:
+    """Tell whether a bound has a line: the sharpest of its kind, and what the paper prints."""
+    if bound.name in SHARPEST:
+        return True
+    side = Side.UPPER if bound.algorithm else Side.LOWER
+    usual = bound.scope not in (Scope.MINIMAX, Scope.ORDER) and bound.side is side
+    other = bound.name.startswith(("gap-free", "without privacy"))
+    return bound.form is Form.PAPER and usual and not other
 
 
 def _dots(
@@ -178,7 +161,7 @@ def _dots(
                 color=colour,
                 zorder=5,
                 clip_on=False,
-                label=f"{algorithm}: simulated",
+                label=f"{algorithm}: simulated, and its upper bounds",
             )
 
 

@@ -15,6 +15,7 @@ from rich.table import Table
 from dpaudit import report
 from dpaudit.regret_bounds.bound import Bound, Scope, Standing
 
+NUMBERS = ("finite_lower", "regret", "standard_error", "upper", "per_log", "coefficient")
 SIGNS = {"lower": "≥", "upper": "≤", "order": "~"}
 
 
@@ -154,31 +155,32 @@ def _structure(console: Console, document: dict[str, Any]) -> None:
 
 def _summary(console: Console, documents: Sequence[dict[str, Any]]) -> None:
     table = _table(
-        ("instance", "epsilon", "algorithm"),
-        ("lower at T", "regret", "std error", "upper"),
+        ("instance", "eps", "algorithm"),
+        ("lower", "regret", "error", "upper", "per log T", "limit"),
         ("verdict",),
     )
-    for heading in ("regret/log T", "liminf bound"):
-        table.add_column(heading, justify="right", no_wrap=True)
     for document in documents:
         for row in document["measured"]:
+            numbers = (
+                "finite_lower",
+                "regret",
+                "standard_error",
+                "upper",
+                "per_log",
+                "coefficient",
+            )
             table.add_row(
                 document["instance"],
                 f"{row['epsilon']:g}",
                 row["algorithm"],
-                number(row["finite_lower"]),
-                number(row["regret"]),
-                number(row["standard_error"]),
-                number(row["upper"]),
+                *(number(row[name]) for name in NUMBERS),
                 row["verdict"],
-                number(row["per_log"]),
-                number(row["coefficient"]),
             )
     first = documents[0]
     runs = max(row["runs"] for document in documents for row in document["measured"])
     console.print(f"[bold]simulated[/bold]  horizon {first['horizon']:,}, {runs} runs")
     console.print(table)
     console.print(
-        "  judged: lower at T (given the algorithm's upper bounds) <= regret <= upper, within four "
-        "standard errors;\n  a trend only: regret / log T beside its liminf bound.",
+        "  judged: lower (at T, given the algorithm's upper bounds) <= regret <= upper, within "
+        "four standard errors;\n  a trend only: regret per log T beside its limit from below.",
     )

@@ -179,3 +179,27 @@ def test_episode_simulation_does_not_import_numba():
         [sys.executable, "-c", script], capture_output=True, text=True, env=environment
     )
     assert done.stdout.endswith("False\n")
+
+
+def test_what_would_take_days_is_refused_with_an_estimate(capsys):
+    for words in ("dp_ucb --horizon 1e13 --runs 1", "adap_ucb --horizon 1e4 --runs 1e12"):
+        assert run(["simulate", *words.split()]) == 2
+        err = capsys.readouterr().err
+        assert err.count("\n") == 1 and "days is long; add --yes" in err
+
+
+def test_ctrl_c_keeps_the_finished_runs(capsys, monkeypatch):
+    from dpaudit.core import simulate as simulator
+
+    whole = simulator._parallel
+
+    def cut(work, jobs):
+        yield next(iter(whole(work, jobs)))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(simulator, "_parallel", cut)
+    words = ("simulate", "dp_ucb", "--means", "0.9,0.5", "--horizon", "100", "--runs", "7")
+    assert run([*words, "--json", "-"]) == 130
+    out, err = capsys.readouterr()
+    assert json.loads(out)["runs"] == 1
+    assert err == "dpaudit: interrupted; the 1 of 7 runs that were finished are kept.\n"
