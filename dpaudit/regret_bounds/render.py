@@ -161,14 +161,6 @@ def _summary(console: Console, documents: Sequence[dict[str, Any]]) -> None:
     )
     for document in documents:
         for row in document["measured"]:
-            numbers = (
-                "finite_lower",
-                "regret",
-                "standard_error",
-                "upper",
-                "per_log",
-                "coefficient",
-            )
             table.add_row(
                 document["instance"],
                 f"{row['epsilon']:g}",
