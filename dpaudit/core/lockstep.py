@@ -34,6 +34,7 @@ from dpaudit.core.walk import FOREIGN, Place
 MOST_RUNGS = 2**14
 MOST_RULES = 2**16
 MOST_KEPT = 64
+AHEAD = 8  # turns whose lattice noise is drawn together
 
 Counts = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -56,13 +57,23 @@ class Ladder:
     law: Counts | None = None
     """The laws on the integers of a lattice, and per (arm, rung) which of them."""
 
-    def integers(self, arm: Counts, rung: Counts, rng: np.random.Generator) -> Counts:
-        """Draw the noise of releases on a lattice, in steps."""
+    def integers(
+        self, arm: Counts, rung: Counts, rng: np.random.Generator, left: dict[int, Counts]
+    ) -> Counts:
+        """Draw the noise of releases on a lattice, in steps.
+
+        Several turns' worth is drawn at a time; `left` is what this block has not used yet.
+        """
         which = self.law[arm, rung]  # type: ignore[index]
         drawn = np.zeros(len(which), dtype=np.int64)
-        for number in np.unique(which):
+        for number in np.unique(which).tolist():
             here = which == number
-            drawn[here] = self.laws[number].integers(rng, int(here.sum()))
+            count = int(here.sum())
+            waiting = left.get(number, drawn[:0])
+            if len(waiting) < count:
+                fresh = self.laws[number].integers(rng, AHEAD * count)
+                waiting = np.concatenate((waiting, fresh))
+            drawn[here], left[number] = waiting[:count], waiting[count:]
         return drawn
 
     def rungs(self, pulls: Counts) -> Counts:
@@ -305,6 +316,7 @@ def advance(
     register = np.zeros((runs, arms))
     rung = np.zeros((runs, arms), dtype=np.int64)
     time = np.zeros(runs, dtype=np.int64)
+    left: dict[int, Counts] = {}
     played: list[NDArray[np.int16]] = []
     starts: list[Counts] = []
     alive = np.arange(runs)
@@ -328,7 +340,7 @@ def advance(
         kept = climb.memory[arm, step] * register[alive, arm]
         if climb.grid:
             # integers until the sum is drawn: the double is computed from it alone
-            steps, cells = climb.integers(arm, step, rng), climb.grid * divisor
+            steps, cells = climb.integers(arm, step, rng, left), climb.grid * divisor
             noise, shown = steps / cells, (totals(arm, begun, ended) + steps) / cells
         else:
             noise = climb.unit.draw(rng, len(alive)) * spread

@@ -117,7 +117,8 @@ def test_the_runner_draws_with_the_sampler_that_was_solved(monkeypatch):
         return solved(scale, bits)
 
     solved = noise.laplace
-    monkeypatch.setattr(noise, "laplace", laplace)
+    assert lattice.laplace is solved
+    monkeypatch.setattr(lattice, "laplace", laplace)
     rng = Recorded(3)  # it has no laplace, no normal and no random arrays
     trajectory = run_stream(build("adap_ucb", grid=64), np.linspace(0, 1, 50), rng)
     assert len(scales) == trajectory.releases > 5 and rng.taken > len(scales)
@@ -306,7 +307,7 @@ def test_lockstep_gives_the_registers_of_the_reference():
             rows = Rows(arm, climb.edges[rung], climb.edges[rung + 1])
             request = on_grid(algorithm.release(rows), grid)
             total = int(rng.integers(0, grid * len(rows)))
-            z = climb.integers(np.array([arm]), np.array([rung]), rng)
+            z = climb.integers(np.array([arm]), np.array([rung]), rng, {})
             doubles = (total + z) / (grid * climb.divisor[arm, rung])
             assert doubles[0] == float((total + int(z[0])) * request.noise.step)
             assert climb.laws[climb.law[arm, rung]].steps == request.noise.steps
@@ -361,7 +362,7 @@ def test_the_reference_simulator_runs_it_too():
 
 
 def test_a_tape_of_zero_noise_releases_the_rounded_sum(monkeypatch):
-    monkeypatch.setattr(noise, "laplace", lambda scale, bits: 0)
+    monkeypatch.setattr(lattice, "laplace", lambda scale, bits: 0)
     algorithm = Shown(arms=2, epsilon=1.0, grid=10)
     seen = []
 
@@ -447,4 +448,29 @@ def test_concentrated_privacy_on_a_lattice_is_proved_with_the_same_rho():
 
 def test_responses_have_no_lattice():
     with pytest.raises(Unsupported, match="no lattice law"):
-        prove(dpaudit.load("ldp_ucb_b", arms=2, epsilon=1.0, grid=8), 30)
+        prove(dpaudit.load("ldp_ucb_b", arms=2, epsilon=1.0, grid=8), 30, epsilon=1.0)
+
+
+def test_noise_that_is_drawn_ahead_is_used_once_and_in_order(monkeypatch):
+    """Each release gets draws of its own law, none twice, whatever was left over."""
+    climb = ladder(dpaudit.load("adap_ucb", arms=2, epsilon=1.0, grid=8), 500)
+    made = {}
+
+    def numbered(law, rng, size):
+        first = made.get(law, 0)
+        made[law] = first + size
+        return np.arange(first, first + size) + 10**6 * climb.laws.index(law)
+
+    monkeypatch.setattr(DiscreteLaplace, "integers", numbered)
+    left, seen = {}, []
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        count = int(rng.integers(1, 30))
+        arm, rung = rng.integers(0, 2, count), rng.integers(0, 4, count)
+        drawn = climb.integers(arm, rung, rng, left)
+        assert np.array_equal(drawn // 10**6, climb.law[arm, rung])
+        seen += drawn.tolist()
+    assert len(seen) == len(set(seen))
+    for number in range(2):
+        own = [z for z in seen if z // 10**6 == number]
+        assert own == sorted(own) and own[0] == 10**6 * number and own[-1] - own[0] == len(own) - 1

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit import noise
+from dpaudit.core import lattice
 from dpaudit.core.stream import run_stream
 from dpaudit.errors import Unsupported
 from dpaudit.exact import likelihood, worst_loss
@@ -29,7 +29,7 @@ def by_enumeration(monkeypatch, algorithm, stream, reach, releases):
             return z
 
         with monkeypatch.context() as patched:
-            patched.setattr(noise, "laplace", laplace)
+            patched.setattr(lattice, "laplace", laplace)
             actions = run_stream(algorithm, stream, np.random.default_rng(0)).actions
         law[tuple(actions.tolist())] += math.prod(weight)
     return law
