@@ -27,7 +27,7 @@ HERE = Path(__file__).resolve()
 IMPORTS = (
     "dpaudit.examination",
     "dpaudit.exact.horizons",
-    "dpaudit.exact.hunt",
+    "dpaudit.exact.climb",
     "dpaudit.affine",
     "dpaudit.commands.audit",
     "dpaudit.commands.explain",

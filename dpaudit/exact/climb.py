@@ -1,4 +1,4 @@
-"""A large loss at horizons too long to walk every path: prefixes extended, the best ones kept.
+"""A large loss at horizons too long to walk every path: steep prefixes, and a directed hunt.
 
 For an anytime declaration a prefix of a path is a path of a shorter horizon, so the loss of a step
 (one release, its own sum moved by one reward, all others at all-0 or all-1) can be followed while
@@ -7,30 +7,40 @@ extended by every outcome. What is found is attained, hence a lower bound of eps
 that no other path does better. Beside it stands the largest charge of a release that was met,
 1 / (divisor scale): where no release of any path charges more, as the structure check tells, no
 loss can exceed it, and the two enclose epsilon*.
+
+`hunt` looks for a violation in one direction. A release with too little noise shows only where
+another release of at least as little noise is weighed against it: otherwise the other one's noise
+hides it. So both arms are played up to a level, one with rewards 0 and the other with rewards 1,
+and then the one without reward is chosen again. The level doubles. Each candidate costs the
+likelihood of one action sequence; a loss above epsilon on any of them refutes the claim, and
+nothing else is ever concluded.
 """
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Stop, Toss
 from dpaudit.core.canonical import Distrust
-from dpaudit.errors import Unsupported
+from dpaudit.core.walk import begin
+from dpaudit.errors import DpauditError, Unsupported
 from dpaudit.exact import conditions
 from dpaudit.exact.clock import ENDLESS, Clock
-from dpaudit.exact.likelihood import estimate
-from dpaudit.exact.paths import Path, path_through, require_shown
+from dpaudit.exact.likelihood import estimate, likelihood
+from dpaudit.exact.paths import Path, path_through, paths_of, require_shown
 from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.search import Question, WorstLoss
-from dpaudit.exact.witness import pair_of_step, witness_of
+from dpaudit.exact.witness import loss_between, pair_of_step, witness_of
 from dpaudit.structure.ledger import rounded_up
 from dpaudit.structure.prove import bound
-from dpaudit.verdict import Enclosure
+from dpaudit.verdict import Enclosure, Witness
 
 _LEDGER_SECONDS = 10.0
 
@@ -171,3 +181,81 @@ def climbed_loss(asked: Question) -> WorstLoss | None:
         complete=complete,
         proved=complete,
     )
+
+
+LONGEST = 5000  # rounds of a hunted run
+
+
+def hunt(algorithm: Algorithm, horizon: int, epsilon: float, deadline: float) -> Witness | None:
+    """Return the first candidate whose loss is above epsilon, or None; two arms only."""
+    if algorithm.arms != 2:
+        return None
+    level = 1
+    while time.monotonic() < deadline:
+        actions = against_the_odds(algorithm, level, min(horizon, LONGEST))
+        if actions is None:
+            return None
+        try:
+            found = _worst(algorithm, actions, epsilon, deadline)
+        except DpauditError:
+            return None
+        if found is not None:
+            return found
+        level *= 2
+    return None
+
+
+def against_the_odds(algorithm: Algorithm, level: int, limit: int) -> list[int] | None:
+    """Return the actions that bring arm 0 above a level of pulls, then arm 1, and end on arm 0.
+
+    None where they do not fit into `limit` rounds, or the declaration decides in another way.
+    """
+    actions: list[int] = []
+    place = begin(algorithm)
+    while place.time < limit:
+        answer: Any = None
+        match place.request:
+            case Play(arm):
+                answer = place.rows(limit)
+                actions += [arm] * len(answer)
+                if place.time + len(answer) == limit:
+                    return None
+            case Choose((0, 1)):
+                behind = [arm for arm in (0, 1) if place.pulls[arm] <= level]
+                if not behind:
+                    return [*actions, 0]
+                answer = behind[0]
+            case Keep() | Toss() | Stop():
+                return None
+        place = place.after(answer)
+    return None
+
+
+def _worst(
+    algorithm: Algorithm, actions: list[int], epsilon: float, deadline: float
+) -> Witness | None:
+    """Return a violation among the pairs that change one reward of each arm's last release."""
+    stream = [float(arm) for arm in actions]
+    base = None
+    clock = Clock(deadline)
+    for position in _positions(algorithm, actions, clock):
+        neighbour = [1.0 - r if t == position else r for t, r in enumerate(stream)]
+        base = base or likelihood(algorithm, actions, stream, "float", clock)
+        other = likelihood(algorithm, actions, neighbour, "float", clock)
+        if loss_between(base, other).lower > epsilon:
+            found = witness_of(algorithm, actions, stream, neighbour, "float", clock)
+            return replace(found, epsilon=epsilon)
+    return None
+
+
+def _positions(algorithm: Algorithm, actions: list[int], clock: Clock) -> list[int]:
+    """Return, for each arm, the first step of the rows that its last release reads."""
+    paths = paths_of(algorithm, actions, clock)
+    if len(paths) != 1:
+        return []
+    last = {
+        event.rows.arm: event.rows
+        for event in paths[0].events
+        if isinstance(event, Release | Accumulate) and len(event.rows)
+    }
+    return [paths[0].steps(rows)[0][0] for rows in last.values()]

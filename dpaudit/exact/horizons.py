@@ -23,7 +23,7 @@ from dpaudit.core.arithmetic import exact
 from dpaudit.deadline import Expired
 from dpaudit.errors import BadDeclaration, InvalidArgument, Unsupported
 from dpaudit.exact import WorstLoss, recompute, shrink, worst_loss
-from dpaudit.exact.hunt import hunt
+from dpaudit.exact.climb import hunt
 from dpaudit.exact.paths import Decided, all_paths
 from dpaudit.exact.search import Streams
 from dpaudit.structure.ledger import rounded_up, show

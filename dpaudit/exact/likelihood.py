@@ -4,12 +4,16 @@ The sum over the decision paths that show as these actions of the probability of
 region. The certified engine answers where it can; the floating-point engine has a measured error,
 stated in `MEASURED_ERROR`, and never claims to be certified. An algorithm without noise is decided
 in exact arithmetic, so its 0 or 1 is certified by either engine.
+
+A register of size s is a double with an error of 2^-53 s, which moves a log-likelihood by that over
+the noise scale. This is added to the error that the floating-point engines were measured to have;
+where it is no longer small, they are silent.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -20,7 +24,8 @@ from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Algorithm, Choose, Keep
 from dpaudit.core.arithmetic import FLOAT, ball, exact
-from dpaudit.core.scores import RULES
+from dpaudit.core.noise import Laplace
+from dpaudit.core.scores import RULES, Affine
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import algebra, lattice_sums, noiseless, responses
 from dpaudit.exact.balls import certified
@@ -29,9 +34,7 @@ from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.floats import accumulate, plane
 from dpaudit.exact.floats.draws import DRAWS_ERROR, Draws, drawn
 from dpaudit.exact.floats.panels import Panels
-from dpaudit.exact.floats.resolution import resolved
-from dpaudit.exact.known import require_alike
-from dpaudit.exact.own_score import OWN_ERROR
+from dpaudit.exact.known import OWN_ERROR, require_alike
 from dpaudit.exact.paths import Path, paths_of
 from dpaudit.exact.region import Region, region_of, require_rewards
 from dpaudit.exact.schedule import Chain, chain_of
@@ -251,3 +254,47 @@ def require_engine(engine: str) -> None:
     """Raise unless the engine is known."""
     if engine not in ENGINES:
         raise InvalidArgument("engine", engine, f"must be one of {', '.join(ENGINES)}.")
+
+
+SMALLEST, LARGEST = 1e-8, 1e6  # noise scales, and the smallest one beside the registers compared
+_ROUNDING = 2.0**-52
+
+
+def resolved(region: Region) -> float:
+    """Return what rounded registers add to a log-likelihood's error; raise where it is large."""
+    error = 0.0
+    for decision in region.decisions:
+        shown = [region.episodes[i] for group in decision.shown for i in group]
+        scales = [float(e.noise.scale) for e in shown if isinstance(e.noise, Laplace)]
+        error += require_fine(decision.request, scales, (len(e) / float(e.divisor) for e in shown))
+    return error
+
+
+def require_fine(
+    request: Choose | Keep, scales: Iterable[float], centres: Iterable[float]
+) -> float:
+    """Return the error of one decision; raise `Unsupported` unless noise is fit for its registers.
+
+    The registers have these noise scales and, at most, these centres.
+    """
+    noise = list(scales)
+    size = max([*centres, _reach(request), 0.0])
+    if any(not SMALLEST <= scale <= LARGEST for scale in noise):
+        raise Unsupported(f"A noise scale lies outside {SMALLEST:g} to {LARGEST:g}: doubles end.")
+    if any(scale < SMALLEST * size for scale in noise):
+        raise Unsupported("Noise is too small for doubles beside the registers it is added to.")
+    return _ROUNDING * size / min(noise, default=1.0)
+
+
+def _reach(request: Choose | Keep) -> float:
+    """Return how far from zero a decision looks at a register."""
+    if isinstance(request, Keep):
+        return float(request.width(FLOAT))
+    rule = request.rule(FLOAT)
+    if type(rule) not in RULES:
+        return 1.0
+    window = 0.0 if isinstance(rule, Affine) else 1.0
+    shift = np.abs(np.asarray(getattr(rule, "shift", 0.0), dtype=float))
+    scale = np.asarray(getattr(rule, "scale", 1.0), dtype=float)
+    with np.errstate(over="ignore"):
+        return float(np.max((window + shift) / scale))

@@ -11,7 +11,7 @@ from dpaudit.cli import run
 from dpaudit.core.algorithms import load
 from dpaudit.errors import Contradiction
 from dpaudit.exact import horizons
-from dpaudit.exact.hunt import against_the_odds, hunt
+from dpaudit.exact.climb import against_the_odds, hunt
 from dpaudit.verdict import Finding, Status, combine
 
 CERTAIN = ("--method", "structure,exact")

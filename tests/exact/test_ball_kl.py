@@ -22,9 +22,9 @@ from dpaudit.core.scores import KLBound
 from dpaudit.exact.algebra import Sharing
 from dpaudit.exact.balls.bounds import Entropy
 from dpaudit.exact.balls.cells import Cells
+from dpaudit.exact.balls.exact_order import TREE
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.balls.roots import Order
-from dpaudit.exact.balls.symbolic import TREE
 from dpaudit.exact.balls.threshold import Pair, Placed
 from dpaudit.exact.balls.weight import Grid, Law
 from dpaudit.exact.paths import all_paths

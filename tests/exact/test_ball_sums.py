@@ -21,7 +21,6 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact import law, likelihood, recompute, worst_loss
 from dpaudit.exact.balls import certified
 from dpaudit.exact.balls import fibres as ball_fibres
-from dpaudit.exact.balls import sheet as ball_sheet
 from dpaudit.exact.balls import sums as ball_sums
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.balls.roots import Threshold
@@ -49,8 +48,8 @@ def line(axis, slope, shift):
 
 def two_laplaces(rates=(Fraction(1), Fraction(3, 2)), cells=60):
     axes = tuple(ball_sums._axis(Fraction(1), cells, []) for _ in range(2))
-    parts = [ball_sheet.laplace(axis, rate) for axis, rate in zip(axes, rates, strict=True)]
-    return ball_sheet.product(axes, *parts)
+    parts = [ball_fibres.laplace(axis, rate) for axis, rate in zip(axes, rates, strict=True)]
+    return ball_fibres.product(axes, *parts)
 
 
 @pytest.mark.parametrize("above", [True, False])
@@ -275,9 +274,9 @@ def test_the_largest_loss_is_certified_while_registers_hold_one_release(name, ep
 
 def test_a_curve_that_leaves_the_window_bends_there():
     """Outside the window the density is zero: the slope jumps where x > 2 y + 1/4 meets x = 1."""
-    nodes = ball_sheet.Axis(np.linspace(-1.0, 1.0, 9))
-    part = ball_sheet.laplace(nodes, Fraction(1))
-    sheet = ball_sheet.product((nodes, nodes), part, part)
+    nodes = ball_fibres.Axis(np.linspace(-1.0, 1.0, 9))
+    part = ball_fibres.laplace(nodes, Fraction(1))
+    sheet = ball_fibres.product((nodes, nodes), part, part)
     found = ball_fibres.integrated(sheet, ball_fibres.Cut(line(nodes, 2.0, 0.25), above=True))
     cell = 5  # y from 1/4 to 1/2, the curve leaves in the middle
 

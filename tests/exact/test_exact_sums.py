@@ -18,9 +18,8 @@ from dpaudit.core.scores import Affine, Score
 from dpaudit.errors import Unsupported
 from dpaudit.exact import law, likelihood, recompute, worst_loss
 from dpaudit.exact.floats import accumulate, arrange, sheet
-from dpaudit.exact.floats.curve import knots, threshold
+from dpaudit.exact.floats.duel import duel, knots, threshold
 from dpaudit.exact.likelihood import estimate
-from dpaudit.exact.pairwise import duel
 from dpaudit.exact.paths import Path, all_paths, paths_of
 from dpaudit.exact.region import Region, region_of
 from dpaudit.sample.lockstep import run_many

@@ -20,10 +20,10 @@ from dpaudit.core.arithmetic import BALL, FLOAT, Arithmetic, ball
 from dpaudit.core.scores import Formula, Imed, KLBound, PrivateKLBound, Rule
 from dpaudit.errors import Unsupported
 from dpaudit.exact.balls.bounds import Bound, Entropy, Mean, Private, Stated
+from dpaudit.exact.balls.exact_order import TREE
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.balls.jets import JETS
 from dpaudit.exact.balls.roots import Order
-from dpaudit.exact.balls.symbolic import TREE
 from dpaudit.exact.balls.threshold import Lines, Pair, Placed
 from dpaudit.exact.balls.weight import outward
 

@@ -24,8 +24,7 @@ from dpaudit.core.scores import Affine
 from dpaudit.errors import Unsupported
 from dpaudit.exact.algebra import Algebra, Bounds, Imprecise
 from dpaudit.exact.balls.interval import above, below
-from dpaudit.exact.balls.moments import Moments
-from dpaudit.exact.balls.piecewise import Laplace, Piecewise, Unit
+from dpaudit.exact.balls.piecewise import Laplace, Piecewise, Point, Unit, definite, evaluate
 from dpaudit.exact.known import rule_in
 from dpaudit.exact.schedule import Chain, Kind, Stage
 
@@ -117,6 +116,60 @@ class Exponentials(Algebra[Piecewise]):
         """Return the log-likelihood by a release's own sum."""
         k = int(kind.rate / self.unit.value)
         return Concave(Moments(function, k), kind, self.narrow)
+
+
+class Moments:
+    """The integrals of one function against exponential tails on either side of any point.
+
+    With r = k u: below(x) is the integral over t < x of w(t) e^(r (t - x)), above(x) the one over
+    t > x of w(t) e^(-r (t - x)). Integrals between breakpoints are computed once.
+    """
+
+    def __init__(self, function: Piecewise, k: int) -> None:
+        self.function, self.k = function, k
+        self._sums: dict[tuple[int, int, bool], arb] = {}
+
+    def _piece(self, index: int, by: int) -> arb:
+        points = self.function.points
+        low = points[index - 1] if index > 0 else None
+        high = points[index] if index < len(points) else None
+        return definite(self.function.pieces[index], by, self.function.unit, low, high)
+
+    def _from(self, index: int, by: int, upper: bool) -> arb:
+        """Return the integral on one side of point number `index`."""
+        key = (index, by, upper)
+        if key not in self._sums:
+            last = index + 1 == len(self.function.points) if upper else index == 0
+            rest = arb(0) if last else self._from(index + (1 if upper else -1), by, upper)
+            self._sums[key] = self._piece(index + upper, by) + rest
+        return self._sums[key]
+
+    def _sliver(self, index: int, here: Point, by: int) -> arb:
+        """Return the integral from point number `index` to an overlapping point."""
+        point = self.function.points[index]
+        both = Point.at(point.x.union(here.x), self.function.unit)
+        left, right = self.function.pieces[index], self.function.pieces[index + 1]
+        value = evaluate(left, both).union(evaluate(right, both))
+        return (here.x - point.x) * value * both.exp(by)
+
+    def _beside(self, here: Point, by: int, upper: bool) -> arb:
+        """Return the integral on one side of a point."""
+        points, pieces = self.function.points, self.function.pieces
+        index, gap = self.function.place(here.x)
+        if gap is not None:
+            sliver = self._sliver(index, here, by)
+            return self._from(index, by, upper) + (-sliver if upper else sliver)
+        next_ = index if upper else index - 1  # the first point on that side
+        there = points[next_] if 0 <= next_ < len(points) else None
+        ends = (here, there) if upper else (there, here)
+        inner = definite(pieces[index], by, self.function.unit, *ends)
+        return inner + (arb(0) if there is None else self._from(next_, by, upper))
+
+    def at(self, x: arb) -> tuple[arb, arb]:
+        """Return below(x) and above(x)."""
+        here = Point.at(x, self.function.unit)
+        below = self._beside(here, self.k, upper=False) * here.exp(-self.k)
+        return below, self._beside(here, -self.k, upper=True) * here.exp(self.k)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from scipy.ndimage import maximum_filter1d
 
 from dpaudit.exact.algebra import Bounds
 from dpaudit.exact.balls.interval import UNDERFLOW, Array, Interval, up, where
@@ -92,18 +93,14 @@ def mesh_steps(scan: Scan, mesh: int, kappa: float, rising: bool) -> Bounds:
         upper = float(np.max(loss.hi))
         return _steps(float(loss.lo[best]), upper, best, best + 1, log, 1, rising)
     above, below = _bulges(slope, top, mass, kappa, mesh)
-    window = np.lib.stride_tricks.sliding_window_view
     # the best mesh pair, for the lower end
-    padded = np.concatenate([phi.lo, np.full(mesh, -np.inf)])
-    reachable = window(padded, mesh + 1)[: count + 1]
-    gain = np.max(reachable, axis=1) - phi.hi
+    gain = _ahead(phi.lo, mesh + 1) - phi.hi
     best = int(np.argmax(gain))
-    end = best + int(np.argmax(reachable[best]))
+    end = best + int(np.argmax(phi.lo[best : best + mesh + 1]))
     # interval maxima and minima, curvature included
     high = up(np.maximum(phi.hi[:-1], phi.hi[1:]) + above)
     low = np.minimum(phi.lo[:-1], phi.lo[1:]) - below
-    last = np.concatenate([high, np.full(mesh - 1, -np.inf)])
-    upper = float(np.max(np.max(window(last, mesh), axis=1)[:count] - low))
+    upper = float(np.max(_ahead(high, mesh) - low))
     if count > mesh:
         start, stop = slice(0, count - mesh), slice(mesh, count)
         jump = np.maximum(
@@ -117,6 +114,15 @@ def mesh_steps(scan: Scan, mesh: int, kappa: float, rising: bool) -> Bounds:
     lower = max(float(gain[best]) - 1e-13, 0.0)
     upper = max(float(up(upper + 1e-13)), 0.0)
     return _steps(lower, upper, best, end, log, mesh, rising)
+
+
+def _ahead(values: Array, size: int) -> Array:
+    """Return for every place the largest of the next `size` values; nan if there is one."""
+    if np.isnan(values).any():  # which the filter would pass over
+        return np.full_like(values, np.nan)
+    shift = -(size // 2)
+    found = maximum_filter1d(values, size, mode="constant", cval=-np.inf, origin=shift)
+    return np.asarray(found)
 
 
 def _bulges(

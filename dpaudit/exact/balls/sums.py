@@ -25,10 +25,9 @@ from dpaudit.core.scores import Affine
 from dpaudit.errors import Unsupported
 from dpaudit.exact.balls.cells import FASTEST, SLOWEST
 from dpaudit.exact.balls.compare import compared, compared_lines
-from dpaudit.exact.balls.fibres import Cut, added, integrated
+from dpaudit.exact.balls.fibres import Axis, Cut, Sheet, added, integrated, laplace, product
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.balls.roots import Threshold
-from dpaudit.exact.balls.sheet import Axis, Sheet, laplace, product
 from dpaudit.exact.balls.threshold import Lines, Pair
 from dpaudit.exact.balls.weight import outward
 from dpaudit.exact.region import Decision, Region, rate_of, seats

@@ -21,9 +21,8 @@ import numpy as np
 from dpaudit.errors import Unsupported
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.floats.arrange import Scales, arrange
-from dpaudit.exact.floats.curve import Curve
+from dpaudit.exact.floats.duel import Curve, Duel, duel
 from dpaudit.exact.floats.sheet import Array, Function, Points, Shape, Sheet
-from dpaudit.exact.pairwise import Duel, duel
 from dpaudit.exact.region import Region, scales_of, seats
 
 # Finer panels, cells and tails change no log-likelihood of 24 random paths of dp_klucb, dp_imed (T

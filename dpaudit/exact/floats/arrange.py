@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import Unsupported
 from dpaudit.exact.clock import ENDLESS, Clock
-from dpaudit.exact.floats.curve import Curve
+from dpaudit.exact.floats.duel import Curve
 from dpaudit.exact.floats.sheet import OUTER, OUTER_RULE, Array, Panel, Shape, Sheet
 
 _WIDEST = 1.25  # of a cell or panel, in units of the smallest noise scale

@@ -33,10 +33,20 @@ from dpaudit.core.scores import Affine, KLBound, Score
 from dpaudit.errors import Unsupported
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.floats.axis import ORDER, Tails, make_axis, resolve, split
-from dpaudit.exact.floats.curves import Above, Contest, Curve, Moved, Tie, Turned
 from dpaudit.exact.floats.line import log_survival
-from dpaudit.exact.floats.strips import Lines, Message, Side, pruned
-from dpaudit.exact.own_score import scores_of
+from dpaudit.exact.floats.strips import (
+    Above,
+    Contest,
+    Curve,
+    Lines,
+    Message,
+    Moved,
+    Side,
+    Tie,
+    Turned,
+    pruned,
+)
+from dpaudit.exact.known import scores_of
 from dpaudit.exact.region import Region, require_read_once, scales_of
 
 Array = NDArray[np.float64]

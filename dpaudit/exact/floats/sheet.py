@@ -19,7 +19,7 @@ import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
-from dpaudit.exact.floats.curve import Curve
+from dpaudit.exact.floats.duel import Curve
 
 Array = NDArray[np.float64]
 Function = Callable[["Points"], Array]
