@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from functools import cached_property
 
 from dpaudit.core.algorithm import Choose
 from dpaudit.errors import Unsupported
@@ -55,8 +56,14 @@ class Chain:
 
     def kind(self, episode: int) -> Kind:
         """Return what a release's law depends on, apart from its rewards."""
-        found = self.episodes[episode]
-        return Kind(self.rate(episode), found.divisor, len(found))
+        if episode not in self._kinds:
+            found = self.episodes[episode]
+            self._kinds[episode] = Kind(self.rate(episode), found.divisor, len(found))
+        return self._kinds[episode]
+
+    @cached_property
+    def _kinds(self) -> dict[int, Kind]:
+        return {}
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,14 @@ class Kind:
     rate: Fraction
     divisor: Fraction
     rows: int
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.rate, self.divisor, self.rows))
+
+    def __hash__(self) -> int:
+        """Return the hash, computed once: kinds are keys, and fractions are slow to hash."""
+        return self._hash
 
     def centre(self, total: Fraction | int) -> Fraction:
         """Return the centre for a sum of rewards."""

@@ -182,7 +182,7 @@ class Asked(Question):
                 narrows=not self.whole,
             )
         # a path that no noise can take has no likelihoods to compare
-        known: Known = {}
+        known = Known()
         taken = [Chain(c.episodes, ()) if impossible(c, known) else c for c in chains]
         return Gridded(taken, self.whole, known=known)
 

@@ -42,8 +42,24 @@ class Duel:
     identity: Hashable
 
 
-# comparisons by request, place and releases; the requests are kept, so that no other takes their id
-Known = dict[Hashable, tuple[Choose, Duel]]
+class Known:
+    """Comparisons that were made, by request, place and releases.
+
+    The requests are kept, so that no other takes their id. Equal comparisons get the same number.
+    """
+
+    def __init__(self) -> None:
+        self._duels: dict[Hashable, tuple[Choose, Duel]] = {}
+        self._numbers: dict[Hashable, int] = {}
+
+    def duel(self, chain: Chain, stage: Stage) -> Duel:
+        """Return a stage's comparison; raise `Unsupported` where it has no certified form."""
+        key = (id(stage.request), stage.held, chain.kind(stage.older), chain.kind(stage.fresh))
+        if key not in self._duels:
+            found = duel_of(chain, stage)
+            number = self._numbers.setdefault(found.identity, len(self._numbers))
+            self._duels[key] = stage.request, replace(found, identity=number)
+        return self._duels[key][1]
 
 
 class Cells(Algebra[Weight]):
@@ -59,7 +75,7 @@ class Cells(Algebra[Weight]):
     ) -> None:
         """Prepare the grids; `known` are duels that an earlier pass made of the same requests."""
         self.cells, self.mesh = cells, mesh
-        self.known = {} if known is None else known
+        self.known = known or Known()
         wanted: dict[Kind, list[Array]] = {}
         seen: set[Hashable] = set()
         for chain in chains:
@@ -80,7 +96,7 @@ class Cells(Algebra[Weight]):
 
     def duel(self, chain: Chain, stage: Stage) -> Duel:
         """Return a stage's comparison; raise `Unsupported` where it has no certified form."""
-        return duel_among(self.known, chain, stage)
+        return self.known.duel(chain, stage)
 
     def law(self, kind: Kind, centre: Fraction) -> Law:
         """Return the law of a release of this kind at a centre."""
@@ -169,18 +185,9 @@ def duel_of(chain: Chain, stage: Stage) -> Duel:
     return Duel(older, fresh, scores, (type(rule), older, fresh, stage.held, exact))
 
 
-def duel_among(known: Known, chain: Chain, stage: Stage) -> Duel:
-    """Return a stage's comparison, made once for each request and pair of releases."""
-    kinds = chain.kind(stage.older), chain.kind(stage.fresh)
-    key = (id(stage.request), stage.held, kinds)
-    if key not in known:
-        known[key] = stage.request, duel_of(chain, stage)
-    return known[key][1]
-
-
 def impossible(chain: Chain, known: Known) -> bool:
     """Is some decision's outcome impossible, whatever the registers hold?"""
-    duels = (duel_among(known, chain, stage) for stage in chain.stages)
+    duels = (known.duel(chain, stage) for stage in chain.stages)
     found = ((d.scores.always, s.held_wins) for d, s in zip(duels, chain.stages, strict=True))
     return any(always is not None and always != wins for always, wins in found)
 

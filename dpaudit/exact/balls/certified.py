@@ -88,7 +88,7 @@ def log_likelihood(region: Region, totals: Mapping[int, Fraction], clock: Clock 
             return found.exp()
 
         return _log(tighten(probability))
-    duels: Known = {}
+    duels = Known()
     if impossible(chain, duels):
         return arb("-inf")
     known = [(chain.kind(i), centre) for i, centre in centres.items()]
@@ -198,7 +198,7 @@ class Gridded:
     whole: bool
     cells: int = FIRST_PASS[0]
     mesh: int = FIRST_PASS[1]
-    known: Known = field(default_factory=dict)
+    known: Known = field(default_factory=Known)
 
     def __call__(self, active: list[int], excess: float | None) -> Pass | None:
         """Open the next pass."""
