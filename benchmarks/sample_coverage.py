@@ -1,8 +1,8 @@
-"""The probability that a bound or an e-process is wrong, exact, by summation over both counts.
+"""The probability that a bound or a wealth is wrong, exact, by summation over both counts.
 
 The lower bound on epsilon is made of two binomial ends, so the probability that it exceeds the
-truth is a double sum, rare events and counts 0 and n included. The e-process of a block of fresh
-runs on the boundary of the claim has its mean and its chance of refuting by the same sum.
+truth is a double sum, rare events and counts 0 and n included. The wealth after a block of
+fresh runs on the boundary of the claim has its mean and its chance of refuting by the same sum.
 
     python benchmarks/sample_coverage.py
 """
@@ -10,11 +10,12 @@ runs on the boundary of the claim has its mean and its chance of refuting by the
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.stats import binom
 
-from dpaudit.sample.evidence import SLOPES, Null, best_bet
+from dpaudit.sample.bets import best_bets, ratios_of
 from dpaudit.sample.lower import clopper_pearson
 
 ERROR, ROUNDS = 0.05, 1000
@@ -44,41 +45,40 @@ def lower_bound() -> float:
     return worst
 
 
-def e_process() -> float:
+def wealth() -> float:
     """Print mean and P(refuted) of one block on the boundary p = e^epsilon q, and the largest."""
     counts = np.arange(ROUNDS + 1)
     print(f"\none block of {ROUNDS} rounds on the boundary, exact: E[wealth], P(wealth >= 20)")
     worst = 0.0
     for epsilon in (0.1, 1.0, 5.0):
+        ratio = ratios_of(np.array([epsilon]))
         for q in (1e-5, 1e-4, 1e-3, 0.1, 0.3):
             p = math.exp(epsilon) * q
-            if p > 1:
+            if p > 1 or 1 - q > math.exp(epsilon) * (1 - p):
                 continue
-            null = Null(epsilon)
-            bet = best_bet(null, min(1 - 1e-9, 1.5 * p + 1e-4), q)
-            if bet is None:
-                continue
-            wealth = np.zeros((len(counts), len(counts)))
-            for part in SLOPES:
-                one, zero, one_n, zero_n = bet.scaled(float(part)).factors
-                with np.errstate(divide="ignore", under="ignore", invalid="ignore"):
-                    rows = _power(one, counts) + _power(zero, ROUNDS - counts)
-                    columns = _power(one_n, counts) + _power(zero_n, ROUNDS - counts)
-                    wealth += np.exp(np.minimum(rows[:, None] + columns[None, :], 700.0))
-            wealth /= len(SLOPES)
-            weight = np.outer(binom.pmf(counts, ROUNDS, p), binom.pmf(counts, ROUNDS, q))
-            mean, refuted = float((weight * wealth).sum()), float(weight[wealth >= 1 / ERROR].sum())
-            worst = max(worst, refuted)
-            print(f"  epsilon {epsilon:4g}  q {q:8g}  p {p:9.3g}  {mean:9.6f}  {refuted:9.6f}")
+            belief = min(1 - 1e-9, 1.5 * p + 1e-4)
+            bets = best_bets(ratio, np.array([belief, 1 - belief]), np.array([q, 1 - q]))
+            for boldness in (0.25, 1.0, 4.0):
+                f, g = (each.ravel() for each in bets.scaled(np.array(boldness))[:2])
+                rows = _power(f[0], counts) + _power(f[1], ROUNDS - counts)
+                columns = _power(g[0], counts) + _power(g[1], ROUNDS - counts)
+                value = np.exp(np.minimum(rows[:, None] + columns[None, :], 700.0))
+                weight = np.outer(binom.pmf(counts, ROUNDS, p), binom.pmf(counts, ROUNDS, q))
+                mean, refuted = float((weight * value).sum()), weight[value >= 1 / ERROR].sum()
+                worst = max(worst, float(refuted))
+                print(
+                    f"  epsilon {epsilon:4g}  q {q:8g}  p {p:9.3g}  bold {boldness:4g}"
+                    f"  {mean:9.6f}  {refuted:9.6f}"
+                )
     return worst
 
 
-def _power(factor: float, counts: np.ndarray) -> np.ndarray:
+def _power(factor: float, counts: Any) -> Any:
     """Return counts * log(factor), with 0 * log(0) = 0."""
-    return np.where(counts > 0, counts * np.log(np.maximum(factor, 1e-300)), 0.0)
+    return np.where(counts > 0, counts * np.log(max(factor, 1e-300)), 0.0)
 
 
 if __name__ == "__main__":
-    wrong = lower_bound(), e_process()
+    wrong = lower_bound(), wealth()
     print(f"\nlargest: {wrong[0]:.5f} and {wrong[1]:.5f}, at most {ERROR} allowed")
     raise SystemExit(max(wrong) > ERROR)

@@ -1,9 +1,6 @@
-"""How small a flaw is found: noise scaled by 0.5 to 0.99, sequential against fixed-size audits.
+"""How small a flaw is found: noise scaled by 0.5 to 0.99. Runs are medians over audits.
 
-Sequential: the audit, which stops when the evidence suffices. Fixed-size: the same training, then
-all fresh runs and one Clopper-Pearson bound at the whole error. Runs are medians over audits.
-
-    python benchmarks/sample_power.py [audits]
+python benchmarks/sample_power.py [audits]
 """
 
 from __future__ import annotations
@@ -17,24 +14,11 @@ from sample_boxes import LessNoise, RandomisedResponse
 
 from dpaudit.sample.audit import audit
 from dpaudit.sample.boxes import DeclaredBox
-from dpaudit.sample.lower import epsilon_lower
-from dpaudit.sample.plan import AuditPlan, judge, train
-from dpaudit.sample.progress import select
+from dpaudit.sample.plan import AuditPlan
 from dpaudit.sample.streams import Pair, Stream
 from dpaudit.verdict import Status
 
 RATIOS, ERROR, EPSILON = (0.5, 0.8, 0.9, 0.95, 0.99), 0.05, 1.0
-
-
-def fixed_size(plan: AuditPlan) -> bool:
-    """Train, spend all fresh runs on the best pair, and judge once."""
-    trained = {index: train(plan, index) for index in range(len(plan.pairs))}
-    (index, best), *_ = select(plan, trained)
-    rounds = plan.test_rounds(1)
-    [[hits, other]] = judge(plan.box, plan.pairs[index], (best.event,), rounds, (5,), plan.seed)
-    if best.swapped:
-        hits, other = other, hits
-    return epsilon_lower(hits, other, rounds, ERROR) > EPSILON
 
 
 def targets(ratio: float) -> list[tuple[str, Any, tuple[Pair, ...], int]]:
@@ -52,22 +36,17 @@ def targets(ratio: float) -> list[tuple[str, Any, tuple[Pair, ...], int]]:
 def main(audits: int) -> None:
     """Print the table."""
     print(f"{audits} audits per cell, error {ERROR}, epsilon {EPSILON}")
-    print(
-        f"{'mechanism':22}{'noise':>7}{'most runs':>11}{'sequential':>12}{'median runs':>13}"
-        f"{'fixed-size':>12}"
-    )
+    print(f"{'mechanism':22}{'noise':>7}{'most runs':>11}{'refuted':>12}{'median runs':>13}")
     for ratio in RATIOS:
         for name, box, pairs, runs in targets(ratio):
-            used, found, fixed = [], 0, 0
+            used, found = [], 0
             for seed in range(audits):
                 plan = AuditPlan(box, EPSILON, ERROR, runs, seed, pairs)
                 report = audit(plan)
                 found += report.status is Status.REFUTED
                 used.append(report.runs)
-                fixed += fixed_size(plan)
             print(
-                f"{name:22}{ratio:7}{runs:11}{found / audits:12.2f}{stats.median(used):13.0f}"
-                f"{fixed / audits:12.2f}",
+                f"{name:22}{ratio:7}{runs:11}{found / audits:12.2f}{stats.median(used):13.0f}",
                 flush=True,
             )
 

@@ -1,15 +1,10 @@
-"""The audit: train, choose, then judge on fresh runs until the evidence suffices or runs are out.
+"""The audit: seek a pair, learn and bet on fresh runs, until the wealth suffices or runs are out.
 
-1. Training runs choose the most promising pairs and events (never counted as evidence): many pairs
-   are screened first, and a shortlist of them, with the favoured ones, is trained on at length.
-2. Each chosen hypothesis is judged on fresh runs by two tests: an e-process against the claimed
-   epsilon, which may stop the audit at any block, and a Clopper-Pearson lower bound on epsilon at
-   looks planned in advance.
-3. One error budget covers everything: a quarter for a quick part that finds gross violations within
-   few runs, the rest for the long part; in each, half for the e-processes and half for the bounds,
-   split evenly over hypotheses (pair, event, direction); a bound's share is split over its looks,
-   half of it for the last. So with probability at least 1 - error a true claim is not refuted and
-   the printed lower bound is below the truth.
+Every run is bet on by bets that earlier runs fixed, and then teaches later ones: there are no
+separate training runs and no holdout (`bets` has the theorem). One wealth per level of epsilon
+stands against all pairs, events and directions together, so one error covers a refutation and the
+printed lower bound: with probability at least 1 - error a true claim is not refuted and the bound
+is below the truth.
 
 Blocks are counted in a fixed order and the decision to stop is taken between blocks. Whether runs
 are independent is checked on the way (`independence`); evidence that is not shown to come from
@@ -24,7 +19,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.perstep import PerStep
 from dpaudit.sample.boxes import DeclaredBox
-from dpaudit.sample.budget import ErrorBudget
 from dpaudit.sample.guard import TimeUp, judged, time_limit
 from dpaudit.sample.independence import PATIENCE, Independence
 from dpaudit.sample.log import BlockLog
@@ -36,8 +30,6 @@ from dpaudit.sample.streams import candidates
 from dpaudit.sample.workers import Workers
 from dpaudit.verdict import Finding
 
-ACTS = ["quick part", "long part"]
-WEIGHTS = [1, 3]
 SHORT_STEPS = 2000
 SHORT_RUNS, LOCKSTEP_RUNS = 4_000, 16_000
 SHORT_PAIRS = 8
@@ -53,32 +45,26 @@ def audit(
 ) -> Report:
     """Carry out a plan and report.
 
-    `heard(runs, lower, evidence)` is called after every block with the state so far (evidence in
-    powers of ten against 1 / its error share). A `deadline` (of `time.monotonic`) ends the audit
+    `heard(runs, lower, evidence)` is called after every block with the state so far (evidence as a
+    part of what is needed). A `deadline` (of `time.monotonic`) ends the audit
     early; a block that is not done by then does not count. What is concluded is as valid, but
     depends on the machine's speed. Whatever the judged code does is a `DpauditError`.
     """
     workers, log = workers or Workers(), log or BlockLog.nowhere()
-    budget, acts = ErrorBudget(plan.error), plan.acts()
-    # gross violations need little error: most of it is kept for the long part
-    shares = budget.split(ACTS[-len(acts) :], WEIGHTS[-len(acts) :])
     independence = Independence(plan.box, plan.seed, deadline)
-    progress = Progress(workers, log, heard, deadline, independence)
+    progress = Progress(plan, workers, log, heard, deadline, independence)
     name = independence.name
     try:
         with _ended_at(deadline, name), judged(name):
             independence.begin(plan.pairs[0])
             with workers.open() as run:
-                for act, share in zip(acts, shares, strict=True):
-                    progress.perform(act, share, run)
-                    if progress.over:
-                        break
+                progress.perform(run)
     except TimeUp:
         if not progress.late:
             raise
     finally:
         independence.close()
-    return conclude(plan, progress, budget)
+    return conclude(progress)
 
 
 def _ended_at(deadline: float | None, name: str) -> AbstractContextManager[None]:

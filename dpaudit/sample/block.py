@@ -1,47 +1,81 @@
-"""The judgement of one block of fresh runs: how often every event occurred on either stream."""
+"""One block of fresh runs: how often each cell occurred on either stream, and what it teaches."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.sample.boxes import Box, PolicyBox
+from dpaudit.sample.cells import Table, tabled
 from dpaudit.sample.rounds import mark_of, run_rounds
 from dpaudit.sample.streams import Pair
 
-MARKED = 8  # rounds of a block that can be made again: so many first ones, and inside of an event
+MARKED = 8  # rounds of a block that can be made again: so many first ones, and telling ones
 SHOWN = 4096  # steps of a marked run that are kept to say what differs
+
+
+class Parted(Protocol):
+    """A statistic of runs and a few cells of its values: the cells of a bettor, or an event."""
+
+    @property
+    def statistic(self) -> Any:
+        """What is read off a run."""
+
+    @property
+    def size(self) -> int:
+        """The number of cells."""
+
+    def of(self, values: Any) -> NDArray[Any]:
+        """Return the cell of every value."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """One block of fresh runs: counts on both streams for every event, and marks of some runs.
+    """One block of fresh runs: counts of every cell on both streams, and marks of some runs.
 
     A mark is a round and the digests of its two runs, by which they are known if they are made
-    again; `shown` holds the actions of marked runs (round, side), where they are few.
+    again; `shown` holds the actions of marked runs (round, side), where they are few. `tables` are
+    what later bets may learn from.
     """
 
-    counts: list[list[int]]
+    counts: list[list[list[int]]]
     marks: list[tuple[int, str, str]]
+    tables: list[Table | None] = field(default_factory=list)
     shown: dict[tuple[int, int], NDArray[np.int64]] = field(default_factory=dict)
 
 
 def judge(
-    box: Box, pair: Pair, events: tuple[Any, ...], rounds: int, key: tuple[int, ...], seed: int
+    box: Box,
+    pair: Pair,
+    parted: Sequence[Parted],
+    rounds: int,
+    key: tuple[int, ...],
+    seed: int,
+    taught: Sequence[Any] = (),
 ) -> Block:
-    """Return the counts of every event on one block of fresh runs."""
+    """Return the counts of one block of fresh runs, and tables of the statistics to be taught."""
     both = run_rounds(box, pair, rounds, seed, key)
-    hits = [[event(runs) for runs in both] for event in events]
-    counts = [[int(one.sum()), int(other.sum())] for one, other in hits]
+    statistics = dict.fromkeys([*(it.statistic for it in parted), *taught])
+    values = {each: (each(both[0]), each(both[1])) for each in statistics}
+    places = [[it.of(values[it.statistic][side]) for side in (0, 1)] for it in parted]
+    counts = [
+        [np.bincount(place, minlength=it.size).tolist() for place in both_places]
+        for it, both_places in zip(parted, places, strict=True)
+    ]
+    tables = [tabled(each, *values[each]) for each in taught]
     if not isinstance(box, PolicyBox):
-        return Block(counts, [(0, mark_of(both[0]), mark_of(both[1]))])
-    # what speaks against a claim are the runs inside of an event: these first
-    telling = np.flatnonzero(np.any([one | other for one, other in hits], axis=0))
-    chosen = sorted({*telling[:MARKED].tolist(), *range(min(rounds, MARKED))})
+        return Block(counts, [(0, mark_of(both[0]), mark_of(both[1]))], tables)
+    # what speaks against a claim are the runs inside of a rare cell: these first
+    telling: list[int] = []
+    if parted:
+        one, other = places[0]
+        telling = np.flatnonzero((one == 1) | (other == 1))[:MARKED].tolist()
+    chosen = sorted({*telling, *range(min(rounds, MARKED))})
     marks = [(n, mark_of(both[0].only(n)), mark_of(both[1].only(n))) for n in chosen]
     few = box.horizon <= SHOWN
     shown = {(n, side): both[side].actions(n) for n in chosen for side in (0, 1) if few}
-    return Block(counts, marks, shown)
+    return Block(counts, marks, tables, shown)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from dpaudit.errors import DpauditError, InvalidArgument, require_integer
-from dpaudit.sample.block import Block
-from dpaudit.sample.events import AtLeast, AtMost, Candidate, Event, OneOf
+from dpaudit.sample.block import Block, Parted
+from dpaudit.sample.cells import Table, is_key
+from dpaudit.sample.events import AtLeast, AtMost, Event, OneOf
 from dpaudit.sample.learned import LearnedScore
 from dpaudit.sample.runs import History, PullCounts, Pulls
 from dpaudit.sample.streams import Pair, Stream
@@ -91,43 +95,50 @@ def event_of(data: dict[str, Any]) -> Event:
 
 def block_data(found: Block) -> dict[str, Any]:
     """Return what a log keeps of a block of fresh runs."""
-    return {"counts": found.counts, "marks": [list(mark) for mark in found.marks]}
+    tables = [
+        None if it is None else [it.values.tolist(), it.counts.tolist(), it.rounds]
+        for it in found.tables
+    ]
+    marks = [list(mark) for mark in found.marks]
+    return {"counts": found.counts, "marks": marks, "tables": tables}
 
 
-def block_of(data: Any, events: int, rounds: int) -> Block:
+def block_of(data: Any, parted: Sequence[Parted], taught: Sequence[Any], rounds: int) -> Block:
     """Return a block of fresh runs from plain data."""
     try:
-        counts = [[int(hits), int(others)] for hits, others in data["counts"]]
+        counts = [[[int(it) for it in row] for row in both] for both in data["counts"]]
         marks = [(int(number), str(one), str(other)) for number, one, other in data["marks"]]
-    except (KeyError, TypeError, ValueError):
+        tables = [
+            None if it is None else _table_of(each, *it)
+            for each, it in zip(taught, data["tables"], strict=True)
+        ]
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise InvalidArgument("block", "(data)", "is not a block of an audit.") from None
-    possible = all(0 <= hits <= rounds for both in counts for hits in both)
-    if not possible or len(counts) != events or any(not 0 <= it[0] < rounds for it in marks):
+    sizes = [[it.size] * 2 for it in parted]
+    whole = all(min(row) >= 0 and sum(row) == rounds for both in counts for row in both)
+    if [[len(row) for row in both] for both in counts] != sizes or not whole:
         raise InvalidArgument("block", "(data)", "holds counts that its audit cannot give.")
-    return Block(counts, marks)
+    if any(not 0 <= it[0] < rounds for it in marks):
+        raise InvalidArgument("block", "(data)", "holds marks that its audit cannot give.")
+    return Block(counts, marks, tables)
 
 
-def candidate_data(candidate: Candidate) -> dict[str, Any]:
-    """Return a candidate as plain data."""
-    return {
-        "event": event_data(candidate.event),
-        "swapped": candidate.swapped,
-        "hits": candidate.hits,
-        "hits_other": candidate.hits_other,
-        "rounds": candidate.rounds,
-        "promise": candidate.promise,
-    }
+def _table_of(statistic: Any, values: Any, counts: Any, rounds: Any) -> Table:
+    kind = np.uint64 if is_key(statistic) else np.float64
+    found = Table(np.array(values, dtype=kind), np.array(counts, dtype=np.int64), int(rounds))
+    if found.counts.shape != (4, len(found.values)) or found.counts.min(initial=0) < 0:
+        raise ValueError
+    return found
 
 
-def candidate_of(data: dict[str, Any]) -> Candidate:
-    """Return a candidate from plain data."""
+def score_data(score: LearnedScore | None) -> dict[str, Any] | None:
+    """Return a learned score as plain data."""
+    return None if score is None else {name: getattr(score, name) for name in score.plain_fields}
+
+
+def score_of(data: Any) -> LearnedScore | None:
+    """Return a learned score from plain data."""
     try:
-        swapped, hits, others, rounds = (
-            int(data[name]) for name in ("swapped", "hits", "hits_other", "rounds")
-        )
-        event, promise = event_of(data["event"]), float(data["promise"])
-        return Candidate(event, swapped, hits, others, rounds, promise)
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        if isinstance(error, DpauditError):
-            raise
-        raise InvalidArgument("event", "(data)", "is not an event.") from None
+        return None if data is None else LearnedScore(**data)
+    except (TypeError, ValueError):
+        raise InvalidArgument("score", "(data)", "is not a learned score.") from None

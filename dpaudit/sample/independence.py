@@ -4,7 +4,7 @@ Every count that an audit concludes from is one of independent runs. A declarati
 gives them by construction. Foreign code may keep something between runs (a counter, a cache, a draw
 for all of a process) or depend on more than its seed (a clock, `hash`, entropy of its own). So
 some runs are made again, each alone in a process that has run nothing before: before any evidence
-counts, at the end of every part, and of the very runs that a refutation rests on. A run that comes
+counts, at the end, and of the very runs that a refutation rests on. A run that comes
 out the same there is a function of its stream and its seed, and seeds are independent; a target
 with a run that does not is refused. What cannot be made again refutes nothing.
 """
@@ -15,6 +15,7 @@ import contextlib
 import importlib
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,7 +32,7 @@ from dpaudit.sample.streams import Pair
 from dpaudit.sources import CORE, is_installed
 
 EARLY = 8  # rounds that are made again before evidence counts
-SPREAD = 32  # runs of every part
+SPREAD = 32  # runs of an audit that refutes nothing
 DECISIVE = 512  # runs that a refutation rests on
 HALVES = 8  # halves of blocks, for a declaration in a file
 AT_ONCE = 32
@@ -163,17 +164,25 @@ class Independence:
                 actions = found.shown.get((number, side))
                 self.kept.setdefault(pair, []).append(Kept(slot, mark, actions))
 
-    def part(self, act: int) -> None:
-        """Make some of a part's runs again, from all of its blocks."""
+    def end(self) -> None:
+        """Make some of the runs again, from all blocks."""
         if isinstance(self.box, PolicyBox):
             kept = [it for some in self.kept.values() for it in some]
-            self._repeat(self._some(kept, SPREAD, act))
-        self.kept.clear()
+            self._repeat(self._some(kept, SPREAD))
 
-    def confirm(self, pair: Pair, act: int) -> str:
-        """Make the runs again that speak against the claim; return why that was not possible."""
-        most = DECISIVE if isinstance(self.box, PolicyBox) else HALVES
-        return self.shown(self._some(self.kept.get(pair, []), most, act))
+    def confirm(self, pairs: Sequence[Pair]) -> str:
+        """Make runs again that speak against the claim, of each pair and of the first ones most.
+
+        Return why that was not possible.
+        """
+        left = DECISIVE if isinstance(self.box, PolicyBox) else HALVES
+        chosen: list[Kept] = []
+        for number, pair in enumerate(pairs):
+            share = left // 2 if number + 1 < len(pairs) else left
+            some = self._some(self.kept.get(pair, []), max(share, 1))
+            chosen += some
+            left = max(left - len(some), 0)
+        return self.shown(chosen)
 
     def shown(self, kept: list[Kept]) -> str:
         """Make runs of foreign code again; return why that was not possible, or nothing."""
@@ -181,8 +190,8 @@ class Independence:
             return ""
         return self.unable or "the time was over before they could be made again"
 
-    def _some(self, kept: list[Kept], most: int, act: int) -> list[Kept]:
-        order = np.random.default_rng(seed_of(self.seed, 8, act)).permutation(len(kept))
+    def _some(self, kept: list[Kept], most: int) -> list[Kept]:
+        order = np.random.default_rng(seed_of(self.seed, 8)).permutation(len(kept))
         return [kept[number] for number in order[:most]]
 
     def _repeat(self, kept: list[Kept]) -> int:

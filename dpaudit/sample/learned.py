@@ -2,10 +2,9 @@
 
 For a leak that is spread over many rounds every table of frequencies is too small. Fisher's linear
 discriminant adds up what each feature says: with means m, m' on the stream and on its neighbour
-and the covariance S within both, the weights are (S + ridge)^-1 (m - m'). It is fitted on half of
-the training runs that find events; the other half, which the weights have not seen, sets the bound
-of the event {score >= bound}. As for every event, other training runs rank it and fresh runs judge
-it: a bad classifier costs power, never soundness.
+and the covariance S within both, the weights are (S + ridge)^-1 (m - m'). It is fitted on runs of
+its own; the score is then a statistic like any other, whose cells are learned and bet on: a bad
+classifier costs power, never soundness.
 
 The same bytes everywhere: features are small whole numbers, so sums over runs are exact in doubles
 in any order; the system is solved without a library that may share the work among threads; and
@@ -89,25 +88,16 @@ class Moments:
 
 
 class Classifier:
-    """Learns from runs on a stream and on its neighbour, chunk by chunk.
-
-    Every other run teaches the weights and is forgotten; of the rest the features are kept.
-    """
+    """Learns from runs on a stream and on its neighbour, chunk by chunk, and forgets them."""
 
     def __init__(self, arms: int, horizon: int, position: int) -> None:
         self.features = Features(arms, horizon, position)
         self.moments = (Moments(), Moments())
-        self.kept: tuple[list[Any], list[Any]] = ([], [])
-        self.seen = 0
 
     def watch(self, runs: Runs, runs_neighbour: Runs) -> None:
         """Learn from as many runs on either stream."""
-        odd = self.seen % 2
-        self.seen += len(runs)
         for side, each in enumerate((runs, runs_neighbour)):
-            rows = self.features(each)
-            self.moments[side].add(rows[odd::2])
-            self.kept[side].append(rows[1 - odd :: 2])
+            self.moments[side].add(self.features(each))
 
     def score(self) -> LearnedScore | None:
         """Return the score, or None where both streams look alike."""
@@ -116,11 +106,6 @@ class Classifier:
             return None
         kind = self.features
         return LearnedScore(kind.arms, kind.horizon, kind.position, weights)
-
-    def held_out(self, score: LearnedScore) -> tuple[Row, Row]:
-        """Return the scores of the runs that taught nothing, on either stream."""
-        left, right = (score.of(np.concatenate(rows)) for rows in self.kept)
-        return left, right
 
 
 def discriminant(stream: Moments, neighbour: Moments) -> Row:

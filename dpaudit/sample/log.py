@@ -19,7 +19,7 @@ from dpaudit.output import plain
 
 
 class BlockLog:
-    """Results of finished blocks by name, in memory and (if there is a path) on disk."""
+    """Results of blocks that a killed audit had finished, by name; new ones go to the file."""
 
     def __init__(self, done: dict[str, Any], file: Any = None) -> None:
         self.done = done
@@ -27,7 +27,7 @@ class BlockLog:
 
     @classmethod
     def nowhere(cls) -> BlockLog:
-        """Return a log that is kept in memory only."""
+        """Return a log that is kept nowhere."""
         return cls({})
 
     @classmethod
@@ -77,8 +77,7 @@ class BlockLog:
         return log
 
     def record(self, name: str, value: Any) -> None:
-        """Keep the result of a block."""
-        self.done[name] = value
+        """Write the result of a block."""
         self._write([name, value])
 
     def _write(self, record: list[Any]) -> None:

@@ -3,8 +3,7 @@
 With p >= p_low at error a / 2 and q <= q_high at error a / 2, P(E | r) <= e^epsilon P(E | r') +
 delta forces epsilon >= log((p_low - delta) / q_high) at error a. The intervals are exact for every
 n and every p, rare events included: nothing is floored, so 10^6 runs can show epsilon above 11.
-The bound holds at a sample size fixed in advance; an audit takes it at planned looks that share
-the error.
+The bound holds at a sample size fixed in advance: for replays and one-run audits.
 """
 
 from __future__ import annotations
@@ -37,23 +36,10 @@ def epsilon_lower(
     return max(0.0, math.log((low - delta) / high))
 
 
-def cautious(hits: Any, hits_neighbour: Any, rounds: int) -> tuple[Any, Any]:
-    """Return an estimate of p on the low side and of q on the high side, from training counts.
-
-    Each is one standard deviation off, so that events that were merely lucky do not stand out.
-    """
-    from scipy.special import betaincinv
-
-    k, m = np.asarray(hits, dtype=float), np.asarray(hits_neighbour, dtype=float)
-    low = betaincinv(k + 0.5, rounds - k + 0.5, 0.16)
-    high = betaincinv(m + 0.5, rounds - m + 0.5, 0.84)
-    return low, high
-
-
 def promised(p: Any, q: Any, later: int, error: float, delta: float = 0.0) -> Any:
     """Return the bound to expect from `later` fresh rounds at probabilities p, q; vectorised.
 
-    A plan, not an inference: it ranks events on training runs.
+    A plan, not an inference: it ranks the aims of steered pairs.
     """
     from scipy.special import betaincinv
 

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
+from dpaudit.sample.bets import require_error
 from dpaudit.sample.boxes import Box
-from dpaudit.sample.budget import ErrorBudget
 from dpaudit.sample.guard import judged
 from dpaudit.sample.independence import Independence, Kept
 from dpaudit.sample.lower import clopper_pearson
@@ -132,7 +132,7 @@ def one_run_audit(box: Box, epsilon: float, error: float, seed: int, training: i
     """Audit a target by one fresh run with every reward a canary, after some training runs."""
     require_positive("epsilon", epsilon)
     require_integer("training", training, 2)
-    ErrorBudget(error)
+    require_error(error)
     if box.horizon < 16:
         raise InvalidArgument("horizon", box.horizon, "must be at least 16 for a one-run audit.")
 

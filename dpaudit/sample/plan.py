@@ -6,35 +6,37 @@ they were killed. Runs are cut into blocks of a size that depends on the target 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from dpaudit import __version__
-from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.episodes import Episodes
 from dpaudit.core.perstep import PerStep
 from dpaudit.documents import SCHEMAS
 from dpaudit.errors import InvalidArgument, UnknownName, require_integer, require_positive
+from dpaudit.sample.bets import require_error
 from dpaudit.sample.boxes import Box, DeclaredBox
-from dpaudit.sample.budget import ErrorBudget
 from dpaudit.sample.codec import pair_data
-from dpaudit.sample.conditional import SAMPLE, scorable
-from dpaudit.sample.events import Candidate, choose, statistics
-from dpaudit.sample.events import Plan as Aim
-from dpaudit.sample.learned import Classifier
+from dpaudit.sample.conditional import scorable
+from dpaudit.sample.events import statistics
+from dpaudit.sample.learned import Classifier, LearnedScore
 from dpaudit.sample.rounds import run_rounds
-from dpaudit.sample.runs import History, Runs
-from dpaudit.sample.scores import exact_prefixes, sequence_scores
+from dpaudit.sample.runs import History
+from dpaudit.sample.scores import sequence_scores
 from dpaudit.sample.streams import Pair
 from dpaudit.sources import engine_digest
 
-TRAINING_SHARE = {"tables": 4, "learned": 2}  # one run in so many trains
-MOST_TRAINING = 25_000  # rounds; keeps the memory of training flat in the number of runs
-FINALISTS = 2  # pairs that are judged, and events judged for each
-SHORTLIST = 6  # pairs that are trained on at length
-SCREENING_ROUNDS = 16  # fewer do not tell pairs apart
+EVENTS = ("tables", "learned")
+MOST_TRAINING = 25_000  # rounds that teach a classifier
+SEEKING = 4  # one run in so many seeks the pair, where there are several
+KEPT = 4  # one pair in so many goes on to the next stage
+SHORTLIST = 6  # pairs among which favoured ones must be
+FINALISTS = 2  # pairs that the rest of the runs is for
+LEAST_ROUNDS = 4  # of a pair in a stage
+GROWTH = 10  # a block has a tenth of the rounds of its pair so far
 LARGEST_BLOCK = 1000
+ENDING = 6  # and at most a sixth of what is left: bets grow bolder towards the end
+WAVE = 8  # largest blocks whose bets are alike
 LARGEST_EPSILON = 600.0
 SCORED_RUNS = 20_000  # from here on scores are worth their time
 EXACT_SEQUENCES = 3  # whole sequences of a favoured pair that the exact engine scores
@@ -46,8 +48,8 @@ class AuditPlan:
     """A target, a claim, the pairs to try, the runs to spend and the error to spend them at.
 
     `prefixes` are numbers of first actions that events should also look at; the first `favoured`
-    pairs are trained on at length without screening; `act` numbers the part; `events` are
-    "tables", or "learned" for a classifier beside them.
+    pairs skip the first stages of the search for a pair; `events` are "tables", or "learned" for a
+    classifier beside them.
     """
 
     box: Box
@@ -57,7 +59,6 @@ class AuditPlan:
     seed: int
     pairs: tuple[Pair, ...]
     delta: float = 0.0
-    act: int = 0
     prefixes: tuple[int, ...] = ()
     favoured: int = 0
     events: str = "tables"
@@ -68,11 +69,11 @@ class AuditPlan:
             rule = f"must be at most {LARGEST_EPSILON:g}: no number of runs refutes more."
             raise InvalidArgument("epsilon", self.epsilon, rule)
         require_integer("seed", self.seed, 0)
-        ErrorBudget(self.error)
+        require_error(self.error)
         if not 0 <= self.delta < 1:
             raise InvalidArgument("delta", self.delta, "must lie in [0, 1).")
-        if self.events not in TRAINING_SHARE:
-            raise UnknownName("events", self.events, TRAINING_SHARE)
+        if self.events not in EVENTS:
+            raise UnknownName("events", self.events, EVENTS)
         if not self.pairs:
             raise InvalidArgument("pairs", 0, "must be at least 1.")
         for pair in self.pairs:
@@ -100,56 +101,30 @@ class AuditPlan:
             "events": self.events,
         }
 
-    def acts(self) -> list[AuditPlan]:
-        """Return the parts of the audit: a quick one that finds gross violations, then the rest.
-
-        Each trains and judges on runs of its own, under its own share of the error.
-        """
-        quick = self.runs // 16
-        if quick < 16 * len(self.pairs):
-            return [self]
-        return [replace(self, runs=quick), replace(self, runs=self.runs - quick, act=1)]
-
     @property
     def stages(self) -> list[tuple[int, int]]:
-        """Pairs and rounds (one run on each stream, per half) of each stage of the training.
+        """Pairs, and rounds for each, of the stages that seek the pair: fewer and fewer.
 
-        A third of it screens the pairs where they are many, the rest is for the shortlist.
+        Favoured pairs join the first stage that is as small as a shortlist.
         """
-        budget, pairs = self.runs // TRAINING_SHARE[self.events], len(self.pairs)
-        screened = pairs - self.favoured
-        rounds = budget // 3 // (4 * max(screened, 1))
-        if pairs <= SHORTLIST or rounds < SCREENING_ROUNDS:
-            return [(pairs, max(2, min(budget // (4 * pairs), MOST_TRAINING)))]
-        rest = budget - budget // 3
-        return [
-            (screened, min(rounds, MOST_TRAINING)),
-            (SHORTLIST, min(rest // (4 * SHORTLIST), MOST_TRAINING)),
-        ]
+        size, sizes = len(self.pairs) - self.favoured, []
+        while size > SHORTLIST:
+            sizes.append(size)
+            size = max(size // KEPT, FINALISTS)
+        size = min(size + self.favoured, SHORTLIST)
+        if size > FINALISTS:
+            sizes.append(size)
+        if size > 1:
+            sizes.append(min(size, FINALISTS))
+        budget = self.runs // (2 * SEEKING * max(len(sizes), 1))
+        return [(size, max(budget // size, LEAST_ROUNDS)) for size in sizes]
 
     @property
-    def training_runs(self) -> int:
-        """Runs that choose pairs and events and are never counted as evidence."""
-        return sum(4 * pairs * rounds for pairs, rounds in self.stages) + (
-            self.scoring_runs * self.stages[-1][0]
-        )
-
-    @property
-    def scoring_runs(self) -> int:
-        """Training runs per pair that teach the scores of whole sequences."""
-        box = self.box
-        if self.runs < SCORED_RUNS or not isinstance(box, DeclaredBox):
+    def learning_rounds(self) -> int:
+        """Rounds that teach the classifier of a finalist, if there is one: half of all runs."""
+        if self.events != "learned":
             return 0
-        return 2 * SAMPLE if scorable(box.algorithm, box.horizon) else 0
-
-    @property
-    def finalists(self) -> int:
-        """Pairs that reach the judgement."""
-        return min(FINALISTS, len(self.pairs))
-
-    def test_rounds(self, finalists: int) -> int:
-        """Fresh rounds for each of the finalist pairs."""
-        return max(1, (self.runs - self.training_runs) // (2 * finalists))
+        return min(self.runs // (4 * min(FINALISTS, len(self.pairs))), MOST_TRAINING)
 
     @property
     def largest_block(self) -> int:
@@ -157,20 +132,19 @@ class AuditPlan:
         cells = 64 * self.box.arms if in_lockstep(self.box) else self.box.horizon
         return max(1, min(LARGEST_BLOCK, BLOCK_CELLS // cells))
 
-    @property
-    def block_rounds(self) -> int:
-        """Rounds of a full block: sixteen blocks, to be able to stop early.
+    def next_rounds(self, done: int, left: int) -> int:
+        """Rounds of the next block of a pair: as many as do not pay to be split by new bets.
 
         Lockstep pays off from a few hundred runs on, so its blocks are not cut below that.
         """
-        least = 250 if in_lockstep(self.box) else 1
-        return min(self.largest_block, max(least, self.test_rounds(FINALISTS) // 16))
+        least = 250 if in_lockstep(self.box) else 8
+        most = min(done // GROWTH, left // ENDING, WAVE * self.largest_block)
+        return min(left, max(least, most))
 
-    def blocks(self, finalists: int) -> list[int]:
-        """Return the rounds of each block of a finalist pair."""
-        rounds, size = self.test_rounds(finalists), self.block_rounds
-        full, rest = divmod(rounds, size)
-        return [size] * full + ([rest] if rest else [])
+    def parts(self, rounds: int) -> list[int]:
+        """Return the rounds of the blocks that are made for so many."""
+        full, rest = divmod(rounds, self.largest_block)
+        return [self.largest_block] * full + ([rest] if rest else [])
 
 
 def in_lockstep(box: Box) -> bool:
@@ -182,41 +156,32 @@ def in_lockstep(box: Box) -> bool:
     )
 
 
-def looks(blocks: int) -> list[int]:
-    """Return after how many blocks the lower bounds are taken: powers of two, and the end."""
-    powers = [2**k for k in range(blocks.bit_length()) if 2**k < blocks]
-    return [*powers, blocks]
-
-
-def train(plan: AuditPlan, index: int, stage: int = 0) -> list[Candidate]:
-    """Return the most promising events of one pair, from training runs."""
-    pair, size, rounds = plan.pairs[index], plan.largest_block, plan.stages[stage][1]
-    place = (0, plan.act, index, stage)
-
-    def draw(half: int) -> Iterator[tuple[Runs, Runs]]:
-        for number, begun in enumerate(range(0, rounds, size)):
-            count = min(size, rounds - begun)
-            yield run_rounds(plan.box, pair, count, plan.seed, (*place, half, number))
-
+def tried_statistics(plan: AuditPlan, pair: Pair) -> list[Any]:
+    """Return the statistics that any pair is looked at with."""
     tried = list(statistics(plan.box.arms, plan.box.horizon, pair.position))
     tried += [History(0, min(stop, plan.box.horizon)) for stop in plan.prefixes]
-    if isinstance(plan.box, DeclaredBox):
-        tried += _scored(plan, plan.box.algorithm, index, stage)
-    aim = Aim(plan.test_rounds(FINALISTS), plan.error / (2 * FINALISTS) ** 2, plan.delta)
-    learns = plan.events == "learned"
-    classifier = Classifier(plan.box.arms, plan.box.horizon, pair.position) if learns else None
-    return choose(tried, draw, aim, FINALISTS, classifier)
+    return list(dict.fromkeys(tried))
 
 
-def _scored(plan: AuditPlan, algorithm: Algorithm, index: int, stage: int) -> list[Any]:
-    """Return the scored statistics of a declared algorithm that are worth their time."""
-    if plan.runs < SCORED_RUNS or stage < len(plan.stages) - 1:
+def scored_statistics(plan: AuditPlan, index: int) -> list[Any]:
+    """Return the scored statistics of a declared algorithm, where they are worth their time."""
+    box = plan.box
+    if plan.runs < SCORED_RUNS or not isinstance(box, DeclaredBox):
         return []
-    pair = plan.pairs[index]
-    found: list[Any] = list(exact_prefixes(algorithm, pair))
-    if plan.scoring_runs:
-        exact = EXACT_SEQUENCES if index < plan.favoured else 0
-        scored = sequence_scores(algorithm, pair, [plan.seed, 7, plan.act, index], exact)
-        # a part of a sequence is also worth a table of its frequencies
-        found += [*scored, *(score.history for score in scored)]
-    return found
+    if not scorable(box.algorithm, box.horizon):
+        return []
+    exact = EXACT_SEQUENCES if index < plan.favoured else 0
+    seed = [plan.seed, 7, index]
+    scored = sequence_scores(box.algorithm, plan.pairs[index], seed, exact)
+    # a part of a sequence is also worth a table of its frequencies
+    return [*scored, *(score.history for score in scored)]
+
+
+def learned_statistic(plan: AuditPlan, index: int) -> LearnedScore | None:
+    """Return the score that runs of their own teach a classifier."""
+    pair, size, rounds = plan.pairs[index], plan.largest_block, plan.learning_rounds
+    classifier = Classifier(plan.box.arms, plan.box.horizon, pair.position)
+    for number, begun in enumerate(range(0, rounds, size)):
+        count = min(size, rounds - begun)
+        classifier.watch(*run_rounds(plan.box, pair, count, plan.seed, (0, index, number)))
+    return classifier.score()

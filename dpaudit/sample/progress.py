@@ -1,68 +1,63 @@
-"""How far an audit has come: which pairs and events were chosen, and what fresh runs say of them.
+"""How far an audit has come: which pair the next runs go to, and what all runs have earned.
 
-Blocks are counted in a fixed order and the decision to stop is taken between blocks. What a log
-says against a claim is judged again, the most telling blocks of it, before it counts.
+Pairs are sought by successive halving: every stage gives its pairs a few rounds, learns, and keeps
+the half of which most is to be expected. The rest of the runs goes, block by block, to the
+finalist that promises most. Every block is bet on, by bets that earlier blocks fixed, and all of
+them share one wealth. Blocks are counted in a fixed order and the decision to stop is taken
+between blocks. What a log says against a claim is judged again, the most telling blocks of it,
+before it counts.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.sample.block import Block, judge
-from dpaudit.sample.budget import ErrorBudget
-from dpaudit.sample.codec import block_data, block_of, candidate_data, candidate_of
-from dpaudit.sample.events import Candidate
-from dpaudit.sample.hypothesis import Hypothesis
+from dpaudit.sample.bets import Wealth
+from dpaudit.sample.block import judge
+from dpaudit.sample.codec import block_data, block_of, score_data, score_of
 from dpaudit.sample.independence import Independence
 from dpaudit.sample.log import BlockLog
-from dpaudit.sample.plan import SHORTLIST, AuditPlan, train
+from dpaudit.sample.plan import (
+    FINALISTS,
+    SHORTLIST,
+    AuditPlan,
+    learned_statistic,
+    scored_statistics,
+    tried_statistics,
+)
+from dpaudit.sample.suspects import Suspect
 from dpaudit.sample.workers import Task, Workers
 
 RECALLED = 8  # blocks of a log that are judged again before they refute
 Heard = Callable[[int, float, float], None]
-Trained = dict[int, list[Candidate]]
-
-
-def ranked(trained: Trained) -> list[int]:
-    """Return the pairs that have an event, the most promising first."""
-    found = [index for index in trained if trained[index]]
-    return sorted(found, key=lambda index: (-trained[index][0].promise, index))
-
-
-def select(plan: AuditPlan, trained: Trained) -> list[tuple[int, Candidate]]:
-    """Return the hypotheses to judge: the best events of the most promising pairs."""
-    chosen = ranked(trained)[: plan.finalists]
-    return [(index, candidate) for index in chosen for candidate in trained[index]]
-
-
-def shortlist(plan: AuditPlan, screened: Trained) -> list[int]:
-    """Return the pairs to train on at length: the favoured ones and the best of the others."""
-    others = [*ranked(screened), *(index for index in screened if not screened[index])]
-    return [*range(plan.favoured), *others][:SHORTLIST]
 
 
 class Progress:
-    """How far an audit has come, over its parts."""
+    """How far an audit has come."""
 
     def __init__(
         self,
+        plan: AuditPlan,
         workers: Workers,
         log: BlockLog,
         heard: Heard,
         deadline: float | None,
         independence: Independence,
     ) -> None:
-        self.workers = workers
-        self.log = log
-        self.heard = heard
-        self.deadline = deadline
-        self.independence = independence
-        self.hypotheses: list[Hypothesis] = []
+        self.plan, self.workers, self.log = plan, workers, log
+        self.heard, self.deadline, self.independence = heard, deadline, independence
+        self.wealth = Wealth(plan.epsilon, plan.error, plan.delta)
+        self.suspects = [
+            Suspect(index, pair, tried_statistics(plan, pair))
+            for index, pair in enumerate(plan.pairs)
+        ]
         self.runs = 0
-        self.logged: list[tuple[str, Task, Block]] = []
+        self.logged: list[tuple[float, str, Task, Any]] = []
+        self.course: list[tuple[int, float, float]] = [(0, 0.0, 0.0)]
+        self.gains: dict[int, float] = {}
         self.doubt = "its runs were not made again"
         """Why a refutation cannot be trusted to rest on independent runs, if it cannot."""
 
@@ -74,121 +69,124 @@ class Progress:
     @property
     def over(self) -> bool:
         """Whether there is nothing more to do."""
-        return self.late or any(hypothesis.refuted for hypothesis in self.hypotheses)
+        return self.late or self.wealth.claim_refuted
 
-    def perform(self, act: AuditPlan, share: ErrorBudget, run: Any) -> None:
-        """Train, choose and judge one part of the audit."""
-        trained = self._train(act, run)
-        if self.late:
+    @property
+    def left(self) -> int:
+        """The rounds that are left."""
+        return max(0, (self.plan.runs - self.runs) // 2)
+
+    def perform(self, run: Any) -> None:
+        """Seek a pair, bet until the claim is refuted or runs are out, and confirm."""
+        chosen = self._sought(run)
+        while self.left and not self.over:
+            best = self._ranked(chosen)[0]
+            self._wave([(best, self.plan.next_rounds(best.rounds, self.left))], run)
+        if not self.wealth.claim_refuted:
+            self.independence.end()
             return
-        found = _hypotheses(act, select(act, trained), share)
-        self.hypotheses += found
-        for index, rounds, counts in self._fresh(act, found, run) if found else ():
-            for hypothesis, (hits, hits_neighbour) in zip(
-                [h for h in found if h.index == index], counts, strict=True
-            ):
-                hypothesis.update(hits, hits_neighbour, rounds)
+        # the money came from these pairs, from the first one most
+        guilty = sorted(self.gains, key=lambda it: -self.gains[it])
+        self._recall(run)
+        self.doubt = self.independence.confirm([self.plan.pairs[index] for index in guilty])
+
+    def _sought(self, run: Any) -> list[Suspect]:
+        """Return the finalists; one of them is a favoured pair, if there are any."""
+        favoured, others = (
+            self.suspects[: self.plan.favoured],
+            self.suspects[self.plan.favoured :],
+        )
+        chosen, joined = others, not favoured
+        for size, rounds in self.plan.stages:
+            if self.over or not self.left:
+                break
+            ranked = self._ranked(chosen)
+            if not joined and size <= SHORTLIST:
+                ranked, joined = [*favoured, *ranked], True
+            elif joined and favoured:
+                best = next(it for it in ranked if it in favoured)
+                ranked = [best, *(it for it in ranked if it is not best)]
+            chosen = ranked[:size]
+            if size <= FINALISTS:
+                self._prepare(chosen, run)
+            self._wave([(suspect, rounds) for suspect in chosen], run)
+        if not self.plan.stages:
+            self._prepare(self.suspects, run)
+        return self._ranked(chosen or favoured)[:FINALISTS]
+
+    def _prepare(self, chosen: list[Suspect], run: Any) -> None:
+        """Give the finalists the statistics that cost more: scores of sequences, a classifier."""
+        for suspect in chosen:
+            suspect.look_at(scored_statistics(self.plan, suspect.index))
+        if not self.plan.learning_rounds:
+            return
+        names = {suspect.index: f"learned {suspect.index}" for suspect in chosen}
+        missing = [index for index, name in names.items() if name not in self.log.done]
+        results = iter(run([(learned_statistic, (self.plan, index)) for index in missing]))
+        for suspect in chosen:
+            name = names[suspect.index]
+            if name in self.log.done:
+                score = score_of(self.log.done[name])
+            else:
+                score = next(results)
+                self.log.record(name, score_data(score))
+            suspect.look_at([] if score is None else [score])
+            self._tell(2 * self.plan.learning_rounds)
+
+    def _ranked(self, some: list[Suspect]) -> list[Suspect]:
+        if len(some) < 2:
+            return list(some)
+        promises = {it.index: it.promise(self.wealth, self.left) for it in some}
+        return sorted(some, key=lambda it: (-promises[it.index], it.index))
+
+    def _wave(self, asked: list[tuple[Suspect, int]], run: Any) -> None:
+        """Run blocks for some pairs, bet on each, and learn from them."""
+        plan, order = self.plan, []
+        for suspect, rounds in asked:
+            prospect = suspect.prospect(self.wealth, self.left)
+            for number, part in enumerate(plan.parts(rounds), suspect.blocks):
+                key = (1, suspect.index, number)
+                task: Task = (
+                    judge,
+                    (plan.box, suspect.pair, suspect.bettors, part, key, plan.seed, suspect.taught),
+                )
+                name = f"block {suspect.index} {number}"
+                order.append((name, suspect, prospect, part, key, task))
+        results = iter(run(it[-1] for it in order if it[0] not in self.log.done))
+        for name, suspect, prospect, rounds, key, task in order:
+            if logged := name in self.log.done:
+                data = self.log.done[name]
+                block = block_of(data, suspect.bettors, suspect.taught, rounds)
+            else:
+                block = next(results)
+                self.log.record(name, block_data(block))
+            before = float(self.wealth.log[self.wealth.claim])
+            self.wealth.update(prospect, suspect.count(block, rounds))
+            gain = float(self.wealth.log[self.wealth.claim]) - before
+            if gain:
+                self.gains[suspect.index] = self.gains.get(suspect.index, 0.0) + gain
+            if logged:
+                self.logged.append((gain, name, task, (block.counts, block.marks)))
+            self.independence.keep(suspect.pair, key, rounds, block)
             self._tell(2 * rounds)
             if self.over:
-                break
-        guilty = dict.fromkeys(h.index for h in found if h.refuted)
-        if guilty:
-            self._recall(list(guilty), run)
-            doubts = [self.independence.confirm(act.pairs[index], act.act) for index in guilty]
-            self.doubt = next((doubt for doubt in doubts if doubt), "")
-        else:
-            self.independence.part(act.act)
+                return
+        for suspect, _ in asked:
+            suspect.learn(self.wealth, self.left)
 
-    def _recall(self, guilty: list[int], run: Any) -> None:
+    def _recall(self, run: Any) -> None:
         """Judge again what a log says against a claim: the most telling blocks of it."""
-        logged = [it for it in self.logged if it[1][1][4][2] in guilty]
-        logged.sort(key=lambda it: -max(abs(a - b) for a, b in it[2].counts))
-        chosen = logged[:RECALLED]
-        for (name, _, before), after in zip(chosen, run([it[1] for it in chosen]), strict=True):
-            if (after.counts, after.marks) != (before.counts, before.marks):
+        chosen = sorted(self.logged, key=lambda it: -it[0])[:RECALLED]
+        again = run([task for _, _, task, _ in chosen])
+        for (_, name, _, before), after in zip(chosen, again, strict=True):
+            if (after.counts, after.marks) != before:
                 rule = "did not come out again as it was logged; start anew with --log."
                 raise InvalidArgument("block", f"'{name}'", rule)
 
     def _tell(self, runs: int) -> None:
         self.runs += runs
-        lower = max((h.lower for h in self.hypotheses), default=0.0)
-        part = max((h.evidence.peak / h.needed for h in self.hypotheses), default=0.0)
-        self.heard(self.runs, lower, part)
+        wealth = self.wealth
+        evidence = float(wealth.peak[wealth.claim])
+        self.course.append((self.runs // 2, float(wealth.log[wealth.claim]), wealth.lower))
+        self.heard(self.runs, wealth.lower, evidence / wealth.needed)
         self.workers.check_memory(f"{self.runs} runs are done")
-
-    def _train(self, act: AuditPlan, run: Any) -> Trained:
-        trained: Trained = {}
-        chosen = list(range(len(act.pairs)))
-        for stage in range(len(act.stages)):
-            if len(act.stages) > 1:
-                chosen = shortlist(act, trained) if stage else chosen[act.favoured :]
-            trained = self._stage(act, stage, chosen, run)
-            if self.late:
-                break
-        return trained
-
-    def _stage(self, act: AuditPlan, stage: int, chosen: list[int], run: Any) -> Trained:
-        names = {index: f"training {act.act} {stage} {index}" for index in chosen}
-        missing: list[Task] = [
-            (train, (act, index, stage))
-            for index, name in names.items()
-            if name not in self.log.done
-        ]
-        results = iter(run(missing))
-        trained: Trained = {}
-        for index, name in names.items():
-            if name not in self.log.done:
-                self.log.record(name, [candidate_data(found) for found in next(results)])
-            trained[index] = [candidate_of(data) for data in self.log.done[name]]
-            scoring = act.scoring_runs if stage == len(act.stages) - 1 else 0
-            self._tell(4 * act.stages[stage][1] + scoring)
-            if self.late:
-                break
-        return trained
-
-    def _fresh(
-        self, act: AuditPlan, found: list[Hypothesis], run: Any
-    ) -> Iterator[tuple[int, int, list[list[int]]]]:
-        """Yield the counts of every block of fresh runs, in order."""
-        finalists = list(dict.fromkeys(hypothesis.index for hypothesis in found))
-        events = {
-            index: tuple(h.candidate.event for h in found if h.index == index)
-            for index in finalists
-        }
-        order = [
-            (f"block {act.act} {index} {number}", (1, act.act, index, number), rounds)
-            for number, rounds in enumerate(act.blocks(act.finalists))
-            for index in finalists
-        ]
-        tasks: dict[str, Task] = {
-            name: (judge, (act.box, act.pairs[key[2]], events[key[2]], rounds, key, act.seed))
-            for name, key, rounds in order
-        }
-        missing = (task for name, task in tasks.items() if name not in self.log.done)
-        results = iter(run(missing))
-        for name, key, rounds in order:
-            if name in self.log.done:
-                block = block_of(self.log.done[name], len(events[key[2]]), rounds)
-                self.logged.append((name, tasks[name], block))
-            else:
-                block = next(results)
-                self.log.record(name, block_data(block))
-            self.independence.keep(act.pairs[key[2]], key, rounds, block)
-            yield key[2], rounds, block.counts
-
-
-def _hypotheses(
-    plan: AuditPlan, chosen: list[tuple[int, Candidate]], budget: ErrorBudget
-) -> list[Hypothesis]:
-    if not chosen:
-        return []
-    bets, bounds = budget.split(["evidence against the claim", "lower bounds on epsilon"])
-    labels = [
-        f"{plan.pairs[index].name} | {candidate.event} | "
-        f"{'neighbour over stream' if candidate.swapped else 'stream over neighbour'}"
-        for index, candidate in chosen
-    ]
-    shares = zip(chosen, bets.split(labels), bounds.split(labels), strict=True)
-    return [
-        Hypothesis(plan, index, candidate, bet, bound) for (index, candidate), bet, bound in shares
-    ]

@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dpaudit.sample.budget import ErrorBudget
 from dpaudit.sample.codec import event_data, pair_data
-from dpaudit.sample.hypothesis import Hypothesis
-from dpaudit.sample.plan import AuditPlan
 from dpaudit.sample.progress import Progress
 from dpaudit.verdict import Course, Finding, Status
+
+POINTS = 48
 
 
 @dataclass(frozen=True)
 class Judged:
-    """One hypothesis after its fresh runs."""
+    """The pair and the event that say most, with the counts of runs that did not choose it.
+
+    `lower` and `evidence` are of the whole audit, whose wealth is one.
+    """
 
     pair: str
     event: str
@@ -46,10 +48,8 @@ class Report:
     lower: float
     runs: int
     runs_planned: int
-    training_runs: int
     pairs_tried: int
     hypotheses: tuple[Judged, ...]
-    budget: dict[str, Any]
     witness: dict[str, Any] | None
     independence: str
 
@@ -77,17 +77,15 @@ class Report:
         )
 
 
-def conclude(plan: AuditPlan, done: Progress, budget: ErrorBudget) -> Report:
+def conclude(done: Progress) -> Report:
     """Return the report of what has been judged."""
-    hypotheses = done.hypotheses
-    judged = tuple(_judged(hypothesis) for hypothesis in hypotheses)
-    found = [h for h in hypotheses if h.refuted]
-    guilty = [] if done.doubt else found
-    lower = max((h.lower for h in hypotheses), default=0.0)
-    status = Status.REFUTED if guilty else Status.SILENT
+    plan, wealth = done.plan, done.wealth
+    found = wealth.claim_refuted
+    refuted = found and not done.doubt
+    judged = _judged(done)
+    lower = wealth.lower
     claim = f"epsilon = {plan.epsilon:g}" + (f", delta = {plan.delta:g}" if plan.delta else "")
-    if guilty:
-        lower = max(lower, plan.epsilon)
+    if refuted:
         words = f"{claim} is violated (probability of a wrong refutation at most {plan.error:g})."
     elif found:
         lower = 0.0
@@ -96,7 +94,7 @@ def conclude(plan: AuditPlan, done: Progress, budget: ErrorBudget) -> Report:
     else:
         words = f"no violation of {claim} found, which is not a proof; epsilon >= {lower:.4g}."
     return Report(
-        status,
+        Status.REFUTED if refuted else Status.SILENT,
         done.independence.name,
         words,
         plan.epsilon,
@@ -108,40 +106,53 @@ def conclude(plan: AuditPlan, done: Progress, budget: ErrorBudget) -> Report:
         lower,
         done.runs,
         plan.runs,
-        sum(act.training_runs for act in plan.acts()),
         len(plan.pairs),
-        judged,
-        budget.tree(),
-        _witness(guilty[0]) if guilty else None,
+        () if judged is None else (judged[0],),
+        judged[1] if judged is not None and refuted else None,
         done.independence.words,
     )
 
 
-def _judged(hypothesis: Hypothesis) -> Judged:
-    e = hypothesis.evidence
-    return Judged(
-        hypothesis.pair.name,
-        str(hypothesis.candidate.event),
-        "neighbour over stream" if hypothesis.candidate.swapped else "stream over neighbour",
-        e.hits,
-        e.hits_neighbour,
-        e.rounds,
-        hypothesis.lower,
-        e.peak,
-        hypothesis.needed,
-        hypothesis.refuted,
-        hypothesis.course,
+def _judged(done: Progress) -> tuple[Judged, dict[str, Any]] | None:
+    """Return the event that says most, of the pair that earned most, and what replays it."""
+    suspects, wealth = done.suspects, done.wealth
+    earned = done.gains if wealth.claim_refuted else {}
+    order = sorted(suspects, key=lambda it: (-earned.get(it.index, 0.0), -it.rounds, it.index))
+    for suspect in order:
+        told = suspect.telling(wealth)
+        if told is not None:
+            break
+    else:
+        return None
+    direction = "neighbour over stream" if told.swapped else "stream over neighbour"
+    judged = Judged(
+        suspect.pair.name,
+        str(told.event),
+        direction,
+        told.hits,
+        told.hits_other,
+        told.rounds,
+        wealth.lower,
+        float(wealth.peak[wealth.claim]),
+        wealth.needed,
+        "evidence" if wealth.claim_refuted else None,
+        _course(done, f"{suspect.pair.name} | {told.event} | {direction}"),
     )
-
-
-def _witness(hypothesis: Hypothesis) -> dict[str, Any]:
-    """Return what `audit --replay` needs to judge the violation again on new runs."""
-    return {
-        "target": hypothesis.plan.box.identity(),
-        "epsilon": hypothesis.plan.epsilon,
-        "delta": hypothesis.plan.delta,
-        "pair": pair_data(hypothesis.pair),
-        "event": event_data(hypothesis.candidate.event),
-        "swapped": hypothesis.candidate.swapped,
-        "rounds": hypothesis.evidence.rounds,
+    witness = {
+        "target": done.plan.box.identity(),
+        "epsilon": done.plan.epsilon,
+        "delta": done.plan.delta,
+        "pair": pair_data(suspect.pair),
+        "event": event_data(told.event),
+        "swapped": told.swapped,
+        "rounds": told.rounds,
     }
+    return judged, witness
+
+
+def _course(done: Progress, label: str) -> Course:
+    """Return the evidence block by block, thinned to a few dozen points; the last one is kept."""
+    last = len(done.course) - 1
+    kept = [*range(0, last, last // POINTS + 1), last]
+    rounds, values, lowers = zip(*(done.course[k] for k in kept), strict=True)
+    return Course(label, done.wealth.needed, rounds, values, lowers)

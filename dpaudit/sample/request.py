@@ -15,7 +15,6 @@ from dpaudit.parsing import assignment, noise
 from dpaudit.sample.block import judge
 from dpaudit.sample.boxes import Box, DeclaredBox, PolicyBox, file_box, load_object, mutant_box
 from dpaudit.sample.codec import event_of, pair_of
-from dpaudit.sample.evidence import Evidence, Null
 from dpaudit.sample.independence import Independence
 from dpaudit.sample.lower import epsilon_lower
 from dpaudit.sample.plan import AuditPlan, in_lockstep
@@ -167,15 +166,14 @@ def replayed(arguments: argparse.Namespace) -> tuple[list[str], bool]:
         # the first element of the key keeps replays apart from every run of an audit
         found = judge(box, pair, (event,), rounds, (4,), arguments.seed)
         independence.keep(pair, (4,), rounds, found)
-        doubt = independence.confirm(pair, 0)
+        doubt = independence.confirm([pair])
     finally:
         independence.close()
-    [[hits, hits_neighbour]] = found.counts
+    [[[_, hits], [_, hits_neighbour]]] = found.counts
     if swapped:
         hits, hits_neighbour = hits_neighbour, hits
     lower = epsilon_lower(hits, hits_neighbour, rounds, arguments.error, delta)
-    evidence = Evidence(Null(arguments.epsilon, delta), (hits, hits_neighbour, rounds))
-    shown = lower > arguments.epsilon and evidence.bet() is not None
+    shown = lower > arguments.epsilon
     verdict = "not refuted by these runs alone; spend more with --runs"
     if shown:
         verdict = f"not refuted: {doubt}" if doubt else "REFUTED again"

@@ -8,7 +8,7 @@ that an event is made of: an error in them costs power, never soundness.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # the exact engine takes longer to import than a black box to
     from dpaudit.exact.paths import Path
     from dpaudit.exact.region import Region
 
-PREFIX = 8  # steps whose decision paths are few and cheap enough to be scored one by one
+PREFIX = 8  # steps that tell whether the exact engine scores an algorithm
 STEPS = 4  # decisions after the changed reward that parts of a sequence reach to
 
 
@@ -71,48 +71,19 @@ class ScoredHistory:
         return self.history(runs)
 
 
-@dataclass(frozen=True)
-class ExactHistory:
-    """Key: the first `stop` actions; every key it has met is scored exactly and remembered."""
+def exact_score(
+    algorithm: Algorithm, pair: Pair, stop: int, arms: NDArray[Any], starts: NDArray[Any]
+) -> float:
+    """Return log P(actions | stream) - log P(actions | neighbour) of the first actions of a run."""
+    from dpaudit.exact.likelihood import log_likelihood
+    from dpaudit.exact.region import region_of
 
-    algorithm: Algorithm
-    pair: Pair
-    stop: int
-    known: dict[int, float] = field(default_factory=dict, compare=False, repr=False)
-
-    @property
-    def history(self) -> History:
-        """The statistic that an event is made of: the scores only choose its keys."""
-        return History(0, self.stop)
-
-    def __call__(self, runs: Runs) -> Keys:
-        """Return one key per run; equal prefixes are scored once."""
-        values = self.history(runs)
-        keys, first = np.unique(values, return_index=True)
-        for key, index in zip(keys.tolist(), first.tolist(), strict=True):
-            if key not in self.known:
-                self.known[key] = self.score(*runs.plays(index))
-        return values
-
-    def score(self, arms: NDArray[Any], starts: NDArray[Any]) -> float:
-        """Return log P(actions | stream) - log P(actions | neighbour) of one run's prefix."""
-        from dpaudit.exact.likelihood import log_likelihood
-        from dpaudit.exact.region import region_of
-
-        region = region_of(path_of_plays(self.algorithm, arms, starts, self.stop))
-        if not region.decisions:
-            return 0.0
-        sides = (self.pair.stream, self.pair.neighbour)
-        left, right = (log_likelihood(region, episode_means(region, side)) for side in sides)
-        return float(left - right)
-
-
-def exact_prefixes(algorithm: Algorithm, pair: Pair) -> list[ExactHistory]:
-    """Return the exact scores of short prefixes, where there are any: two arms, early changes."""
-    stop = min(PREFIX, pair.stream.horizon)
-    if pair.position >= stop - 1 or not exactly_scorable(algorithm, pair):
-        return []
-    return [ExactHistory(algorithm, pair, stop)]
+    region = region_of(path_of_plays(algorithm, arms, starts, stop))
+    if not region.decisions:
+        return 0.0
+    sides = (pair.stream, pair.neighbour)
+    left, right = (log_likelihood(region, episode_means(region, side)) for side in sides)
+    return float(left - right)
 
 
 def exactly_scorable(algorithm: Algorithm, pair: Pair) -> bool:
@@ -120,8 +91,8 @@ def exactly_scorable(algorithm: Algorithm, pair: Pair) -> bool:
     if algorithm.arms != 2 or isinstance(algorithm, PerStep):
         return False
     try:
-        scored = ExactHistory(algorithm, pair, min(PREFIX, pair.stream.horizon))
-        scored.score(np.arange(2, dtype=np.int16), np.arange(2, dtype=np.int64))
+        first = np.arange(2, dtype=np.int16), np.arange(2, dtype=np.int64)
+        exact_score(algorithm, pair, min(PREFIX, pair.stream.horizon), *first)
     except Unsupported:
         return False
     return True
@@ -156,7 +127,7 @@ def sequence_scores(
     found = dict(zip(histories, sampled_scores(sides, pair, histories), strict=True))
     if exact and exactly_scorable(algorithm, pair):
         keys, first, counts = np.unique(whole(runs), return_index=True, return_counts=True)
-        scored = ExactHistory(algorithm, pair, horizon)
         for place in np.argsort(-counts, kind="stable")[:exact].tolist():
-            found[whole][int(keys[place])] = scored.score(*runs.plays(int(first[place])))
+            plays = runs.plays(int(first[place]))
+            found[whole][int(keys[place])] = exact_score(algorithm, pair, horizon, *plays)
     return [ScoredHistory(history, known) for history, known in found.items()]

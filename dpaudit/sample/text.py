@@ -17,14 +17,12 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"{report.status}  {report.target}: {report.words}"
     yield (
         f"  {report.arms} arms, horizon {report.horizon:,}, seed {report.seed}; "
-        f"{report.runs:,} of {report.runs_planned:,} runs, "
-        f"{report.training_runs:,} planned to train; {report.pairs_tried} pairs tried"
+        f"{report.runs:,} of {report.runs_planned:,} runs; {report.pairs_tried} pairs tried"
     )
     yield f"  epsilon >= {report.lower:.4f} with probability at least {1 - report.error:.6g}"
     yield f"  independence: {report.independence}"
     for judged in report.hypotheses:
         yield from _hypothesis(judged)
-    yield from _budget(report)
 
 
 def _hypothesis(judged: Judged) -> Iterator[str]:
@@ -35,16 +33,3 @@ def _hypothesis(judged: Judged) -> Iterator[str]:
         f"epsilon >= {judged.lower:.4f}; evidence 10^{judged.evidence / math.log(10):.2f}, "
         f"needed 10^{judged.evidence_needed / math.log(10):.2f}{mark}"
     )
-
-
-def _budget(report: Report) -> Iterator[str]:
-    yield f"  error budget {report.error:g}:"
-    for act in report.budget["parts"]:
-        rest = "" if "parts" in act else ", unspent"
-        yield f"    {act['error']:.3g} for the {act['label']}{rest}"
-        for part in act.get("parts", []):
-            inner = part["parts"]
-            looks = len(inner[0].get("parts", []))
-            each = f"{len(inner)} hypotheses at {inner[0]['error']:.3g} each"
-            over = f", over {looks} looks" if looks else ""
-            yield f"      {part['error']:.3g} for {part['label']}: {each}{over}"

@@ -212,23 +212,23 @@ class Coins:
 
 
 def test_an_exactly_tight_mechanism_is_not_refuted() -> None:
-    """False alarms in 60 audits at error 0.05; more than 15 have probability below 1e-6."""
+    """False alarms in 30 audits at error 0.05; more than 11 have probability below 1e-6."""
     pairs = (Pair("first", Stream.constant(0.0, 13), 0, 1.0),)
     reports = [
         audit(AuditPlan(Coins(), 1.0, 0.05, 600, seed, pairs, events="learned"))
-        for seed in range(60)
+        for seed in range(30)
     ]
     assert any("learned" in judged.event for report in reports for judged in report.hypotheses)
-    assert sum(report.status is Status.REFUTED for report in reports) <= 15
-    assert sum(report.lower > 1.0 for report in reports) <= 15
+    assert sum(report.status is Status.REFUTED for report in reports) <= 11
+    assert sum(report.lower >= 1.0 for report in reports) <= 11
     assert max(report.lower for report in reports) > 0.4
 
 
 def test_half_of_the_runs_train() -> None:
     plan = whispers("learned", tuple(candidates(2, STEPS, [7, 2])), 30_000)
-    assert 30_000 // 3 < plan.training_runs <= 30_000 // 2
-    spent = plan.training_runs + 2 * plan.finalists * plan.test_rounds(plan.finalists)
-    assert spent <= plan.runs
+    assert 2 * 2 * plan.learning_rounds == plan.runs // 2
+    assert 2 * whispers("learned").learning_rounds == 2500
+    assert whispers("tables").learning_rounds == 0
     with pytest.raises(DpauditError, match="Did you mean 'learned'"):
         whispers("learnt")
 

@@ -1,8 +1,6 @@
-"""Lower bounds on epsilon: exact coverage by enumeration, no floor, and one error budget."""
+"""Lower bounds on epsilon at a fixed size: exact coverage by enumeration, and no floor."""
 
 import math
-from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,9 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from dpaudit.errors import DpauditError, InvalidArgument
-from dpaudit.sample import hypothesis
-from dpaudit.sample.budget import ErrorBudget
 from dpaudit.sample.lower import clopper_pearson, epsilon_lower, promised
 
 
@@ -60,42 +55,14 @@ def test_promise_matches_the_bound_it_promises() -> None:
     assert promised(3_000 / later, 1_000 / later, later, 1e-3) == pytest.approx(found, abs=2e-3)
 
 
-@given(st.floats(1e-9, 0.999), st.lists(st.integers(1, 9), min_size=1, max_size=8))
-def test_budget_shares_add_up_exactly(error: float, weights: list[int]) -> None:
-    budget = ErrorBudget(error)
-    parts = budget.split([str(i) for i in range(len(weights))], weights)
-    assert sum((part.error for part in parts), Fraction(0)) == budget.error
-    assert all(Fraction(float(part)) <= part.error for part in parts)
-    with pytest.raises(DpauditError):
-        budget.split(["again"])
-
-
-def test_threshold_is_the_log_of_one_over_the_error() -> None:
-    assert ErrorBudget(1e-3).threshold >= math.log(1000)
-    assert ErrorBudget(1e-3).threshold == pytest.approx(math.log(1000), rel=1e-12)
-
-
-@pytest.mark.parametrize("error", [0, 1, 0.0, 1.0, -0.5, 2, True, "x"])
-def test_error_must_lie_strictly_between_0_and_1(error: object) -> None:
-    with pytest.raises(InvalidArgument, match="^error="):
-        ErrorBudget(error)  # type: ignore[arg-type]
-
-
-def test_the_looks_of_a_hypothesis_spend_its_share_and_no_more(monkeypatch) -> None:
-    spent = []
-
-    def bound(hits: int, other: int, rounds: int, error: float, delta: float) -> float:
-        spent.append(error)
-        return 0.0
-
-    monkeypatch.setattr(hypothesis, "epsilon_lower", bound)
-    plan = SimpleNamespace(
-        pairs=["pair"], epsilon=1.0, delta=0.0, finalists=1, blocks=lambda stage: range(11)
-    )
-    candidate = SimpleNamespace(event="event", swapped=0, hits=5, hits_other=2, rounds=10)
-    bet, share = ErrorBudget(0.02), ErrorBudget(0.03)
-    judged = hypothesis.Hypothesis(plan, 0, candidate, bet, share)
-    for _ in range(11):
-        judged.update(5, 2, 10)
-    assert len(spent) == 5  # after 1, 2, 4, 8 and 11 blocks
-    assert 0.9 * 0.03 < math.fsum(spent) <= 0.03
+@pytest.mark.parametrize("error", [0.05, 1e-6])
+@pytest.mark.parametrize("rounds", [10, 1000])
+def test_a_lower_bound_spends_half_its_error_on_each_probability(error, rounds):
+    """With n of n hits against 0 of n both bounds are powers: (a/2)^(1/n) and 1 - (a/2)^(1/n)."""
+    power = (error / 2) ** (1 / rounds)
+    expected = math.log(power / (1 - power))
+    assert epsilon_lower(rounds, 0, rounds, error) == pytest.approx(max(0.0, expected), rel=1e-9)
+    with_delta = math.log((power - 0.1) / (1 - power)) if power > 0.1 else 0.0
+    assert epsilon_lower(rounds, 0, rounds, error, 0.1) == pytest.approx(max(0.0, with_delta))
+    assert epsilon_lower(0, 0, rounds, error) == 0.0
+    assert epsilon_lower(rounds, rounds, rounds, error) == 0.0

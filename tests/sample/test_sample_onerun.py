@@ -7,14 +7,9 @@ import pytest
 from scipy.stats import binom
 
 from dpaudit.core.algorithms import load
-from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact.likelihood import likelihood
+from dpaudit.errors import InvalidArgument
 from dpaudit.sample.boxes import DeclaredBox, PolicyBox
-from dpaudit.sample.events import OneOf
-from dpaudit.sample.importance import importance
 from dpaudit.sample.onerun import lower_bound, one_run_audit, p_value
-from dpaudit.sample.runs import History, Runs
-from dpaudit.sample.streams import Pair, Stream
 
 
 def test_the_bound_inverts_the_p_value():
@@ -56,28 +51,3 @@ def test_a_tight_mechanism_is_not_refuted_and_ucb_is():
 def test_short_runs_are_refused():
     with pytest.raises(InvalidArgument, match="horizon=8"):
         one_run_audit(DeclaredBox(load("ucb", arms=2), 8), 1.0, 0.01, 0)
-
-
-@pytest.mark.parametrize("value", [1.0, 0.5])
-def test_weighted_runs_agree_with_exact_likelihoods(value):
-    algorithm = load("adap_ucb", arms=2, epsilon=1.0)
-    pair = Pair("x", Stream.of([1.0, 0.0, 1.0, 0.0, 0.0]), 1, value)
-    actions = [0, 1, 1, 0, 0]
-    keys = History(0, 5)(Runs.of_actions(np.array([actions])))
-    event = OneOf(History(0, 5), (int(keys[0]),))
-    found = importance(algorithm, pair, event, 40_000, 0, 1e-6)
-    truth = [
-        likelihood(algorithm, actions, side.array(), engine="float").middle
-        for side in (pair.stream, pair.neighbour)
-    ]
-    # five standard deviations; the seed is fixed
-    assert abs(found.probability - truth[0]) < 5 * math.sqrt(truth[0] / 40_000)
-    loss = math.log(truth[0] / truth[1])
-    assert found.loss_lower <= loss <= found.loss_upper
-    assert found.loss_upper - found.loss_lower < 0.4
-
-
-def test_importance_needs_a_known_density():
-    pair = Pair("x", Stream.constant(0.0, 50), 1, 1.0)
-    with pytest.raises(Unsupported):
-        importance(load("ucb", arms=2), pair, OneOf(History(0, 5), (1,)), 10, 0, 0.01)

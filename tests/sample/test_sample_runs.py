@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpaudit.core.algorithms import find, load, names, parameters
 from dpaudit.core.stream import run_stream
 from dpaudit.sample import lockstep
-from dpaudit.sample.events import Plan, best_bound, best_set, choose, statistics
 from dpaudit.sample.runs import History, PullCounts, Pulls, Runs
 from dpaudit.sample.streams import Stream
 
@@ -99,32 +98,3 @@ def test_full_size_runs_are_cheap_in_memory() -> None:
     )
     assert runs.arms.shape[1] < 100
     assert (Pulls(0, 10**7)(runs) + Pulls(1, 10**7)(runs) + Pulls(2, 10**7)(runs) == 10**7).all()
-
-
-@settings(deadline=None)
-@given(st.integers(0, 10**6))
-def test_best_set_and_bound_find_a_planted_difference(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    plan = Plan(later=2000, error=1e-3)
-    common = rng.integers(0, 5, 400).astype(np.uint64)
-    left = np.where(np.arange(400) < 200, np.uint64(77), common)
-    assert 77 in best_set(left, common, plan)
-    bound = best_bound(left.astype(float), common.astype(float), plan)
-    assert 4 < bound <= 77
-
-
-def test_choose_ranks_on_the_second_half_only() -> None:
-    """Events found on noise look promising on their own half and are exposed on the other."""
-    rng = np.random.default_rng(3)
-
-    def draw(half: int):  # type: ignore[no-untyped-def]
-        for _ in range(2):
-            yield tuple(Runs.of_actions(rng.integers(0, 2, (60, 12))) for _ in range(2))
-
-    plan = Plan(later=1000, error=0.05)
-    found = choose(list(statistics(2, 12, 3)), draw, plan, keep=2)
-    assert len(found) == 2
-    assert found[0].promise >= found[1].promise
-    for candidate in found:
-        assert candidate.rounds == 120
-        assert candidate.hits <= candidate.hits_other + 45

@@ -14,7 +14,7 @@ from dpaudit.sample.conditional import log_ratios, sampled, sampled_scores, scor
 from dpaudit.sample.lockstep import run_many
 from dpaudit.sample.plan import AuditPlan
 from dpaudit.sample.runs import History
-from dpaudit.sample.scores import ExactHistory, sequence_scores
+from dpaudit.sample.scores import exact_score, sequence_scores
 from dpaudit.sample.steer import along_a_path, steered
 from dpaudit.sample.streams import Pair, Stream
 from dpaudit.sample.transcript import transcripts
@@ -69,11 +69,10 @@ def test_scores_of_whole_sequences_are_near_the_exact_ones(name):
     sides = sampled(algorithm, pair, [3])
     [known] = sampled_scores(sides, pair, [history])
     keys, first, counts = np.unique(history(sides[0].runs), return_index=True, return_counts=True)
-    exact = ExactHistory(algorithm, pair, 6)
     common = np.flatnonzero(counts >= 30)
     assert len(common) >= 2
     for place in common.tolist():
-        expected = exact.score(*sides[0].runs.plays(int(first[place])))
+        expected = exact_score(algorithm, pair, 6, *sides[0].runs.plays(int(first[place])))
         assert known[int(keys[place])] == pytest.approx(expected, abs=0.12)
 
 

@@ -1,0 +1,132 @@
+"""A pair under suspicion: what its runs have taught so far, and who bets on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.sample.bets import Prospect, Wealth, best_bets
+from dpaudit.sample.block import Block
+from dpaudit.sample.cells import MOST_CELLS, Cells, Table, cut, first_belief, plain_statistic
+from dpaudit.sample.events import Event
+from dpaudit.sample.streams import Pair
+
+BETTORS = 6  # cells that are bet on at once
+AGAIN = 1.5  # times the rounds until everything is learned again
+MOST_TAUGHT = 2**15  # rounds of a pair that teach: keeps memory and logs flat
+CAUTIOUS = 1.0  # standard deviations of caution about bettors and pairs that are chosen
+
+
+class Suspect:
+    """A pair, tables of what its runs showed, and the bettors that these taught."""
+
+    def __init__(self, index: int, pair: Pair, tried: Sequence[Any]) -> None:
+        self.index, self.pair = index, pair
+        self.rounds = self.blocks = self.learned_at = 0
+        self.statistics: list[Any] = []
+        self.tables: dict[Any, Table] = {}
+        self.bettors: tuple[Cells, ...] = ()
+        self.beliefs = np.zeros((0, 2, MOST_CELLS), dtype=np.int64)
+        self.look_at(tried)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many cells each bettor has."""
+        return np.array([cells.size for cells in self.bettors], dtype=np.int64)
+
+    @property
+    def taught(self) -> tuple[Any, ...]:
+        """The statistics that blocks tell about."""
+        return tuple(self.tables) if self.rounds < MOST_TAUGHT else ()
+
+    def look_at(self, statistics: Sequence[Any]) -> None:
+        """Look at more statistics, from the next block on; learn again after it."""
+        for statistic in statistics:
+            plain = plain_statistic(statistic)
+            self.tables.setdefault(plain, Table.empty(plain))
+            self.statistics.append(statistic)
+        self.learned_at = 0
+
+    def count(self, block: Block, rounds: int) -> NDArray[np.int64]:
+        """Add a block to the beliefs and to the tables; return its counts in the cells."""
+        counts = np.zeros(self.beliefs.shape, dtype=np.int64)
+        for row, found in zip(counts, block.counts, strict=True):
+            row[:, : len(found[0])] = found
+        self.beliefs = self.beliefs + counts
+        for statistic, table in zip(self.tables, block.tables, strict=False):
+            if table is not None:
+                self.tables[statistic] = self.tables[statistic] + table
+        self.rounds += rounds
+        self.blocks += 1
+        return counts
+
+    def learn(self, wealth: Wealth, left: int) -> None:
+        """Cut new cells if there is much more to learn from, and keep the most promising ones."""
+        if self.rounds < AGAIN * self.learned_at or self.learned_at >= MOST_TAUGHT:
+            return
+        self.learned_at = self.rounds
+        cuts = ((each, self.tables[plain_statistic(each)]) for each in self.statistics)
+        found = [(cells, table) for each, table in cuts if (cells := cut(each, table)) is not None]
+        if not found:
+            return
+        beliefs = np.zeros((len(found), 2, MOST_CELLS), dtype=np.int64)
+        for row, (cells, table) in zip(beliefs, found, strict=True):
+            row[:, : cells.size] = first_belief(cells, table)
+        sizes = np.array([cells.size for cells, _ in found])
+        order = np.argsort(-wealth.reach(beliefs, sizes, left, CAUTIOUS), kind="stable")
+        chosen: list[int] = []
+        seen: set[bytes] = set()
+        for number in order.tolist():
+            mark = np.sort(beliefs[number], axis=1).tobytes()
+            if mark not in seen and len(chosen) < BETTORS:
+                chosen.append(number)
+                seen.add(mark)
+        self.bettors = tuple(found[number][0] for number in chosen)
+        self.beliefs = beliefs[chosen]
+
+    def prospect(self, wealth: Wealth, left: int) -> Prospect | None:
+        """Return the bets on the next block, if so many rounds are left."""
+        return wealth.prospect(self.beliefs, self.sizes, left) if self.bettors else None
+
+    def promise(self, wealth: Wealth, left: int) -> float:
+        """Return the level to expect of the rounds that are left, if they go to this pair."""
+        if not self.bettors:
+            return 0.0
+        return float(wealth.reach(self.beliefs, self.sizes, left, CAUTIOUS).max())
+
+    def telling(self, wealth: Wealth) -> Telling | None:
+        """Return the event that says most at the highest level that is refuted."""
+        level = wealth.claim if wealth.claim_refuted else max(wealth.refuted - 1, 0)
+        ratio, found = float(wealth.ratios[level]), []
+        for cells, counts in zip(self.bettors, self.beliefs, strict=True):
+            for swapped in (0, 1):
+                here, there = counts[swapped], counts[1 - swapped]
+                inside = np.flatnonzero(here[: cells.size] > ratio * there[: cells.size])
+                event, kept = cells.event(inside.tolist())
+                if event is not None:
+                    hits, others = int(here[kept].sum()), int(there[kept].sum())
+                    rounds = int(here.sum())
+                    belief = (
+                        np.array([each + 0.5, rounds - each + 0.5]) for each in (hits, others)
+                    )
+                    p, q = (each / (rounds + 1) for each in belief)
+                    growth = float(best_bets(np.array([ratio]), p, q, wealth.delta).growth)
+                    found.append(Telling(growth, event, swapped, hits, others, rounds))
+        return max(found, key=lambda it: it.growth, default=None)
+
+
+class Telling(NamedTuple):
+    """An event and its counts on rounds that had no part in choosing it.
+
+    Swapped means that it is likelier on the neighbour; `hits_other` are those on the other stream.
+    """
+
+    growth: float
+    event: Event
+    swapped: int
+    hits: int
+    hits_other: int
+    rounds: int
