@@ -105,7 +105,7 @@ def test_scores_are_exact_whole_numbers() -> None:
     assert max(abs(value) for value in by_hand) < 2**50
 
 
-def test_every_other_run_is_held_out_whatever_the_chunks() -> None:
+def test_the_score_is_the_same_whatever_the_chunks() -> None:
     rng = np.random.default_rng(2)
     left, right = rng.integers(0, 2, (2, 21, 12))
     whole, cut = Classifier(2, 12, 0), Classifier(2, 12, 0)
@@ -114,9 +114,6 @@ def test_every_other_run_is_held_out_whatever_the_chunks() -> None:
         cut.watch(Runs.of_actions(left[part]), Runs.of_actions(right[part]))
     score = whole.score()
     assert score is not None and score == cut.score()
-    values, other = whole.held_out(score)
-    assert values.tolist() == score(Runs.of_actions(left[1::2])).tolist()
-    assert [values.tolist(), other.tolist()] == [side.tolist() for side in cut.held_out(score)]
 
 
 def test_runs_that_look_alike_teach_nothing() -> None:
