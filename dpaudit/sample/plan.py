@@ -28,11 +28,11 @@ from dpaudit.sources import engine_digest
 
 EVENTS = ("tables", "learned")
 MOST_TRAINING = 25_000  # rounds that teach a classifier
-SEEKING = 4  # one run in so many seeks the pair, where there are several
-KEPT = 4  # one pair in so many goes on to the next stage
+SEEKING = 3  # one run in so many seeks the pair, where there are several
 SHORTLIST = 6  # pairs among which favoured ones must be
-FINALISTS = 2  # pairs that the rest of the runs is for
-LEAST_ROUNDS = 4  # of a pair in a stage
+FINALISTS = 3  # pairs that the rest of the runs is for
+SCREENING_ROUNDS = 32  # of a pair: fewer do not tell pairs apart
+LEAST_ROUNDS = 4  # of a pair if there are fewer
 GROWTH = 10  # a block has a tenth of the rounds of its pair so far
 LARGEST_BLOCK = 1000
 ENDING = 6  # and at most a sixth of what is left: bets grow bolder towards the end
@@ -105,19 +105,22 @@ class AuditPlan:
     def stages(self) -> list[tuple[int, int]]:
         """Pairs, and rounds for each, of the stages that seek the pair: fewer and fewer.
 
-        Favoured pairs join the first stage that is as small as a shortlist.
+        Favoured pairs join the first stage that is as small as a shortlist. Where rounds are few
+        there is one stage for all.
         """
         size, sizes = len(self.pairs) - self.favoured, []
         while size > SHORTLIST:
             sizes.append(size)
-            size = max(size // KEPT, FINALISTS)
+            size = min((size + 1) // 2, SHORTLIST)
         size = min(size + self.favoured, SHORTLIST)
         if size > FINALISTS:
             sizes.append(size)
         if size > 1:
             sizes.append(min(size, FINALISTS))
-        budget = self.runs // (2 * SEEKING * max(len(sizes), 1))
-        return [(size, max(budget // size, LEAST_ROUNDS)) for size in sizes]
+        whole = self.runs // (2 * SEEKING)
+        if sizes and whole // len(sizes) // sizes[0] < SCREENING_ROUNDS:
+            return [(len(self.pairs), max(whole // len(self.pairs), LEAST_ROUNDS))]
+        return [(size, whole // len(sizes) // size) for size in sizes]
 
     @property
     def learning_rounds(self) -> int:

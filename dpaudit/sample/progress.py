@@ -96,12 +96,12 @@ class Progress:
             self.suspects[: self.plan.favoured],
             self.suspects[self.plan.favoured :],
         )
-        chosen, joined = others, not favoured
+        chosen, joined, prepared = others, not favoured, False
         for size, rounds in self.plan.stages:
             if self.over or not self.left:
                 break
             ranked = self._ranked(chosen)
-            if not joined and size <= SHORTLIST:
+            if not joined and (size <= SHORTLIST or size > len(ranked)):
                 ranked, joined = [*favoured, *ranked], True
             elif joined and favoured:
                 best = next(it for it in ranked if it in favoured)
@@ -109,10 +109,12 @@ class Progress:
             chosen = ranked[:size]
             if size <= FINALISTS:
                 self._prepare(chosen, run)
+                prepared = True
             self._wave([(suspect, rounds) for suspect in chosen], run)
-        if not self.plan.stages:
-            self._prepare(self.suspects, run)
-        return self._ranked(chosen or favoured)[:FINALISTS]
+        finalists = self._ranked(chosen or favoured)[:FINALISTS]
+        if not prepared and not self.over:
+            self._prepare(finalists, run)
+        return finalists
 
     def _prepare(self, chosen: list[Suspect], run: Any) -> None:
         """Give the finalists the statistics that cost more: scores of sequences, a classifier."""
