@@ -30,6 +30,8 @@ EPSILON = 1.0
 ELIMINATES = 3_000  # rounds until the first epoch of dp_se is over
 SMALL = {"adap_klucb": 4, "adap_moss": 5, "adap_ucb": 5, "adap_imed": 4, "lazy_dp_ucb": 5}
 SMALLEST = 3
+MIXED = {"lazy_dp_ts", "dp_gaussian_ts", "dp_greedy"}  # draws and coins: no theorem on [0, 1]^T
+LISTED = {"ldp_ucb_b"}  # the search is brute force itself, in tests/core/test_response.py twice
 WIDTH = 1e-5  # of the enclosures, certified or measured
 
 
@@ -46,14 +48,14 @@ def short_audit(name: str, horizon: int):
     return audit(AuditPlan(box, EPSILON, error=1e-6, runs=1_000, seed=0, pairs=pairs))
 
 
-PRIVATE = [name for name in names() if find(name).private]
+PRIVATE = [name for name in names() if find(name).private and "epsilon" in parameters(find(name))]
 PUBLIC = [name for name in names() if not find(name).private]
 
 
 @pytest.mark.parametrize("name", PRIVATE)
 def test_private_algorithm_is_proved_at_full_size(name):
     algorithm = instance(name, HORIZON)
-    finding = prove(algorithm, HORIZON)
+    finding = prove(algorithm, HORIZON, EPSILON)
     assert finding.status is Status.PROVED
     assert (finding.epsilon_upper, finding.horizon) == (EPSILON, HORIZON)
     assert finding.certified
@@ -66,7 +68,7 @@ def test_private_algorithm_is_proved_at_full_size(name):
 def test_exact_loss_respects_epsilon_and_agrees_with_brute_force(name):
     horizon = SMALL.get(name, SMALLEST)
     algorithm = instance(name, horizon)
-    streams = "binary" if name == "lazy_dp_ts" else "real"  # no theorem covers draws on [0, 1]^T
+    streams = "binary" if name in MIXED else "real"
     try:
         found = worst_loss(algorithm, horizon, streams=streams)
     except Unsupported as silent:
@@ -74,6 +76,8 @@ def test_exact_loss_respects_epsilon_and_agrees_with_brute_force(name):
     assert found.complete
     assert found.loss.lower <= EPSILON
     assert found.loss.width <= WIDTH
+    if name in LISTED:
+        return
     brute = worst_pair(algorithm, horizon, (0.0, 1.0))
     assert brute.complete
     # binary streams attain the largest loss of these algorithms at these horizons

@@ -104,7 +104,7 @@ def _bounded(
     except OutOfBudget:
         if walk.worst.charge == math.inf:
             return Bound(walk.worst, horizon, 0, "a release without noise of bounded loss")
-        if walk.worst.charge > claimed:
+        if walk.worst.charge > claimed and at_every_horizon(algorithm, tariff) is None:
             deadline = min(deadline, time.monotonic() + OVERCHARGED_SECONDS)
             enough = min(enough, deadline)
     try:
