@@ -17,6 +17,7 @@ import msgspec
 from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.notions import Kind
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.likelihood import Engine, Likelihood, likelihood
@@ -85,9 +86,17 @@ def witness_of(
         likelihood=nothing,
         likelihood_neighbour=nothing,
         loss=nothing,
-        epsilon=math.inf if algorithm.claim.epsilon is None else algorithm.claim.epsilon,
+        epsilon=_violated(algorithm),
     )
     return _with(drawn, recompute(drawn, algorithm, engine, clock))
+
+
+def _violated(algorithm: Algorithm) -> float:
+    """Return the pure epsilon that a claim implies: its own, also of local privacy; or infinity."""
+    notion = algorithm.claim.notion
+    if notion is None or notion.unit != 1 or notion.kind not in (Kind.PURE, Kind.LOCAL):
+        return math.inf
+    return notion.level
 
 
 def require_neighbours(stream: Sequence[float], neighbour: Sequence[float], position: int) -> None:

@@ -28,6 +28,7 @@ ALWAYS = {
     "adap_imed",
     "adap_klucb",
     "adap_moss",
+    "adap_tt",
     "adap_ucb",
     "dp_gaussian_ts",
     "dp_greedy",
