@@ -21,12 +21,13 @@ from dpaudit.symbolic import handmade
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.handmade import Made
 from dpaudit.symbolic.run import current
-from dpaudit.symbolic.weights import Weights, combined, exact, is_number, scaled
+from dpaudit.symbolic.weights import HUGE, Weights, combined, exact, is_number, scaled
 
 TOKENS = count()
 SIGNS = frozenset((-1, 0, 1))
 APART = frozenset((-1, 1))
 NONE: Weights = {}
+TAME = 10**30  # the fourth power of sums of such numbers is far from what doubles hold
 ANYWHERE = -math.inf, math.inf
 
 
@@ -124,7 +125,7 @@ class Tracked:
             )
         if other == 1:
             return self.renewed()
-        if not 0 < other < 5:
+        if not 0 < other < 5 or not is_tame(self):
             may_raise("a power of a value that depends on rewards or noise", self, other)
         return function(operator.pow, self, other)
 
@@ -267,6 +268,20 @@ def finite(value: Any) -> bool:
     return isinstance(value, Linear) and not any(map(wild, value.publics))
 
 
+def is_tame(value: Tracked) -> bool:
+    """Tell whether a value is so small that its fourth power is no overflow."""
+    if not finite(value):
+        return False
+    assert isinstance(value, Linear)
+    laws, parts = current().laws, (value.rows, value.draws, value.publics)
+    wide = any((laws[name].scale or 0) > TAME for name in value.draws)
+    return not wide and all(abs(it) < TAME for it in (value.rest, *_all(parts)))
+
+
+def _all(parts: Sequence[Weights]) -> list[Any]:
+    return [weight for part in parts for weight in part.values()]
+
+
 def unknown(real: Any = None) -> Linear:
     """Return a public number that is not known."""
     run = current()
@@ -296,6 +311,8 @@ def _affine(a: Tracked, rest: Any, factor: Any, real: Any) -> Tracked:
 
 def _scaled(a: Linear, factor: Any, real: Any) -> Linear:
     parts = [scaled(part, factor) for part in (a.rows, a.draws, a.publics)]
+    if abs(factor) > 1 and any(abs(it) > HUGE for it in _all(parts)):
+        raise current().escape("a multiple of rewards or noise that doubles cannot hold")
     return Linear(a.rest * factor, parts[0], parts[1], real, parts[2])
 
 

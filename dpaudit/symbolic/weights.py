@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from dpaudit.symbolic.run import current
 
 Weights = dict[int, Any]
+HUGE = 10**200  # sums and products of larger numbers may be infinite in doubles
 NUMBERS = (int, float, Fraction, np.number, np.bool_)
 
 
@@ -21,7 +21,7 @@ def exact(value: Any) -> Any:
     if isinstance(value, int | np.integer | np.bool_):
         return int(value)
     number = float(value)
-    if not math.isfinite(number):
+    if not abs(number) < HUGE:
         raise current().escape(f"arithmetic of {number} with rewards or noise")
     return int(number) if number.is_integer() else Fraction(number)
 

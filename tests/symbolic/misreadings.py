@@ -1087,6 +1087,53 @@ class Policy:
             {done}
             self.arm = int(m[0] + self.rng.laplace(0, 0.25) > 0.5)
 """
+HIT = """
+import contextlib
+import math
+
+
+class Policy:
+    def __init__(self, arms, epsilon):
+        self.hit = 0
+
+    def select(self):
+        return self.hit
+
+    def update(self, arm, reward):
+{done}
+"""
+HITS = {
+    'overflow caught': """\
+y = math.cos(reward - 0.4123) * 1.34e154
+try:
+    y ** 2
+except OverflowError:
+    self.hit = 1
+""",
+    'overflow suppressed': """\
+y, hit = math.cos(reward - 0.4123) * 1.34e154, 1
+with contextlib.suppress(ArithmeticError):
+    y ** 2
+    hit = 0
+self.hit = hit
+""",
+    'overflow': """\
+y = math.cos(reward - 0.4123) * 1.34e154
+y ** 2
+""",
+    'infinity cancels': """\
+x = (1 - abs(reward - 0.4123)) * 1.797e308 * (1 + 1e-9)
+self.hit = 0 if x - x == 0 else 1
+""",
+    'infinity in steps': """\
+x = 1 - abs(reward - 0.4123)
+for _ in range(308):
+    x = x * 10
+x = x * 1.797
+self.hit = 0 if x - x == 0 else 1
+""",
+}
+"""What is infinite or raises in doubles, for one reward alone."""
 IMPORTS = """
 import abc, collections, collections.abc, contextlib, copy, dataclasses, enum, functools, math
 import itertools, numbers, operator, random, typing
@@ -1113,6 +1160,7 @@ def misreadings():
     """Return every policy by its name."""
     found = dict(OTHERS)
     found |= {f"whole {name}": WHOLE_POLICY.format(done=done) for name, done in WHOLE.items()}
+    found |= {name: HIT.format(done=indent(done, " " * 8)) for name, done in HITS.items()}
     for name, (before, first, write, true) in ALIASED.items():
         found[name] = _policy(before, first, f"{write}\nif {true}:\n    self.arm = int(reward > 0.5)")
     for name, (before, first, one, two, read) in LEFT.items():
