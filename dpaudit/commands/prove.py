@@ -43,6 +43,7 @@ _STYLES = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `prove`."""
+    parser.add_argument("target", nargs="?", help=argparse.SUPPRESS)
     parser.add_argument(
         "--only", action="append", default=[], metavar="RESULT", help="check one result; repeatable"
     )
@@ -63,6 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the ledger and return the exit code."""
+    if arguments.target is not None:
+        rule = "is not for `prove`, which checks the paper's steps; an algorithm is for `check`."
+        raise InvalidArgument("TARGET", arguments.target, rule)
     from dpaudit.claims import ledger
 
     results = ledger.load_results()

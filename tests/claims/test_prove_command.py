@@ -77,3 +77,8 @@ def test_a_surprise_gives_exit_code_one(monkeypatch, capsys):
     monkeypatch.setattr(ledger, "load_results", lambda: {"gap_free": changed})
     assert run(["prove"]) == 1
     assert "surprise: gf.wrong is refuted" in capsys.readouterr().out
+
+
+def test_an_algorithm_is_for_check(capsys):
+    assert run(["prove", "adap_klucb"]) == 2
+    assert "an algorithm is for `check`" in capsys.readouterr().err
