@@ -13,7 +13,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from dpaudit.core.notions import Kind, Notion, rewards
+from dpaudit.core.notions import Kind, Notion
 from dpaudit.judging import Claim, Report
 from dpaudit.verdict import ANY_REWARDS, Enclosure, Finding, Program, Status, Witness
 
@@ -280,7 +280,8 @@ def bounds(low: float, high: float, horizon: int, measure: str = "epsilon") -> s
 
 def promise(notion: Notion, rounds: int) -> str:
     """Return what a proof of a notion means, as a sentence that goes on after a colon."""
-    changes = f"when {rewards(notion.unit)} of up to {rounds:,} change{'s' * (notion.unit == 1)}"
+    some = "one" if notion.unit == 1 else str(notion.unit)
+    changes = f"when {some} of up to {rounds:,} rewards change{'s' * (notion.unit == 1)}"
     return {
         Kind.PURE: f"no likelihood changes by more than a factor e^epsilon {changes}.",
         Kind.ZCDP: f"no Renyi divergence of order alpha exceeds alpha rho {changes}.",

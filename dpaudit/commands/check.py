@@ -131,6 +131,8 @@ def execute(arguments: argparse.Namespace) -> int:
         if found.certificate is not None:
             write_json(found.certificate, arguments.certificate)
             out.print(f"Certificate: python -m dpaudit verify {arguments.certificate}")
+        elif found.report.claim.notion is not None:
+            out.print("No certificate: there are some of pure epsilon for one reward alone.")
         else:
             out.print("No certificate: neither structure nor code has proved anything.")
     if arguments.json is not None:

@@ -82,7 +82,8 @@ def judge(
 
 
 def _violates(found: Attained, notion: Notion) -> bool:
-    return found.value.certified and exact(found.value.lower) > exact(notion.bound)
+    lower = found.value.lower
+    return found.value.certified and (lower == math.inf or exact(lower) > exact(notion.bound))
 
 
 def _told(pairs: Pairs, found: Attained, whole: bool) -> str:

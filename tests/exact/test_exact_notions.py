@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from dpaudit import load
 from dpaudit.core.algorithms.adac_ucb import AdacUCB
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.notions import Kind, Notion
@@ -110,3 +111,10 @@ def test_a_group_attains_more_than_one_reward():
     one, _ = Pairs(ADAP, 5, Notion(Kind.PURE, 1.0), "ball").binary()
     two, _ = Pairs(ADAP, 5, Notion(Kind.PURE, 1.0, unit=2), "ball").binary()
     assert one.value.lower < two.value.lower < 2
+
+
+def test_without_noise_everything_is_refuted():
+    plain = load("ucb", arms=2)
+    for notion in (Notion(Kind.ZCDP, 5.0), Notion(Kind.APPROXIMATE, 1.0, 0.5)):
+        [found] = judge(lambda horizon: plain, plain, notion, [3, 4], 30.0)
+        assert found.status is Status.REFUTED and found.certified
