@@ -9,6 +9,7 @@ decides nothing.
 
 from __future__ import annotations
 
+import math
 import shlex
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
@@ -125,6 +126,7 @@ def replay(
 ) -> Replayed:
     """Recompute a witness that was read from `path` and judge it against the claim."""
     from dpaudit.exact.horizons import fresh
+    from dpaudit.exact.witness import violated
 
     if epsilon is not None:
         require_positive("epsilon", epsilon)
@@ -135,6 +137,8 @@ def replay(
         code = named(witness, path, target)
         algorithm = rebuild(witness, code)
         judged = claim_of(code, algorithm, len(witness.actions), Stated(epsilon)).epsilon
+        if epsilon is None and judged == math.inf:
+            judged = violated(algorithm)
     again = replace(fresh(witness, algorithm), epsilon=judged)
     agrees = again.loss.lower <= witness.loss.upper and witness.loss.lower <= again.loss.upper
     return Replayed(again, again.loss.lower > judged, agrees, witness.epsilon)

@@ -86,12 +86,12 @@ def witness_of(
         likelihood=nothing,
         likelihood_neighbour=nothing,
         loss=nothing,
-        epsilon=_violated(algorithm),
+        epsilon=violated(algorithm),
     )
     return _with(drawn, recompute(drawn, algorithm, engine, clock))
 
 
-def _violated(algorithm: Algorithm) -> float:
+def violated(algorithm: Algorithm) -> float:
     """Return the pure epsilon that a claim implies: its own, also of local privacy; or infinity."""
     notion = algorithm.claim.notion
     if notion is None or notion.unit != 1 or notion.kind not in (Kind.PURE, Kind.LOCAL):
