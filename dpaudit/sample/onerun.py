@@ -8,8 +8,10 @@ binomial tail is a p-value against epsilon, and the Clopper-Pearson bound on the
 gives a lower bound on epsilon.
 
 The guesser is learned on training runs with bits of their own: how often the arm of a step is
-played again in the next few steps tells about the reward of that step. Training shapes the
-guesses only; the bound uses one fresh run.
+played again in the next few steps, and which arms are played at the steps around it, tell about the
+reward of that step. Every such feature has log-odds, drawn towards 0 by two standard deviations;
+where none is left the guesser abstains, and from which odds on it guesses is chosen by the bound on
+other training runs. Training shapes the guesses only; the bound uses one fresh run.
 """
 
 from __future__ import annotations
@@ -32,6 +34,9 @@ from dpaudit.sample.rounds import Slot, mark_of, seed_of
 from dpaudit.sample.streams import Stream
 
 WINDOWS = (1, 2, 4, 8, 16)
+CONTEXTS = ((1,), (0, 1), (0, 1, 2), (1, 2, 3))  # steps from the reward's own on
+SHOWN = 4  # arms that a context tells apart; the last one stands for all others
+CAUTION = 2.0  # standard deviations
 ALSO_AGAIN = 15  # training runs that are made again beside the fresh one
 Bits = NDArray[np.int64]
 
@@ -71,9 +76,9 @@ def lower_bound(correct: int, guesses: int, error: float) -> float:
 
 
 def features(actions: Bits) -> Bits:
-    """Return a number per step: a window's size and how often the step's arm was in it again.
+    """Return numbers per step: how often its arm came again within a window; arms around it.
 
-    Shape (windows, steps); values identify (window, step's octave, count).
+    Shape (windows and contexts, steps); values identify (step's octave, count), or the arms.
     """
     horizon = len(actions)
     octave = np.log2(np.arange(1, horizon + 1)).astype(np.int64)
@@ -83,12 +88,18 @@ def features(actions: Bits) -> Bits:
         for ahead in range(1, window + 1):
             count[: horizon - ahead] += actions[ahead:] == actions[: horizon - ahead]
         rows.append(octave * (max(WINDOWS) + 1) + count)
+    shown = np.concatenate((np.minimum(actions, SHOWN - 1), np.full(SHOWN, SHOWN)))
+    for context in CONTEXTS:
+        code = np.zeros(horizon, dtype=np.int64)
+        for ahead in context:
+            code = code * (SHOWN + 1) + shown[ahead : horizon + ahead]
+        rows.append(code)
     return np.array(rows)
 
 
 @dataclass(frozen=True)
 class Guesser:
-    """Log-odds of a bit being 1 per window and feature, and the odds from which it guesses."""
+    """Log-odds of a bit being 1 per feature and its value, and the odds from which it guesses."""
 
     odds: NDArray[np.float64]
     least: float
@@ -105,14 +116,17 @@ class Guesser:
 
 def learn(runs: list[tuple[Bits, Bits]], error: float) -> Guesser:
     """Return a guesser from training runs (actions, bits): odds from half, threshold from half."""
-    size = int((math.log2(max(len(actions) for actions, _ in runs)) + 2) * (max(WINDOWS) + 1))
-    counts = np.zeros((2, len(WINDOWS), size))
+    octaves = int(math.log2(max(len(actions) for actions, _ in runs))) + 2
+    size = max(octaves * (max(WINDOWS) + 1), (SHOWN + 1) ** max(map(len, CONTEXTS)))
+    counts = np.zeros((2, len(WINDOWS) + len(CONTEXTS), size))
     half = max(1, len(runs) // 2)
     for actions, bits in runs[:half]:
         for row, cells in enumerate(features(actions)):
             for value in (0, 1):
                 counts[value, row] += np.bincount(cells[bits == value], minlength=size)
-    odds = np.log((counts[1] + 2) / (counts[0] + 2))
+    odds = np.log((counts[1] + 0.5) / (counts[0] + 0.5))
+    doubt = CAUTION * np.sqrt(1 / (counts[0] + 0.5) + 1 / (counts[1] + 0.5))
+    odds = np.sign(odds) * np.maximum(np.abs(odds) - doubt, 0.0)
     best, least = -1.0, 0.5
     for threshold in np.linspace(0.05, 3.0, 60):
         guesser = Guesser(odds, float(threshold))
