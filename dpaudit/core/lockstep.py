@@ -123,7 +123,11 @@ def _climbed(algorithm: Episodes, horizon: int) -> Ladder | None:
             noise = request.noise
             if not own or request.rows != rows:
                 return None
-            if type(noise) is DiscreteLaplace and noise.rounding == "nearest":
+            if (
+                type(noise) is DiscreteLaplace
+                and noise.rounding == "nearest"
+                and noise.cells(request.divisor) == algorithm.grid
+            ):
                 law[arm, rung] = laws.setdefault(noise.unit(), len(laws))
                 noise = Laplace(noise.scale)
             elif type(noise) not in NOISES or laws:
@@ -135,7 +139,7 @@ def _climbed(algorithm: Episodes, horizon: int) -> Ladder | None:
     if len(units) != 1:
         return None
     grid = algorithm.grid or 0
-    if (bool(laws) != bool(grid)) or horizon * grid > 2**53:
+    if horizon * grid > 2**53:
         return None
     lengths = np.minimum(np.diff(np.array(edges, dtype=object)), horizon).astype(np.int64)
     unit = units.pop()

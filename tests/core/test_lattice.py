@@ -239,6 +239,10 @@ def test_lattices_that_are_declared():
     finding = prove(ByHand(arms=2, epsilon=1.0), 10)
     assert finding.status is Status.PROVED and finding.epsilon_upper == 1
     assert prove(ByHand(arms=2, epsilon=1.0), 10, epsilon=0.99).status is Status.SILENT
+    # lockstep reads rewards on the grid of the parameter; one that is declared is another
+    assert ladder(ByHand(arms=2, epsilon=1.0), 100) is None
+    assert ladder(ByHand(arms=2, epsilon=1.0, grid=8), 100) is None
+    assert ladder(ByHand(arms=2, epsilon=1.0, grid=5), 100) is not None
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(3, 2), Fraction(8), Fraction(1024, 3)])
