@@ -139,7 +139,7 @@ def _climbed(algorithm: Episodes, horizon: int) -> Ladder | None:
     if len(units) != 1:
         return None
     grid = algorithm.grid or 0
-    if horizon * grid > 2**53:
+    if bool(laws) != bool(grid) or horizon * grid > 2**53:
         return None
     lengths = np.minimum(np.diff(np.array(edges, dtype=object)), horizon).astype(np.int64)
     unit = units.pop()

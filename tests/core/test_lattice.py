@@ -233,6 +233,24 @@ class ByHand(HalfCells):
         return Release(rows.arm, rows, law, divisor=len(rows))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Bare(HalfCells):
+    """No noise, which a grid leaves alone."""
+
+    def release(self, rows):
+        return Release(rows.arm, rows, NoNoise(), divisor=len(rows))
+
+
+def test_without_noise_a_grid_changes_nothing():
+    bare = Bare(arms=2, epsilon=1.0)
+    assert ladder(bare, 100) is not None and ladder(replace(bare, grid=8), 100) is None
+    runs = [
+        run_stream(it, [0.3] * 20, np.random.default_rng(0)) for it in (bare, replace(bare, grid=8))
+    ]
+    assert runs[0] == runs[1]
+    assert prove(replace(bare, grid=8), 20).status is Status.SILENT
+
+
 def test_lattices_that_are_declared():
     with pytest.raises(BadDeclaration, match="no whole number"):
         prove(HalfCells(arms=2, epsilon=1.0), 10)
