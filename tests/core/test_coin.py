@@ -18,6 +18,8 @@ from dpaudit.core.stream import run_stream, side_edges, tossed
 from dpaudit.errors import BadDeclaration
 from dpaudit.exact import likelihood, worst_loss
 from dpaudit.exact.profile import law
+from dpaudit.sample.lockstep import run_many
+from dpaudit.sample.streams import Stream
 from dpaudit.structure import prove
 from dpaudit.structure.prove import bound
 from dpaudit.verdict import Status
@@ -189,3 +191,28 @@ def test_a_coin_whose_chance_reads_a_register_cannot_be_written():
         run_stream(Peeking(arms=2), STREAM, np.random.default_rng(0))
     with pytest.raises(BadDeclaration, match="step raised TypeError"):
         prove(Peeking(arms=2), 100)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Due(Plain):
+    """An arm with too few pulls goes first, and a coin explores while the counts are low."""
+
+    def due(self, pulls: tuple[int, ...]) -> int | None:
+        return next((arm for arm, n in enumerate(pulls) if 4 * n < sum(pulls) // 2), None)
+
+    def explored(self, pulls: tuple[int, ...]) -> tuple[Fraction, ...]:
+        return (Fraction(1, 3), Fraction(1, 3)) if sum(pulls) % 3 == 0 else ()
+
+
+@pytest.mark.parametrize("arms", [2, 3])
+def test_runs_in_lockstep_play_what_is_due_and_toss_as_one_run_does(arms):
+    played = set()
+    for seed in range(30):
+        stream = np.random.default_rng(seed).random(80).round()
+        rng = np.random.default_rng(seed)
+        wanted = run_stream(Due(arms=arms), stream, rng).actions.tolist()
+        rng = np.random.default_rng(seed)
+        found = run_many(Due(arms=arms), Stream.of(stream), 1, rng)
+        assert found.actions(0).tolist() == wanted
+        played.add(tuple(wanted))
+    assert len(played) > 5
