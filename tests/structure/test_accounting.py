@@ -125,6 +125,7 @@ def test_a_trees_group_is_bounded_by_every_split_of_the_pulls(arms, unit):
         assert worst <= found <= worst + (unit if horizon < 8 else 1)
 
 
+@pytest.mark.slow
 def test_a_group_of_a_tree_pays_less_than_group_privacy_says():
     tree = DPUCB(arms=2, horizon=10**5)
     one = bound(tree, 10**5).charge

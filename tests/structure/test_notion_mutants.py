@@ -21,7 +21,14 @@ def built(kind, horizon=2_000):
     return kind(arms=2, **({"horizon": horizon} if kind.told() else {}))
 
 
-@pytest.mark.parametrize("kind", MUTANTS, ids=lambda kind: kind.__name__)
+SLOW = ("RootOfLevels", "DeltaPerRelease")  # trees and long histories walk many states
+EVERY = [
+    pytest.param(kind, id=kind.__name__, marks=[pytest.mark.slow] * (kind.__name__ in SLOW))
+    for kind in MUTANTS
+]
+
+
+@pytest.mark.parametrize("kind", EVERY)
 def test_none_is_proved_at_its_own_claim(kind):
     algorithm, horizon = built(kind), 2_000
     notion = algorithm.claim.notion
