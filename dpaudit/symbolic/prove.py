@@ -77,7 +77,7 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
         found = walked(target, start + WALKED * budget, recorder)
         compared = 0
         if found.failure is None and found.horizon > 0:
-            compared = side_by_side(target, found.reached, found.horizon)
+            compared = side_by_side(target, found.reached, found.horizon, start + budget)
         late = time.monotonic() > start + budget
         clipped = clipping(target, found, start) if found.failure is None and not late else 0
     except Escape as stop:

@@ -158,5 +158,5 @@ def _lies(folder: Path, module: Any) -> bool:
     """Tell whether a module was loaded from the folder, and not from an environment in it."""
     name, file = getattr(module, "__name__", ""), getattr(module, "__file__", None)
     top = str(name).partition(".")[0]
-    own = (folder / f"{top}.py", folder / top / "__init__.py")
-    return file is not None and Path(file).is_relative_to(folder) and any(map(Path.is_file, own))
+    own = (folder / f"{top}.py").is_file() or (folder / top).is_dir()
+    return own and file is not None and Path(file).is_relative_to(folder)
