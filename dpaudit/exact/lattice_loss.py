@@ -13,11 +13,11 @@ from itertools import product
 import numpy as np
 
 from dpaudit.errors import Unsupported
-from dpaudit.exact.clock import GRACE, OutOfTime
+from dpaudit.exact.clock import OutOfTime
 from dpaudit.exact.lattice_sums import Chance, exactly, probability, sums_of
 from dpaudit.exact.paths import all_paths
 from dpaudit.exact.search import Question, WorstLoss
-from dpaudit.exact.witness import witness_of
+from dpaudit.exact.witness import witness_of_flip
 from dpaudit.verdict import Enclosure
 
 LONGEST = 12
@@ -65,17 +65,12 @@ def largest_loss(asked: Question) -> WorstLoss:
                 if least.max() > lower:
                     lower = float(least.max())
                     others = np.unravel_index(int(least.argmax()), least.shape)
-                    best = key, position, one, tuple(float(bit) for bit in others)
+                    best = key, tuple(float(bit) for bit in others), position, one
     slack = 1e-13 * (1 + upper)  # of logarithms and their differences
     lower, upper = max(0.0, lower - slack), upper + slack
     witness = None
     if best is not None and lower >= asked.epsilon:
-        key, position, one, rest = best
-        sides = [(*rest[:position], float(bit), *rest[position:]) for bit in (one, 1 - one)]
-        actions = tuple(np.frombuffer(key, dtype=np.int64).tolist())
-        witness = witness_of(
-            asked.algorithm, actions, sides[0], sides[1], "ball", clock.later(GRACE)
-        )
+        witness = witness_of_flip(asked.algorithm, *best, clock)
     covers = replace(asked, streams="binary").everything + ", of the program as it runs"
     if not asked.whole:
         covers += ". For rewards in [0, 1] this is a lower bound"

@@ -10,24 +10,28 @@ and monotone in r_i and in r'_i; so its supremum is attained where all of them a
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice, product
 from typing import Any
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import Unsupported
 from dpaudit.exact.balls.interval import above as upwards
 from dpaudit.exact.balls.interval import below
-from dpaudit.exact.clock import GRACE, Clock, OutOfTime
+from dpaudit.exact.clock import Clock, OutOfTime
 from dpaudit.exact.paths import all_paths
 from dpaudit.exact.responses import applies, on_binary_streams
 from dpaudit.exact.search import Question, WorstLoss
-from dpaudit.exact.witness import witness_of
+from dpaudit.exact.witness import witness_of_flip
 from dpaudit.verdict import Enclosure
 
+Array = NDArray[np.float64]
+Flip = tuple[tuple[int, ...], int, int]  # the other bits, the position, its likelier bit
 MOST_ROUNDS = 12
 SMALLEST = 1e-290
 ROUNDING = 1e-15  # of a ratio of two doubles that are each nearest to a rational
@@ -53,7 +57,7 @@ def largest_loss(asked: Question) -> WorstLoss:
     paths, twice = 0, False
     every = np.array(list(product((0, 1), repeat=horizon)), dtype=np.int64)
     totals: dict[bytes, Any] = {}
-    best: tuple[float, tuple[int, ...], int, int] = (1.0, (), 0, 0)
+    best: tuple[float, tuple[bytes, tuple[int, ...], int, int] | None] = (1.0, None)
     above = 1.0
     complete = True
     try:
@@ -70,18 +74,10 @@ def largest_loss(asked: Question) -> WorstLoss:
             if any(0 < value < SMALLEST for value in rational.flat):
                 raise Unsupported("A likelihood is too small for doubles.")
             cube = rational.astype(float).reshape((2,) * horizon)
-            for position in range(horizon):
-                pair = np.moveaxis(cube, position, 0)
-                low, high = pair.min(axis=0), pair.max(axis=0)
-                ratio = np.divide(high, low, out=np.full(low.shape, math.inf), where=low > 0)
-                ratio[high == 0] = 1.0
-                above = max(above, float(ratio[high >= asked.floor].max(initial=1.0)))
-                place = np.unravel_index(int(ratio.argmax()), ratio.shape)
-                if ratio[place] > best[0]:
-                    others = tuple(int(bit) for bit in place)
-                    likely = int(pair[(1, *place)] >= pair[(0, *place)])
-                    best = float(ratio[place]), others, position, likely
-                    best_actions = np.frombuffer(key, dtype=np.int64)
+            for ratio, likely_ratio, flip in _flips(cube, asked.floor):
+                above = max(above, likely_ratio)
+                if ratio > best[0]:
+                    best = ratio, (key, *flip)
     except OutOfTime:
         complete = False
     if paths == 0:
@@ -97,11 +93,8 @@ def largest_loss(asked: Question) -> WorstLoss:
     if not complete:
         said["covers"] = "part of the action sequences, until the budget ran out"
     witness = None
-    if best[1:] != ((), 0, 0) and loss.lower >= asked.epsilon:
-        sides = [(*best[1][: best[2]], bit, *best[1][best[2] :]) for bit in (best[3], 1 - best[3])]
-        stream, neighbour = (tuple(map(float, side)) for side in sides)
-        late = clock.later(GRACE)
-        witness = witness_of(algorithm, best_actions, stream, neighbour, "ball", late)
+    if best[1] is not None and loss.lower >= asked.epsilon:
+        witness = witness_of_flip(algorithm, *best[1], clock)
     return asked.answer(
         loss,
         witness,
@@ -112,6 +105,20 @@ def largest_loss(asked: Question) -> WorstLoss:
         proved=complete,
         **said,
     )
+
+
+def _flips(cube: Array, floor: float) -> Iterator[tuple[float, float, Flip]]:
+    """Yield for every position the largest ratio, that above a floor, and where the first is."""
+    for position in range(cube.ndim):
+        pair = np.moveaxis(cube, position, 0)
+        low, high = pair.min(axis=0), pair.max(axis=0)
+        ratio = np.divide(high, low, out=np.full(low.shape, math.inf), where=low > 0)
+        ratio[high == 0] = 1.0
+        place = int(ratio.argmax())
+        likely = int(pair[1].flat[place] >= pair[0].flat[place])
+        others = tuple(map(int, np.unravel_index(place, ratio.shape)))
+        likeliest = float(ratio[high >= floor].max(initial=1.0))
+        yield float(ratio.flat[place]), likeliest, (others, position, likely)
 
 
 def _enclosed(ratio: float) -> Enclosure:
