@@ -45,5 +45,5 @@ def test_long_horizons_of_three_arms_lie_between_a_climb_and_the_charges() -> No
 
 
 def test_a_joint_rule_of_three_arms_is_refused() -> None:
-    with pytest.raises(Unsupported, match="A4"):
+    with pytest.raises(Unsupported, match="arg max"):
         climb(load("adap_imed", arms=3), 6)
