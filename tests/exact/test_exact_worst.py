@@ -144,10 +144,10 @@ def test_conditions_name_what_fails() -> None:
 @pytest.mark.parametrize(
     "name, options, horizon, word",
     [
-        ("dp_klucb", {}, 8, "A3"),
-        ("dp_ucb", {"horizon": 8}, 8, "A2"),
-        ("ucb", {}, 6, "A5"),
-        ("lazy_dp_ts", {}, 6, "A4"),
+        ("dp_klucb", {}, 8, "sum of several releases"),
+        ("dp_ucb", {"horizon": 8}, 8, "enters two releases"),
+        ("ucb", {}, 6, "full support"),
+        ("lazy_dp_ts", {}, 6, "arg max"),
     ],
 )
 def test_conditions_fail_where_the_theorem_does(
@@ -155,7 +155,7 @@ def test_conditions_fail_where_the_theorem_does(
 ) -> None:
     algorithm = load(name, arms=2, **options)
     found = [check(region_of(path)) for path in all_paths(algorithm, horizon)]
-    assert any(c.reason.startswith(word) for c in found)
+    assert any(word in c.reason for c in found)
 
 
 def test_witness_attains_the_loss_it_states() -> None:
