@@ -242,3 +242,9 @@ def test_conform_tells_the_declared_algorithm_from_an_off_by_one(tmp_path, monke
     (tmp_path / "right.py").write_text((FAULTS / "right.py").read_text())
     assert run(["explain", "mine.py:Mine", "--horizon", "6"]) == 0
     assert "right.py" not in capsys.readouterr().out.splitlines()[0]
+
+
+@pytest.mark.parametrize("name", ["control_streak", "noise_shared"])
+def test_handwritten_mutants_are_followed_to_the_line_at_fault(name):
+    found = prove(Target(f"mutants/{name}", 2, 60, 1.0), 30).finding
+    assert found.status is Status.SILENT and found.reason.startswith("Not proved: ")
