@@ -223,7 +223,7 @@ def test_an_exactly_tight_mechanism_is_not_refuted() -> None:
 
 def test_half_of_the_runs_train() -> None:
     plan = whispers("learned", tuple(candidates(2, STEPS, [7, 2])), 30_000)
-    assert 2 * 2 * plan.learning_rounds == plan.runs // 2
+    assert 3 * 2 * plan.learning_rounds == plan.runs // 2  # of three finalists
     assert 2 * whispers("learned").learning_rounds == 2500
     assert whispers("tables").learning_rounds == 0
     with pytest.raises(DpauditError, match="Did you mean 'learned'"):
