@@ -329,6 +329,9 @@ def add(a: Tracked, b: Any, factor: int) -> Any:
             return Linear(a.rest + factor * exact(b), a.rows, a.draws, real, a.publics)
         if isinstance(b, Linear):
             rows, draws = combined(a.rows, b.rows, factor), combined(a.draws, b.draws, factor)
+            met = ((rows, b.rows), (draws, b.draws))
+            if any(abs(new.get(name, 0)) > HUGE for new, old in met for name in old):
+                raise current().escape("a sum of rewards or noise that doubles cannot hold")
             publics = combined(a.publics, b.publics, factor) if b.publics else a.publics
             if len(b.draws) == 1 and len(draws) > 1:
                 draws = handmade.paired(current(), draws)

@@ -1125,6 +1125,12 @@ y ** 2
 x = (1 - abs(reward - 0.4123)) * 1.797e308 * (1 + 1e-9)
 self.hit = 0 if x - x == 0 else 1
 """,
+    'infinity in sums': """\
+y = 1.00000001 - abs(reward - 0.4123)
+for _ in range(1024):
+    y = y + y
+self.hit = 0 if y - y == 0 else 1
+""",
     'infinity in steps': """\
 x = 1 - abs(reward - 0.4123)
 for _ in range(308):
