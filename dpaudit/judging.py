@@ -21,7 +21,7 @@ from typing import Any
 
 from dpaudit.core import conversions
 from dpaudit.core.algorithm import Algorithm
-from dpaudit.core.arithmetic import exact
+from dpaudit.core.arithmetic import exact, in_digits
 from dpaudit.core.conversions import double_above, root_above
 from dpaudit.core.notions import Kind, Notion, Stated
 from dpaudit.deadline import Expired, deadline
@@ -164,7 +164,7 @@ class Report:
             Bracket("rho", upper=double_above(conversions.pure_to_zcdp(loss)), certified=True),
             Bracket("mu", upper=root_above(conversions.pure_to_gdp(loss)), certified=True),
             Bracket(
-                f"delta at epsilon = {float(half):g}",
+                f"delta at epsilon = {in_digits(float(half))}",
                 upper=double_above(conversions.pure_to_delta(loss, half)),
                 certified=True,
             ),

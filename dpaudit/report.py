@@ -13,6 +13,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from dpaudit.core.arithmetic import in_digits
 from dpaudit.core.notions import Kind, Notion
 from dpaudit.judging import Claim, Report
 from dpaudit.verdict import ANY_REWARDS, Enclosure, Finding, Program, Status, Witness
@@ -212,7 +213,9 @@ def show_witness(out: Console, witness: Witness, instance: int | None = None) ->
     out.print(f"              {interval(witness.likelihood_neighbour)} on its neighbour")
     kind = "certified" if witness.loss.certified else "floating point"
     sign = ">" if witness.loss.lower > witness.epsilon else "against"
-    out.print(f"  loss        {interval(witness.loss)} {sign} {witness.epsilon:g} ({kind})")
+    out.print(
+        f"  loss        {interval(witness.loss)} {sign} {in_digits(witness.epsilon)} ({kind})"
+    )
 
 
 def show_replay(out: Console, found: Replayed) -> None:
@@ -220,15 +223,17 @@ def show_replay(out: Console, found: Replayed) -> None:
     witness = found.witness
     out.print(f"[bold]{_plain(witness.target)}[/] with {_plain(_pairs(witness.parameters))}")
     show_witness(out, witness)
+    level = in_digits(witness.epsilon)
     if found.confirmed:
         kind = "in certified arithmetic" if witness.loss.certified else "in floating point"
-        out.print(f"\n[bold red]CONFIRMED[/] {kind}: the loss is above {witness.epsilon:g}.")
+        out.print(f"\n[bold red]CONFIRMED[/] {kind}: the loss is above {level}.")
     else:
-        out.print(f"\n[yellow]NOT CONFIRMED[/]: the loss is not above {witness.epsilon:g}.")
+        out.print(f"\n[yellow]NOT CONFIRMED[/]: the loss is not above {level}.")
         if witness.likelihood.upper == witness.likelihood_neighbour.upper == 0:
             out.print("The actions are impossible on both streams.")
     if found.stated != witness.epsilon:
-        out.print(f"The file is about a claim of {found.stated:g}; `--epsilon` judges another one.")
+        stated = in_digits(found.stated)
+        out.print(f"The file is about a claim of {stated}; `--epsilon` judges another one.")
     if not found.agrees:
         out.print("The loss that the file records is a different one: its numbers are stale.")
 

@@ -20,21 +20,21 @@ OPTIMISTIC: list[tuple[str, str, str, str]] = [
         "recognise the frame by its step alone",
     ),
     (
-        "dpaudit/core/episodes.py",
-        " and name not in vars(algorithm) for name in names",
+        "dpaudit/core/unchanged.py",
+        " and name not in vars(value) for name in names",
         " for name in names",
         "overlook a frame that the instance shadows",
     ),
     (
         "dpaudit/core/scores.py",
-        ' and "winner" not in vars(rule)',
+        " and not shadowed",
         "",
         "accept a winner of the instance's own",
     ),
     (
         "dpaudit/core/scores.py",
-        "type(rule).winner in KNOWN_WINNERS and",
-        "isinstance(rule, Score) and",
+        ' and held(type(rule), "winner") in KNOWN_WINNERS',
+        " and isinstance(rule, Score)",
         "accept a winner of a class of one's own",
     ),
     (

@@ -26,6 +26,7 @@ from dpaudit.core.notions import Kind, Notion
 from dpaudit.core.scores import Rule
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
 
+FINEST_GRID = 2**53
 State = Hashable
 Register = Hashable
 
@@ -176,6 +177,9 @@ class Algorithm(ABC):
         require_integer("arms", self.arms, 2)
         if self.grid is not None:
             require_integer("grid", self.grid, 1)
+            if self.grid > FINEST_GRID:
+                rule = "must be at most 2^53: rewards are rounded to it in doubles."
+                raise InvalidArgument("grid", self.grid, rule)
         elif self.rounding is not None:
             raise InvalidArgument("rounding", self.rounding, "is for lattice noise: give a grid.")
         if self.rounding not in (None, *ROUNDINGS):

@@ -111,6 +111,12 @@ def exact(value: Any) -> Fraction:
     return Fraction(whole)
 
 
+def in_digits(value: float) -> str:
+    """Return a double in few digits where they are all of it, else in as many as it takes."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
+
+
 def ball(value: Any) -> Any:
     """Return the Arb ball of an integer, a fraction, a decimal written as a float, or a ball."""
     from flint import arb, fmpq

@@ -14,7 +14,6 @@ forgetting. A concrete algorithm gives its rule.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeGuard
@@ -40,6 +39,7 @@ from dpaudit.core.algorithm import (
 from dpaudit.core.arithmetic import Arithmetic, exact
 from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import Rule
+from dpaudit.core.unchanged import unchanged
 
 
 class Deciding(NamedTuple):
@@ -172,14 +172,6 @@ def framed(algorithm: Algorithm) -> TypeGuard[Episodes]:
     The frame is recognised by the identity of its functions, never by a declaration's own word.
     """
     return isinstance(algorithm, Episodes) and unchanged(algorithm, Episodes, FRAME)
-
-
-def unchanged(algorithm: Algorithm, base: type, names: Iterable[str]) -> bool:
-    """Tell whether an instance has some methods from a base: no class or field in their place."""
-    kind = type(algorithm)
-    return kind.__getattribute__ is object.__getattribute__ and all(
-        getattr(kind, name) is getattr(base, name) and name not in vars(algorithm) for name in names
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,12 +22,13 @@ from numpy.typing import NDArray
 from dpaudit.core.algorithm import Accumulate, Algorithm, Play, Respond, Rows, Toss
 from dpaudit.core.canonical import Distrust, parameters
 from dpaudit.core.environments import Environment
-from dpaudit.core.episodes import Deciding, Episodes, framed, unchanged
+from dpaudit.core.episodes import Deciding, Episodes, framed
 from dpaudit.core.lattice import DiscreteLaplace
 from dpaudit.core.noise import NOISES, Laplace, Noise
 from dpaudit.core.outcome import Outcome
 from dpaudit.core.scores import RULES, Rule
 from dpaudit.core.stream import decide, side_edges
+from dpaudit.core.unchanged import unchanged
 from dpaudit.core.walk import FOREIGN, Place
 
 # A ladder with more rungs than this is not worth a table: the algorithm decides almost every round.

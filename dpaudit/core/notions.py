@@ -29,7 +29,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.core import conversions
-from dpaudit.core.arithmetic import exact
+from dpaudit.core.arithmetic import exact, in_digits
 from dpaudit.core.conversions import Rate
 from dpaudit.core.noise import Noise
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
@@ -153,9 +153,9 @@ class Notion:
 
     def __str__(self) -> str:
         if self.delta is not None:
-            said = f"(epsilon, delta) = ({self.level:g}, {self.delta:g})"
+            said = f"(epsilon, delta) = ({in_digits(self.level)}, {in_digits(self.delta)})"
         else:
-            said = f"{self.kind.level} = {self.level:g}"
+            said = f"{self.kind.level} = {in_digits(self.level)}"
         return said if self.unit == 1 else f"{said} for {rewards(self.unit)}"
 
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TypeGuard
 
 from dpaudit.core.algorithm import Algorithm, Keep, Play, Release, Rows, State, Step
 from dpaudit.core.arithmetic import Arithmetic
-from dpaudit.core.episodes import unchanged
 from dpaudit.core.noise import Noise
+from dpaudit.core.unchanged import unchanged
 
 
 class Phase(NamedTuple):

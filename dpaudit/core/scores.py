@@ -19,6 +19,7 @@ import numpy as np
 
 from dpaudit.core import divergence
 from dpaudit.core.arithmetic import FLOAT, Arithmetic
+from dpaudit.core.unchanged import held, plain
 
 
 class Rule(ABC):
@@ -289,4 +290,5 @@ KNOWN_WINNERS = tuple(rule.winner for rule in (Score, Imed, *DRAWS, Challenger))
 
 def winner_is_known(rule: Rule) -> bool:
     """Tell whether a rule decides by a `winner` of this module, and not by one of its own."""
-    return type(rule).winner in KNOWN_WINNERS and "winner" not in vars(rule)
+    shadowed = "winner" in vars(rule)
+    return plain(rule) and not shadowed and held(type(rule), "winner") in KNOWN_WINNERS

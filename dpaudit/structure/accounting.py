@@ -22,7 +22,7 @@ from fractions import Fraction
 
 from dpaudit.core import conversions
 from dpaudit.core.algorithm import Algorithm
-from dpaudit.core.arithmetic import exact
+from dpaudit.core.arithmetic import exact, in_digits
 from dpaudit.core.canonical import Distrust
 from dpaudit.core.conversions import Rate
 from dpaudit.core.notions import Kind, Notion, Tariff, rewards, tariff_of
@@ -143,7 +143,7 @@ def _level(notion: Notion, value: Rate) -> float:
 def _reason(notion: Notion, way: Accounting, found: Bound, value: Rate, proved: bool) -> str:
     who = "No reward is" if notion.unit == 1 else f"No {rewards(notion.unit)} together are"
     if notion.kind is Kind.APPROXIMATE:
-        said = f"At epsilon = {notion.level:g}, {way.said}"
+        said = f"At epsilon = {in_digits(notion.level)}, {way.said}"
     elif proved:
         said = f"{who} charged more than {_shown(notion, value)}"
     else:

@@ -36,9 +36,7 @@ state alone. Purity is a hypothesis, as in the rest of the structure check.
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
-from typing import Any
 
 from dpaudit.core.algorithm import Algorithm, Rows
 from dpaudit.core.algorithms.adac_ucb import AdacUCB
@@ -50,11 +48,11 @@ from dpaudit.core.episodes import (
     DoublingEpisodes,
     Episodes,
     framed,
-    unchanged,
 )
 from dpaudit.core.local import Local
 from dpaudit.core.notions import PURE, Kind, Tariff
 from dpaudit.core.perstep import PerStep
+from dpaudit.core.unchanged import stored, unchanged
 from dpaudit.core.walk import FOREIGN
 from dpaudit.errors import BadDeclaration
 from dpaudit.structure.chain import Entangled, released
@@ -129,8 +127,7 @@ def _applies(algorithm: Episodes, each: Sizeless, kind: Kind) -> bool:
 
 def _plain(algorithm: Algorithm, name: str) -> bool:
     """Tell whether a parameter is a number that the instance holds, and nothing computes it."""
-    static: Any = inspect.getattr_static(type(algorithm), name, None)
-    return type(vars(algorithm).get(name)) in (int, float) and not hasattr(type(static), "__get__")
+    return type(stored(algorithm, name)) in (int, float)
 
 
 def _charges(algorithm: Episodes, arm: int, tariff: Tariff) -> tuple[Charge, Charge]:
@@ -148,6 +145,10 @@ def _charges(algorithm: Episodes, arm: int, tariff: Tariff) -> tuple[Charge, Cha
         rounds = algorithm.episode_length(count)
         if type(rounds) is not int or rounds < 1:
             raise BadDeclaration(f"episode_length at {count} is {rounds!r}.")
+    if unchanged(algorithm, Local, ("release",)):
+        for far in (Rows(arm, 2**k, 2**k + 1) for k in range(PROBES)):
+            if released(algorithm, far, tariff)[2] != found[1]:
+                raise Distrust(f"a release of {far} is not charged {found[1]}")
     if any(released(algorithm, Rows(arm, 0, 1), tariff)[2] != found[0] for _ in range(2)):
         raise Distrust("release answered differently when called again")
     return found[0], found[1]

@@ -31,9 +31,10 @@ from dpaudit.core.algorithm import (
     Toss,
 )
 from dpaudit.core.canonical import Distrust, parameters
-from dpaudit.core.episodes import Deciding, Episodes, Releasing, unchanged
+from dpaudit.core.episodes import Deciding, Episodes, Releasing
 from dpaudit.core.notions import PURE, Tariff
 from dpaudit.core.perstep import PerStep
+from dpaudit.core.unchanged import unchanged
 from dpaudit.core.walk import FOREIGN, Place, said
 from dpaudit.structure.ledger import Charge, Row, charge_of, total
 from dpaudit.structure.walk import OutOfBudget, require_trusted

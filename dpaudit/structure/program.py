@@ -28,10 +28,11 @@ import numpy as np
 
 from dpaudit.core.algorithm import Accumulate, Algorithm, Disclosure, Release, Rows
 from dpaudit.core.algorithms import find, names
-from dpaudit.core.episodes import Asking, Episodes, framed, unchanged
+from dpaudit.core.episodes import Asking, Episodes, framed
 from dpaudit.core.noise import Laplace
 from dpaudit.core.phases import Phases, in_phases
 from dpaudit.core.scores import Affine, KLBound, Rule
+from dpaudit.core.unchanged import stored, unchanged
 from dpaudit.core.walk import Place
 from dpaudit.structure.chain import Entangled, chain_of, requested, spread_out
 from dpaudit.structure.ledger import Charge, rounded_up
@@ -46,6 +47,7 @@ UNIFORMS = (
     "numpy's 53-bit uniforms are independent, and log is within 1 ulp (log1p and expm1 within 4)"
 )
 REMEDY = "`--noise lattice` covers it"
+LARGEST = 1e100  # of a level: beyond 1e296 computed KL bounds are no longer in order
 SMALLEST = Fraction(1, 10**200)  # of what a release divides by, scales by, or compares with
 MOST_RELEASES = 5_000
 MOST_DECISIONS = 20_000
@@ -60,7 +62,7 @@ def on_lattice(algorithm: Algorithm, epsilon: float | None = None) -> Program | 
 
     Every release went through `Place.drawn_on_grid`, which leaves no law on the line.
     """
-    if type(vars(algorithm).get("grid")) is not int:  # a number that it holds, and nothing computes
+    if type(stored(algorithm, "grid")) is not int:  # a number that it holds, and nothing computes
         return None
     name = f"{RUNNER}, which adds up integers until a release is public"
     return Program(name, epsilon, 0.0, BITS)
@@ -192,11 +194,17 @@ def require_monotone(rule: Rule) -> None:
     if kind not in (Affine, KLBound) or vars(rule).keys() != {it.name for it in fields(kind)}:
         raise Uncovered(f"{kind.__name__} is not shown to be monotone in one register in doubles")
     for name, value in vars(rule).items():
+        array = type(value) is np.ndarray and value.dtype.kind in "fiu"
+        if not array and type(value) not in (int, float, np.float64, np.int64):
+            raise Uncovered(f"a {kind.__name__} has a {name} that is not made of numbers")
         numbers = np.asarray(value, dtype=float)
         if not np.isfinite(numbers).all() or (name == "scale" and not (numbers > 0).all()):
             raise Uncovered(f"a {kind.__name__} has a {name} that is not finite, or not positive")
-        if name == "level" and not ((numbers == 0) | (numbers > float(SMALLEST))).all():
-            raise Uncovered(f"a {kind.__name__} has a negative or a tiny level")
+        if (
+            name == "level"
+            and not ((numbers == 0) | (numbers > float(SMALLEST)) & (numbers < LARGEST)).all()
+        ):
+            raise Uncovered(f"a {kind.__name__} has a negative, a tiny or a huge level")
 
 
 def _of_phases(algorithm: Phases, horizon: int) -> tuple[Fraction, int]:

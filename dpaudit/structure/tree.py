@@ -16,9 +16,10 @@ import numpy as np
 from dpaudit.core.algorithm import Algorithm, Rows
 from dpaudit.core.algorithms.dp_ucb import DPUCB
 from dpaudit.core.canonical import Distrust
-from dpaudit.core.episodes import framed, unchanged
+from dpaudit.core.episodes import framed
 from dpaudit.core.notions import PURE, Tariff
 from dpaudit.core.perstep import PerStep
+from dpaudit.core.unchanged import unchanged
 from dpaudit.structure.chain import last_count, probe_rules, released
 from dpaudit.structure.ledger import Row
 
