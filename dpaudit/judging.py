@@ -124,8 +124,9 @@ class Report:
 
     @property
     def always(self) -> bool:
-        """Whether the claim is proved at every horizon."""
-        return self.verdict is Status.PROVED and any(finding.always for finding in self.findings)
+        """Whether the claim is proved at every horizon, for which there is one instance."""
+        proved = self.verdict is Status.PROVED and self.claim.anytime
+        return proved and any(finding.always for finding in self.findings)
 
     @property
     def lower(self) -> float:
@@ -199,7 +200,7 @@ def claim_of(target: Target, algorithm: Algorithm, horizon: int, stated: Stated)
         epsilon=notion.level if notion.plain else math.inf,
         arms=algorithm.arms,
         horizon=horizon,
-        anytime=own.anytime,
+        anytime=own.anytime and "horizon" not in target.accepts,
         neighbours=notion.neighbours,
         own=notion == own.notion,
         notion=None if notion.plain else notion,

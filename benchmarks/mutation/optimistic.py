@@ -39,7 +39,7 @@ OPTIMISTIC: list[tuple[str, str, str, str]] = [
     ),
     (
         "dpaudit/core/stream.py",
-        "rng if winner_is_known(rule) else apart(rng)",
+        "known if winner_is_known(rule) else apart(rng)",
         "rng",
         "hand the generator of the noise to a foreign rule",
     ),

@@ -30,7 +30,7 @@ from dpaudit.core.algorithm import (
     Toss,
 )
 from dpaudit.core.lattice import Lattice, rounded, whole_sum
-from dpaudit.core.scores import winner_is_known
+from dpaudit.core.scores import DRAWS, winner_is_known
 from dpaudit.core.walk import FOREIGN, Place, begin, said
 from dpaudit.errors import InvalidArgument
 
@@ -172,8 +172,9 @@ def shown(place: Place, registers: Mapping[Hashable, float]) -> NDArray[np.float
 def decide(place: Place, x: NDArray[np.float64], rng: Any) -> Any:
     """Return the answer of a decision: the chosen arm, or the survivors.
 
-    The generator of the noise is given to the rules of dpaudit alone; another rule's `winner` draws
-    from a generator of its own, so that whatever it does is post-processing of the registers.
+    The generator of the noise is given to the rules of dpaudit that draw, and to no other: another
+    rule's `winner` draws from a generator of its own, so that whatever it does is post-processing
+    of the registers, and a score needs none.
     """
     request = place.request
     if isinstance(request, Keep):
@@ -181,7 +182,8 @@ def decide(place: Place, x: NDArray[np.float64], rng: Any) -> Any:
         return tuple(arm for arm, kept in zip(request.arms, near, strict=True) if kept)
     rule, arms = place.rule, request.arms  # type: ignore[union-attr]
     try:
-        winner = operator.index(rule.winner(x, rng if winner_is_known(rule) else apart(rng)))
+        known: Any = rng if isinstance(rule, DRAWS) else None
+        winner = operator.index(rule.winner(x, known if winner_is_known(rule) else apart(rng)))
     except FOREIGN as error:
         place.breach("its rule", f"raised {said(error)}")
     if not 0 <= winner < len(arms):

@@ -151,11 +151,13 @@ class PolicyBox:
     def run_each(self, work: Sequence[tuple[Any, Seed]]) -> NDArray[np.int16]:
         """Return the actions of runs (rewards, seed) that are made in this order.
 
-        Each has a generator and global random states of its own, fixed by its seed.
+        Each has a generator and global random states of its own, fixed by its seed. Of the seed it
+        sees a digest: the seed itself names the audit and the side of the pair, which foreign code
+        could read off its generator.
         """
         actions = np.zeros((len(work), self.horizon), dtype=np.int16)
         for row, (rewards, seed) in zip(actions, work, strict=True):
-            rng = np.random.default_rng(seed)
+            rng = np.random.default_rng(seed.generate_state(8))
             lent = int(np.random.default_rng([*seed.generate_state(4), 1]).integers(2**32))
             with (
                 lent_randomness(lent),

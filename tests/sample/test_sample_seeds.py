@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dpaudit.sample.audit import audit
+from dpaudit.sample.boxes import PolicyBox
 from dpaudit.sample.plan import AuditPlan
 from dpaudit.sample.rounds import run_rounds
 from dpaudit.sample.runs import Runs
@@ -46,3 +47,29 @@ def test_no_seed_of_an_audit_is_used_twice():
     assert len(keys) > 4
     assert len(set(keys)) == len(keys)
     assert {reward for reward, _ in box.seen} == {0.0, 1.0}
+
+
+class Inquisitive:
+    """Ignores every reward, and plays by what its generator says of where it comes from."""
+
+    def __init__(self, arms, rng):
+        key = rng.bit_generator.seed_seq
+        SEEN.append((key.spawn_key, tuple(np.ravel(key.entropy).tolist())))
+
+    def select(self):
+        return 0
+
+    def update(self, arm, reward):
+        pass
+
+
+SEEN: list = []
+
+
+def test_a_generator_tells_nothing_of_the_audit():
+    """Its key named the side of the pair, and its entropy was the same in every run."""
+    SEEN.clear()
+    box = PolicyBox("inquisitive", lambda rng: Inquisitive(2, rng), 2, 3)
+    run_rounds(box, Pair("first", Stream.of([0.0] * 3), 0, 1.0), 8, 0, (1, 0))
+    assert len(SEEN) == 16 and {key for key, _ in SEEN} == {()}
+    assert len({entropy for _, entropy in SEEN}) == 16

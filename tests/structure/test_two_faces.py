@@ -15,11 +15,14 @@ from dpaudit.core.local import Local
 from dpaudit.core.noise import Laplace
 from dpaudit.core.notions import Kind, Notion
 from dpaudit.core.scores import Affine, KLBound, Score, winner_is_known
+from dpaudit.core.stream import run_stream
 from dpaudit.core.unchanged import unchanged
 from dpaudit.errors import InvalidArgument
+from dpaudit.judging import check
 from dpaudit.structure.always import at_every_horizon
 from dpaudit.structure.program import Uncovered, on_lattice, require_monotone
 from dpaudit.structure.prove import prove
+from dpaudit.target import Target
 from dpaudit.verdict import Status
 
 
@@ -163,3 +166,32 @@ def test_what_is_not_made_of_numbers_or_too_large_is_not_covered_in_doubles(rule
 def test_a_level_is_written_with_all_its_digits(level):
     said = str(Notion(Kind.PURE, level))
     assert float(said.rpartition(" ")[2]) == level
+
+
+def test_a_score_is_decided_without_the_generator_of_the_noise():
+    @dataclass(frozen=True)
+    class Watched(Affine):
+        def value(self, x):
+            seen.append(sys._getframe(1).f_locals.get("rng"))
+            return super().value(x)
+
+    @dataclass(frozen=True, kw_only=True)
+    class Scored(Flat):
+        def rule(self, pulls, time, m):
+            return Watched(0 * pulls)
+
+    seen = []
+    run_stream(Scored(arms=2), (1.0, 0.0, 1.0), np.random.default_rng(0))
+    assert seen and set(seen) == {None}
+
+
+def test_a_target_that_is_told_the_horizon_is_not_proved_at_every_one():
+    def told(arms=2, horizon=1000, epsilon=1.0):
+        return Flat(arms=arms, epsilon=1.0 if horizon <= 1000 else 30.0)
+
+    def free(arms=2, epsilon=1.0):
+        return Flat(arms=arms, epsilon=epsilon)
+
+    for build, always in ((told, False), (free, True)):
+        report = check(Target("mine.py:build", build), {}, horizon=60, methods=("structure",))
+        assert report.verdict is Status.PROVED and report.always is report.claim.anytime is always
