@@ -88,6 +88,8 @@ def real_program(algorithm: Algorithm, horizon: int, charge: Charge) -> tuple[Pr
         return None, f"nothing is proved of the program, because {reason}; {REMEDY}."
     delta = float(boundaries * TAU) * (1 + math.exp(min(float(shift), 700.0)))
     delta = math.nextafter(delta * (1 + 1e-12), math.inf)  # a few roundings, each below 1e-15
+    if delta >= 1:
+        return None, f"nothing is proved of the program, because its delta would be 1; {REMEDY}."
     name = f"{RUNNER} with numpy's generator, within {horizon:,} rounds"
     return Program(name, rounded_up(shift), delta, UNIFORMS), ""
 
