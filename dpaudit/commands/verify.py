@@ -4,7 +4,8 @@ FILE is what `dpaudit check TARGET --certificate FILE` has written. Of code: sta
 shifts and charges; of a declaration: its public states with their requests, or the releases of
 every arm. Every charge is added up again, and every branch must have all of its outcomes. That
 forms and requests are those of the target is not part of it; the digest says which text was read.
-Exit 0 if it holds, 1 if not, 2 if there is no certificate to read.
+Exit 0 if it holds, 1 if not, 2 if there is no certificate to read, 4 if it holds of another text
+than the files have now.
 
 example:
   dpaudit check my_bandit.py:Policy --certificate proof.json
@@ -45,6 +46,7 @@ def execute(arguments: argparse.Namespace) -> int:
     epsilon = float(Fraction(data["epsilon"]))
     print(f"VERIFIED  {target}: {bound} for {arms} arms, epsilon = {epsilon:g}")
     print(f"  {found.size} re-checked in fractions")
+    other = ""
     if data["kind"] == "code":
         digest, file = str(data.get("sha256")), Path(target.rpartition(":")[0])
         other = "" if _digest(file) in (None, digest) else ", which the file is no longer"
@@ -56,7 +58,9 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         text = f"that these are the requests of {target}"
     print(f"  {text} is not shown")
-    return 0
+    if other:
+        print("STALE: the proof is of another text than the files have now; check it again")
+    return 4 if other else 0
 
 
 def _digest(path: Path) -> str | None:
