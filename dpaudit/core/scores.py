@@ -57,9 +57,13 @@ class Score(Rule):
         """Return the register values at which the score is not smooth; none unless it says so."""
         return []
 
+    def compared(self, x: Any) -> Any:
+        """Return what a run compares: the score, or what stands for it in doubles."""
+        return self.value(x)
+
     def winner(self, x: Any, rng: np.random.Generator) -> Any:
         """Return the position of the largest score; ties go to the earliest."""
-        return np.argmax(self.value(x), axis=-1)
+        return np.argmax(self.compared(x), axis=-1)
 
 
 class Formula(Score):
@@ -132,7 +136,7 @@ class KLBound(Score):
     """The KL upper confidence bound max{q : d(m, q) <= level}, as v = -log(1 - q).
 
     m = clip(scale x + shift) to [0, 1]. Plateaus: v = level where m = 0, v = inf where m = 1.
-    In doubles m is rounded down to a multiple of 2^-40, so that computed values never fall.
+    A run compares the bound of m rounded down to a multiple of 2^-40, which never falls.
     """
 
     level: Any
@@ -141,11 +145,18 @@ class KLBound(Score):
 
     def value(self, x: Any) -> Any:
         """Return v, infinite exactly where the clipped mean is 1."""
+        return divergence.upper_bound(self._clipped(x), self.level)
+
+    def compared(self, x: Any) -> Any:
+        """Return v of the mean rounded down: the bound of the mean itself falls here and there."""
+        return divergence.monotone_upper_bound(self._clipped(x), self.level)
+
+    def _clipped(self, x: Any) -> Any:
         mean = np.clip(self.scale * x + self.shift, 0, 1)
         if not (isinstance(self.scale, int) and self.scale == 1):
             # 49 (1 / 49) rounds to the double below 1, which would miss a tie
             mean = np.where(mean >= divergence.ALMOST_ONE, 1.0, mean)
-        return divergence.monotone_upper_bound(mean, self.level)
+        return mean
 
     def _mean(self, v: Any) -> Any:
         above = np.maximum(v, np.nextafter(self.level, np.inf))
@@ -289,6 +300,11 @@ KNOWN_WINNERS = tuple(rule.winner for rule in (Score, Imed, *DRAWS, Challenger))
 
 
 def winner_is_known(rule: Rule) -> bool:
-    """Tell whether a rule decides by a `winner` of this module, and not by one of its own."""
-    shadowed = "winner" in vars(rule)
-    return plain(rule) and not shadowed and held(type(rule), "winner") in KNOWN_WINNERS
+    """Tell whether a rule decides by a `winner` of this module, and not by one of its own.
+
+    So does what it compares: a score that is not of this module compares its value.
+    """
+    shadowed = "winner" in vars(rule) or "compared" in vars(rule)
+    compares = held(type(rule), "compared") in (None, Score.compared) or type(rule) in RULES
+    known = held(type(rule), "winner") in KNOWN_WINNERS
+    return plain(rule) and not shadowed and compares and known

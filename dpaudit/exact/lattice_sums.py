@@ -138,7 +138,7 @@ def _decide(event: Decided, held: dict[Any, Held | None]) -> bool:
         raise Unsupported("A register is read again after its arm has won.")
     scores = []
     for position, register in enumerate(shown):
-        score = np.asarray(rule.at(position).value(register.values))  # type: ignore[attr-defined]
+        score = np.asarray(rule.at(position).compared(register.values))  # type: ignore[attr-defined]
         if np.isnan(score).any() or np.any(score[1:] < score[:-1]):
             raise Unsupported("A computed score falls along the lattice.")
         scores.append(score)

@@ -324,7 +324,7 @@ def test_the_kl_score_never_falls_and_the_bound_of_the_mean_itself_does():
     for level in LEVELS:
         falls += int(np.sum(upper_bound(above, level) < upper_bound(mean, level)))
         score = KLBound(level)
-        assert not np.any(score.value(above) < score.value(mean))
+        assert not np.any(score.compared(above) < score.compared(mean))
         cell = np.floor(mean * 2**40)
         cell = cell[cell < 2**40 - 1]
         low, high = (monotone_upper_bound((cell + up) / 2**40, level) for up in (0, 1))
