@@ -2,7 +2,7 @@
 
 `getattr` on a class asks its metaclass and its descriptors, which may show one function to who asks
 the class and another to who calls the instance. What is looked up here lies in the tables of the
-classes themselves.
+classes themselves, which a metaclass of Python's own does not veil.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ METACLASSES = (type, ABCMeta)
 
 def held(kind: type, name: str) -> Any:
     """Return what a class holds under a name, itself or by its bases; None where nothing does."""
-    line = type.__dict__["__mro__"].__get__(kind)
-    tables = (type.__dict__["__dict__"].__get__(each) for each in line)
-    return next((table[name] for table in tables if name in table), None)
+    from inspect import getattr_static
+
+    return getattr_static(kind, name, None)
 
 
 def plain(value: object) -> bool:
