@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-from flint import arb
+from flint import arb, ctx
 from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Algorithm, Choose, Keep
@@ -39,6 +39,7 @@ from dpaudit.exact.paths import Path, paths_of
 from dpaudit.exact.region import Region, region_of, require_rewards
 from dpaudit.exact.schedule import Chain, chain_of
 
+WORKING_BITS = 160  # of sums and logarithms, whatever precision others have left behind
 Engine = Literal["ball", "float"]
 ENGINES = ("ball", "float")
 
@@ -104,10 +105,11 @@ def total(parts: Sequence[Likelihood]) -> Likelihood:
     """Return the enclosure of a sum of likelihoods."""
     if len(parts) == 1:
         return parts[0]
-    lows = [arb(part.log_lower).exp() for part in parts if part.log_lower > -math.inf]
-    highs = [arb(part.log_upper).exp() for part in parts if part.log_upper > -math.inf]
-    low = below(sum(lows, arb(0)).log()) if lows else -math.inf
-    high = above(sum(highs, arb(0)).log()) if highs else -math.inf
+    with ctx.workprec(WORKING_BITS):
+        lows = [arb(part.log_lower).exp() for part in parts if part.log_lower > -math.inf]
+        highs = [arb(part.log_upper).exp() for part in parts if part.log_upper > -math.inf]
+        low = below(sum(lows, arb(0)).log()) if lows else -math.inf
+        high = above(sum(highs, arb(0)).log()) if highs else -math.inf
     return Likelihood(low, min(high, 0.0), all(part.certified for part in parts))
 
 
@@ -118,7 +120,8 @@ def path_likelihood(
     found = _decided(path, stream, engine, clock)
     if path.chance == 1 or found.log_upper == -math.inf:
         return found
-    coins = enclose(ball(path.chance).log())
+    with ctx.workprec(WORKING_BITS):
+        coins = enclose(ball(path.chance).log())
     return Likelihood(
         math.nextafter(found.log_lower + coins.lower, -math.inf),
         min(math.nextafter(found.log_upper + coins.upper, math.inf), 0.0),
