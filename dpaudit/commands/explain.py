@@ -4,12 +4,15 @@ The picture has one line per arm and one box per play, as in Figure 1 of Azize a
 `|t=7` marks a decision before round 7. Then every decision with the rewards that each index uses,
 every release with its noise, and in the end what each reward is charged in all. Of a policy in a
 file it says the same, read off its own code: plays, draws, comparisons, charges, with their lines.
+With --graph, not one run but every one: the public states with all that can be played, released and
+charged between them, as text and, with --plot, as a picture.
 
 examples:
   dpaudit explain adap_klucb
   dpaudit explain dp_se --arms 3 --epsilon 0.5 --seed 1
   dpaudit explain mine.py:Mine --horizon 40
   dpaudit explain my_bandit.py:Policy --horizon 8
+  dpaudit explain adap_ucb --graph --plot states.svg
   dpaudit explain adap_ucb --float
 """
 
@@ -17,14 +20,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpaudit.parsing import TARGET
 
 if TYPE_CHECKING:
     from dpaudit.core.algorithm import Algorithm
     from dpaudit.explain.record import Event
+    from dpaudit.explain.states import StateGraph
+    from dpaudit.symbolic.subject import Target as Code
     from dpaudit.target import Target
 
 HELP = "show one run, illustrated: plays, releases, decisions, charges"
@@ -33,6 +38,7 @@ SEED = 13  # with adap_klucb its first six rounds are those of the paper's Figur
 FIRST_HORIZON = 12
 LONGEST = 1 << 20
 SECONDS = 60.0  # for one run of foreign code
+Followed = TypeVar("Followed")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,6 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="show instead the pair of streams that breaks pure epsilon in doubles, replayed",
     )
+    add("--graph", action="store_true", help="show instead the graph of all public states")
+    add("--plot", metavar="FILE", help="with --graph: draw it into a .png, .svg or .pdf file")
     add("--param", action="append", default=[], metavar="NAME=VALUE", help="any other parameter")
     add("--seed", metavar="S", default=str(SEED), help=f"seed of rewards and noise ({SEED})")
 
@@ -58,8 +66,12 @@ def execute(arguments: argparse.Namespace) -> int:
 
     from dpaudit.errors import InvalidArgument, require_integer
     from dpaudit.parsing import assignment, integer, number
+    from dpaudit.plotting import require_picture
     from dpaudit.process import answer
 
+    if arguments.plot and not arguments.graph:
+        raise InvalidArgument("plot", arguments.plot, "is for --graph.")
+    require_picture(arguments.plot)
     given: dict[str, Any] = dict(map(assignment, arguments.param))
     if arguments.arms is not None:
         given["arms"] = integer("arms", arguments.arms)
@@ -76,9 +88,14 @@ def execute(arguments: argparse.Namespace) -> int:
     out = Console(highlight=False)
     if not out.is_terminal:
         out.width = WIDTH
-    asked = {"target": arguments.target, "given": given, "horizon": horizon, "seed": seed}
-    asked |= {"width": min(out.width, 100), "doubles": arguments.float}
-    for text, style in answer(arguments.target, explained, asked, SECONDS):
+    asked: dict[str, Any] = {"target": arguments.target, "given": given, "horizon": horizon}
+    width = min(out.width, 100)
+    if arguments.graph:
+        shown = _graph(answer(arguments.target, graphed, asked, SECONDS), width, arguments.plot)
+    else:
+        asked |= {"seed": seed, "width": width, "doubles": arguments.float}
+        shown = answer(arguments.target, explained, asked, SECONDS)
+    for text, style in shown:
         out.print(escape(text), style=style or None, soft_wrap=True)
     return 0
 
@@ -93,7 +110,7 @@ def explained(
     doubles: bool = False,
 ) -> list[tuple[str, str]]:
     """Return the lines of the picture, the story and the charges, each with its style."""
-    from dpaudit.target import MUTANTS, foreign, resolve
+    from dpaudit.target import resolve
 
     if doubles:
         from dpaudit.explain.doubles import breaking_pair
@@ -101,10 +118,10 @@ def explained(
 
         declared = build(resolve(target), given, horizon or FIRST_HORIZON)
         return list(of_pair(breaking_pair(declared), target, width))
-    if foreign(target) or target.startswith(MUTANTS):
-        code = of_code(target, given, horizon, seed)
-        if code is not None:
-            return code
+    if code := code_of(target, given, horizon or FIRST_HORIZON):
+        from dpaudit.symbolic.reading import read
+
+        return followed(code, lambda: read(code, code.horizon, seed))
     found = resolve(target)
     if horizon is None:
         algorithm, horizon, events = with_decision(found, given, seed)
@@ -114,25 +131,64 @@ def explained(
     return list(lines(found, algorithm, horizon, events, seed, width))
 
 
-def of_code(
-    target: str, given: dict[str, Any], horizon: int | None, seed: int
-) -> list[tuple[str, str]] | None:
-    """Return the reading of a policy's own code; None for what is declared."""
-    from dpaudit.errors import Unsupported
+def graphed(
+    tell: Any, target: str, given: dict[str, Any], horizon: int | None
+) -> tuple[str, StateGraph]:
+    """Return the graph of a declaration, or of the one that code is, and its heading."""
+    from dpaudit.explain.states import explore
+    from dpaudit.symbolic.declared import read_off
+    from dpaudit.target import resolve
+
+    rounds = horizon or max(FIRST_HORIZON, 3 * given.get("arms", 2))
+    if code := code_of(target, given, rounds):
+        graph = followed(code, lambda: explore(read_off(code, rounds)[0], rounds))
+    else:
+        graph = explore(build(resolve(target), given, rounds), rounds)
+        while not (horizon or graph.decides or 2 * rounds > LONGEST):
+            rounds *= 2
+            graph = explore(build(resolve(target), given, rounds), rounds)
+    return f"{target}: the public states of every run of {rounds:,} rounds", graph
+
+
+def _graph(found: Any, width: int, plot: str | None) -> list[tuple[str, str]]:
+    """Draw a graph if asked, and return its lines."""
+    from pathlib import Path
+
+    import msgspec
+
+    from dpaudit.explain.diagram import draw
+    from dpaudit.explain.states import StateGraph, lines
+
+    heading, graph = msgspec.convert(found, tuple[str, StateGraph])
+    if plot:
+        draw(graph, heading, Path(plot))
+    return [(heading, "bold"), *lines(graph, width)]
+
+
+def code_of(target: str, given: dict[str, Any], horizon: int) -> Code | None:
+    """Return the code that TARGET names, to be run on symbols; None for what is declared."""
     from dpaudit.subject.kinds import Foreign
     from dpaudit.subject.naming import subject_of
     from dpaudit.symbolic import subject
-    from dpaudit.symbolic.reading import read
-    from dpaudit.symbolic.run import Escape
+    from dpaudit.target import MUTANTS, foreign
 
+    if not (foreign(target) or target.startswith(MUTANTS)):
+        return None
     if not isinstance(subject_of(target), Foreign) or not subject.readable(target):
         return None
     arms, epsilon = int(given.get("arms", 2)), float(given.get("epsilon", 1.0))
-    rounds = FIRST_HORIZON if horizon is None else horizon
+    return subject.Target(target, arms, horizon, epsilon)
+
+
+def followed(code: Code, reading: Callable[[], Followed]) -> Followed:
+    """Return what a reading of code on symbols gives; what cannot be followed costs one line."""
+    from dpaudit.errors import Unsupported
+    from dpaudit.symbolic.run import Escape
+
     try:
-        return read(subject.Target(target, arms, rounds, epsilon), rounds, seed)
+        return reading()
     except Escape as stop:
-        raise Unsupported(f"TARGET={target} cannot be read on symbols: {stop}.") from None
+        raise Unsupported(f"TARGET={code.text} cannot be read on symbols: {stop}.") from None
 
 
 def build(target: Target, given: dict[str, Any], horizon: int) -> Algorithm:

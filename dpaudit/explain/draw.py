@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 
 from dpaudit.core.algorithm import Respond
-from dpaudit.core.noise import Laplace, NoNoise
+from dpaudit.core.noise import Laplace, Noise, NoNoise
 from dpaudit.core.notions import Notion
 from dpaudit.explain.record import Decided, Event, Played, Released, Spans, Stopped, Tossed
 from dpaudit.structure.ledger import Charge, show
@@ -19,6 +20,7 @@ from dpaudit.structure.ledger import Charge, show
 MOST_BOXES = 24
 MOST_DECISIONS = 12
 BAR = 24
+MOST_LISTED = 8
 
 
 def rewards(spans: Spans) -> str:
@@ -98,19 +100,15 @@ def story(events: Sequence[Event], width: int) -> Iterator[str]:
             yield ""
             yield from _decision(event, width)
         elif isinstance(event, Played):
-            yield from _wrapped(_play(event), width)
+            yield from paragraph(_play(event), width, "  ", "    ")
         elif isinstance(event, Stopped):
             yield ""
             yield f"t = {event.time}: the run stops and recommends arm {event.arm}."
         elif isinstance(event, Tossed):
             yield ""
-            yield from textwrap.wrap(_coin(event), width, subsequent_indent="  ")
+            yield from paragraph(_coin(event), width, rest="  ")
         else:
-            yield from _wrapped(_release(event), width)
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")
+            yield from paragraph(_release(event), width, "  ", "    ")
 
 
 def _play(play: Played) -> str:
@@ -134,23 +132,29 @@ def _release(event: Released) -> str:
             f"adds a randomised response to {rewards(event.spans)}, 1 with chance {one:.4g} for a "
             f"reward of 1 and {zero:.4g} for one of 0: {event.value:g}; {_charged(event)} on it"
         )
-    what = "mean" if event.divisor == event.count and event.count > 1 else "sum"
-    if event.count == 1 and event.divisor == 1:
-        what = ""
-    elif event.divisor not in (1, event.count):
-        what = f"1/{event.divisor} of the sum"
-    named = f"{what} of {rewards(event.spans)}".removeprefix(" of ")
+    named = f"{quantity(event.count, event.divisor)} of {rewards(event.spans)}".removeprefix(" of ")
     verb = "adds" if event.added else "releases"
     whom = "it" if event.count == 1 else "each"
-    return f"{verb} {named} + {_noise(event)} = {event.value:.3f}; {_charged(event)} on {whom}"
+    noise = noise_name(event.noise)
+    return f"{verb} {named} + {noise} = {event.value:.3f}; {_charged(event)} on {whom}"
+
+
+def quantity(count: int, divisor: Fraction | int) -> str:
+    """Return what of so many rewards is released: their mean, their sum, or nothing to add."""
+    if divisor not in (1, count):
+        return f"1/{divisor} of the sum"
+    if count == 1:
+        return ""
+    return "mean" if divisor == count else "sum"
 
 
 def _charged(event: Released) -> str:
     return "an unknown charge" if event.charge is None else f"charge {show(event.charge)}"
 
 
-def _noise(event: Released) -> str:
-    match event.noise:
+def noise_name(noise: Noise) -> str:
+    """Return a law of noise as a person would write it."""
+    match noise:
         case Laplace(scale):
             return f"Laplace({float(scale):.4g})"
         case NoNoise():
@@ -160,7 +164,7 @@ def _noise(event: Released) -> str:
 
 
 def _decision(event: Decided, width: int) -> Iterator[str]:
-    yield from textwrap.wrap(f"t = {event.time}: {event.rule}.", width, subsequent_indent="  ")
+    yield from paragraph(f"t = {event.time}: {event.rule}.", width, rest="  ")
     names = [rewards(one.spans) for one in event.weighed]
     room = min(max(map(len, names)), max(10, width - 50))
     kept = "stays" if "stays" in event.rule else "chosen"
@@ -233,6 +237,12 @@ def conclusion(runs: Sequence[tuple[range, Charge | None]], claim: Notion | None
     )
 
 
-def paragraph(text: str, width: int) -> list[str]:
-    """Return text as lines of the given width."""
-    return textwrap.wrap(text, width)
+def listed(arms: Iterable[object]) -> str:
+    """Return a list in words, a long one cut in the middle."""
+    shown = [str(arm) for arm in arms]
+    return ", ".join(shown if len(shown) <= MOST_LISTED else [*shown[:3], "...", shown[-1]])
+
+
+def paragraph(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
+    """Return text as lines of the given width, indented."""
+    return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=rest)

@@ -114,6 +114,22 @@ class Stopped:
 Event = Played | Released | Decided | Tossed | Stopped
 
 
+def own_tariff(algorithm: Algorithm) -> Tariff:
+    """Return how the notion that an algorithm claims charges releases; else that of epsilon."""
+    own = algorithm.claim.notion
+    if own is None or own.kind is Kind.APPROXIMATE:  # whose charges do not add up
+        return PURE
+    return tariff_of(own)
+
+
+def charged(request: Disclosure, tariff: Tariff) -> Charge | None:
+    """Return what a release charges to each row that it reads; None outside the proof's model."""
+    try:
+        return charge_of(request, tariff)
+    except Distrust:
+        return None
+
+
 @dataclass
 class Recorder:
     """Answers a declaration's requests and writes down what happened."""
@@ -126,12 +142,9 @@ class Recorder:
     registers: dict[Hashable, float] = field(default_factory=dict)
     behind: dict[Hashable, Spans] = field(default_factory=dict)
     plays: list[Played] = field(default_factory=list)
-    tariff: Tariff = PURE
 
     def __post_init__(self) -> None:
-        own = self.algorithm.claim.notion
-        if own is not None and own.kind is not Kind.APPROXIMATE:  # whose charges do not add up
-            self.tariff = tariff_of(own)
+        self.tariff = own_tariff(self.algorithm)
 
     def run(self) -> list[Event]:
         """Answer every request up to the horizon and return every event in order."""
@@ -185,10 +198,7 @@ class Recorder:
         else:
             self.behind[register] = spans
             self.registers[register] = value
-        try:
-            charge: Charge | None = charge_of(request, self.tariff)
-        except Distrust:
-            charge = None
+        charge = charged(request, self.tariff)
         self.note(Released(spans, len(rows), divisor, noise, value, added, charge))
 
     def spans(self, rows: Rows) -> Spans:
