@@ -252,8 +252,11 @@ class Case:
 
     def exact(self, budget: float) -> list[Finding]:
         """Compute likelihoods at the asked horizon, or at as large ones as the budget allows."""
+        from dpaudit.core.blind import looking
         from dpaudit.exact.horizons import Interrupted, judge, sizes
 
+        if said := looking(type(self.algorithm)):
+            raise Unsupported(f"{said[0].upper()}{said[1:]}.")
         claim, only = self.claim, self.exact_horizon
         horizons = list(sizes(claim.arms, claim.horizon)) if only is None else [only]
         if claim.notion is not None:

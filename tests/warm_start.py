@@ -1,10 +1,10 @@
 """Processes of targets for the tests, forked from one that has imported dpaudit and nothing else.
 
 A process of its own costs two seconds of imports, and the tests start hundreds. Here a server per
-hash seed is started once for a worker of the test run. It imports what the process of a target
-imports before it becomes ready, loads no target itself, and forks a child for every request: what
-the child sees is what a fresh process would see. Tests of the start itself use the real one (the
-fixture `cold`), and so does everything that is started as `python -m dpaudit`.
+hash seed is started once for a worker of the test run. At its first request it imports what the
+process of a target imports before it becomes ready; it loads no target itself, and forks a child
+for every request: what the child sees is what a fresh process would see. Tests of the start itself
+use the real one (the fixture `cold`), and so does all that is started as `python -m dpaudit`.
 """
 
 from __future__ import annotations
@@ -166,9 +166,7 @@ def serve(folder: Path, seeds: tuple[str, ...]) -> None:
     """Fork a child for every request until standard input ends."""
     number = SIZE.unpack(os.read(0, SIZE.size))[0]
     listening = socket.socket(fileno=number)
-    for name in IMPORTS:
-        importlib.import_module(name)
-    put(Warm(folder, seeds))
+    warm = False  # a run of tests that starts no process need not pay for it
     while True:
         ready, _, _ = select.select([listening, 0], [], [], 1.0)
         with contextlib.suppress(ChildProcessError):
@@ -177,6 +175,11 @@ def serve(folder: Path, seeds: tuple[str, ...]) -> None:
         if 0 in ready:
             break
         if listening in ready:
+            if not warm:
+                for name in IMPORTS:
+                    importlib.import_module(name)
+                put(Warm(folder, seeds))
+                warm = True
             line, _ = listening.accept()
             if os.fork() == 0:
                 listening.close()

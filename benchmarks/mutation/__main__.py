@@ -1,16 +1,14 @@
 """Mutation testing of the trusted base: does some test notice when a proof is made easier?
 
-    pip install '.[test]' coverage
-    python benchmarks/mutation --map                # once: which test runs which line
     python benchmarks/mutation                      # every hand-written mutant and 200 by syntax
     python benchmarks/mutation --module structure --sample 0        # 0: all of them
     python benchmarks/mutation --again                              # survivors only, after mending
 
 The modules come from docs/trusted-base.md. Mutants are changes by syntax (`operators`) and a
 hand-written list of optimistic ones (`optimistic`): each would let a check conclude more. A mutant
-is killed by a test that fails or takes far longer than usual; the tests are those that run the
-changed line (`cover`), the quickest first, up to a cap of seconds. Results are appended to a file
-and not computed again. Tests that compare the text of the source do not count.
+is killed by a test that fails or hangs; the tests are those whose text speaks of the changed
+function (`choice`), the closest first, up to a cap of seconds. Results are appended to a file and
+not computed again. Tests that compare the text of the source do not count.
 
 Why no tool from the package index: mutmut rewrites every function into a switch between variants,
 and the structure check recognises functions by identity; cosmic-ray changes the package in place
@@ -30,31 +28,18 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
-from cover import Map, measure
+from choice import Choice
 from equivalent import equivalent
 from operators import Mutant, mutants
 from optimistic import STALE, optimistic
 from trial import Bench
 
 ROOT = Path(__file__).resolve().parents[2]
-TESTS = (
-    "structure",
-    "check",
-    "gate",
-    "exact",
-    "core",
-    "sample",
-    "claims",
-    "commands",
-    "fuzz",
-    "symbolic",
-)
-TEXTUAL = {"test_structure_quotes.py", "test_gate_docs.py"}
 
 
 def trusted() -> list[str]:
     """Return the modules that docs/trusted-base.md lists."""
-    page = (ROOT / "docs" / "trusted-base.md").read_text()
+    page, _, _ = (ROOT / "docs" / "trusted-base.md").read_text().partition("\nWhat these modules")
     return re.findall(r"^\| `(dpaudit/[\w/]+\.py)` \|", page, re.MULTILINE)
 
 
@@ -120,26 +105,17 @@ def main() -> None:
     parser.add_argument("--cap", type=float, default=60.0, help="seconds of tests per mutant")
     parser.add_argument("--again", action="store_true", help="try survivors again")
     parser.add_argument("--report", action="store_true", help="only print what is known")
-    parser.add_argument(
-        "--map", nargs="*", type=Path, help="measure test files (all if none is named) and end"
-    )
     work = Path(tempfile.gettempdir()) / "dpaudit-mutation"
-    parser.add_argument("--work", type=Path, default=work, help="map, copy and results")
+    parser.add_argument("--work", type=Path, default=work, help="copy and results")
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
-    if given.map is not None:
-        asked = [it.resolve() for it in given.map]
-        every = (it for name in TESTS for it in sorted((ROOT / "tests" / name).rglob("test_*.py")))
-        files = [it for it in asked or every if it.name not in TEXTUAL]
-        measure(ROOT, given.work / "map", files, again=bool(asked))
-        return
     modules = [it for it in trusted() if not given.module or any(m in it for m in given.module)]
     wanted = [it for it in chosen(modules, given.sample, given.seed) if given.match in it.key]
     path = given.work / "results.jsonl"
     known = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     results = {it["key"]: it for it in known}
     if not given.report:
-        bench = Bench(ROOT, given.work, Map.read(given.work / "map"), given.cap)
+        bench = Bench(ROOT, given.work, Choice.read(ROOT), given.cap)
         for number, it in enumerate(wanted):
             before = results.get(it.key, {}).get("status")
             if before and not (given.again and before == "survived" and not equivalent(it)):
@@ -151,7 +127,7 @@ def main() -> None:
             told = f"{number + 1}/{len(wanted)} {found['status']} {found['seconds']} s {it.key}"
             print(told, file=sys.stderr, flush=True)
         killers = {results[it.key]["by"] for it in wanted if "::" in results[it.key]["by"]}
-        failing = set(bench.unreliable(sorted(killers & bench.known)))
+        failing = set(bench.unreliable(sorted(killers)))
         doubtful = [it.key for it in wanted if results[it.key]["by"] in failing]
         print("\n".join(f"fails without a mutant, tried again next time: {it}" for it in doubtful))
         kept = (it for it in results.values() if it["key"] not in doubtful)

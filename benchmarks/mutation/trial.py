@@ -1,4 +1,4 @@
-"""One mutant at a time in a copy of the repository: the tests that reach it, the quickest first.
+"""One mutant at a time in a copy of the repository: the tests that speak of it, the closest first.
 
 The parent has imported what the tests need of other packages and nothing of dpaudit; a trial is a
 fork of it that imports the changed copy and runs pytest. So a trial costs about a second, and
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cover import Map
+from choice import Choice, words
 from operators import Mutant
 
 PRELOADED = (
@@ -37,17 +37,9 @@ PRELOADED = (
     "joblib",
     "msgspec",
     "rich.console",
-    "statsmodels.stats.proportion",
 )
-COMPILING = 90.0  # seconds: a mutant may reach compiled code that is not cached
-ASLEEP = 20.0  # times the processor time allowed; only what waits for ever takes that long
-FIRST_SECONDS = 6.0  # of tests in the first fork: most mutants die there
-WARM = """
-from dpaudit.core.algorithms import load
-from dpaudit.exact import worst_loss
-for name in ("adap_ucb", "adap_klucb", "dp_klucb", "lazy_dp_ucb"):
-    worst_loss(load(name, arms=2), 8, engine="float", budget=60)
-"""
+HANGING = 90.0  # seconds of the processor beyond the cap: one test that takes so long hangs
+ASLEEP = 40.0  # times the processor time allowed; only what waits for ever takes that long
 OPTIONS = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--tb=line"]
 
 
@@ -61,28 +53,51 @@ class Outcome:
     tests: int
 
 
-class Failures:
-    """Writes the first failing test to a file."""
+@dataclass
+class Guide:
+    """A plugin: lethal tests and those that name the function first, none after the cap."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    said: Path
+    names: list[str]
+    lethal: Counter[str]
+    cap: float
+    ran: int = 0
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        def rank(item: pytest.Item) -> tuple[int, int]:
+            code = getattr(getattr(item, "function", None), "__code__", None)
+            said = [] if code is None else [*code.co_names, *code.co_freevars]
+            return -self.lethal[item.nodeid], -sum(name in said for name in self.names)
+
+        items.sort(key=rank)
+
+    def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
+        if time.process_time() > self.cap:
+            item.session.shouldstop = "the cap"
+            return True
+        self.ran += 1
+        return None
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
-            self.path.write_text(report.nodeid)
+            self.said.write_text(f"{self.ran} {report.nodeid}")
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
-            self.path.write_text(report.nodeid)
+            self.said.write_text(f"{self.ran} {report.nodeid}")
+
+    def pytest_sessionfinish(self) -> None:
+        if not self.said.exists():
+            self.said.write_text(f"{self.ran} ")
 
 
 @dataclass
 class Bench:
-    """The copy, the map, and which tests have killed what."""
+    """The copy, the tests, and which of them have killed what."""
 
     root: Path
     work: Path
-    map: Map
+    choice: Choice
     cap: float
     killers: dict[str, Counter[str]] = field(default_factory=dict)
 
@@ -93,98 +108,80 @@ class Bench:
         os.environ["PYTHONPATH"] = str(self.copy)
         os.environ["OPENBLAS_NUM_THREADS"] = "1"
         subprocess.run([sys.executable, "-m", "compileall", "-q", "dpaudit"], cwd=self.copy)
-        # what the copy has compiled once is cached; no mutant is to be charged for it
-        subprocess.run([sys.executable, "-c", WARM], cwd=self.copy, check=True)
-        # a test that is gone since it was measured would look like one that fails
-        words = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n", "0", "tests"]
-        told = subprocess.run(words, cwd=self.copy, capture_output=True, text=True).stdout
-        self.known = {line for line in told.splitlines() if "::" in line}
         for name in PRELOADED:
             importlib.import_module(name)
-
-    def tests(self, mutant: Mutant) -> list[str]:
-        """Return the tests to run, up to the cap: earlier killers of the module, then by time."""
-        path = self.root / mutant.module
-        found = self.map.tests(path, mutant.module, mutant.lines, mutant.function) & self.known
-        lethal = self.killers.get(mutant.module, Counter())
-        seconds = self.map.seconds
-        ordered = sorted(found, key=lambda test: (seconds[test] / (1 + 4 * lethal[test]), test))
-        chosen, spent = [], 0.0
-        for test in ordered:
-            if spent + seconds[test] > self.cap:
-                break
-            chosen.append(test)
-            spent += seconds[test]
-        return chosen
 
     def run(self, mutant: Mutant) -> Outcome:
         """Return what became of a mutant; the copy is as before afterwards."""
         begun = time.monotonic()
-        tests = self.tests(mutant)
+        files = self.choice.files(mutant)
         try:
             compile(mutant.source, mutant.module, "exec")
         except SyntaxError:
             return Outcome("invalid", "", 0.0, 0)
-        if not tests:
-            return Outcome("survived", "", 0.0, 0)
         path = self.copy / mutant.module
         original, stamp = path.read_bytes(), path.stat()
         for cached in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
             cached.unlink()
         path.write_text(mutant.source)
+        lethal = self.killers.setdefault(mutant.module, Counter())
+        ran = 0
         try:
-            status, by = self._stages(tests)
+            for stage in (files[:2], files[2:]):
+                status, by, more = self._forked(stage, words(mutant), lethal, self.cap / 2)
+                ran += more
+                if status != "survived":
+                    break
         finally:
             path.write_bytes(original)
             os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
         if by:
-            self.killers.setdefault(mutant.module, Counter())[by] += 1
-        return Outcome(status, by, round(time.monotonic() - begun, 2), len(tests))
+            lethal[by] += 1
+        return Outcome(status, by, round(time.monotonic() - begun, 2), ran)
 
     def unreliable(self, tests: list[str]) -> list[str]:
         """Return the tests that fail without any mutant: what they killed does not count."""
-        return [test for test in tests if self._forked([test])[0] != "survived"]
+        failing: list[str] = []
+        left = tests
+        while left:
+            status, by, _ = self._forked(left, [], Counter(), math.inf)
+            if status == "survived" or by not in left:
+                break
+            failing.append(by)
+            left = [it for it in left if it != by]
+        return failing
 
-    def _stages(self, tests: list[str]) -> tuple[str, str]:
-        spent, few = 0.0, 0
-        while few < len(tests) and spent < FIRST_SECONDS:
-            spent += self.map.seconds[tests[few]]
-            few += 1
-        for stage in (tests[:few], tests[few:]):
-            if stage:
-                status, by = self._forked(stage)
-                if status != "survived":
-                    return status, by
-        return "survived", ""
-
-    def _forked(self, tests: list[str]) -> tuple[str, str]:
+    def _forked(
+        self, tests: list[str], names: list[str], lethal: Counter[str], cap: float
+    ) -> tuple[str, str, int]:
         """Run tests in a fork of this process; one that computes far longer than usual is ended.
 
         The limit is on processor time, so that a busy machine makes no mutant look killed.
         """
-        allowed = math.ceil(COMPILING + 4 * sum(self.map.seconds[test] for test in tests))
         said = self.work / "failed"
         said.unlink(missing_ok=True)
         shutil.rmtree(self.copy / ".hypothesis", ignore_errors=True)
+        allowed = math.ceil(HANGING + min(cap, 3600.0))
         child = os.fork()
         if child == 0:
             resource.setrlimit(resource.RLIMIT_CPU, (allowed, allowed))
-            os._exit(self._child(tests, said))
+            os._exit(self._child(tests, Guide(said, names, lethal, cap)))
         deadline = time.monotonic() + ASLEEP * allowed
         while time.monotonic() < deadline:
             done, status = os.waitpid(child, os.WNOHANG)
             if done:
                 code = os.waitstatus_to_exitcode(status)
+                ran, _, by = said.read_text().partition(" ") if said.exists() else ("0", "", "")
                 if code in (-signal.SIGXCPU, -signal.SIGKILL):
-                    return "timeout", ""
-                by = said.read_text() if said.exists() else f"exit code {code}" if code else ""
-                return ("killed", by) if by else ("survived", "")
+                    return "timeout", "", int(ran)
+                by = by or (f"exit code {code}" if code not in (0, 2, 5) else "")
+                return ("killed" if by else "survived"), by, int(ran)
             time.sleep(0.02)
         os.killpg(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        return "timeout", ""
+        return "timeout", "", 0
 
-    def _child(self, tests: list[str], said: Path) -> int:
+    def _child(self, tests: list[str], guide: Guide) -> int:
         os.setsid()
         log = os.open(self.work / "log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(log, 1)
@@ -192,7 +189,7 @@ class Bench:
         os.chdir(self.copy)
         sys.dont_write_bytecode = True
         sys.path[:] = [str(self.copy), *(it for it in sys.path if it not in _ours(self.root))]
-        plugins: list[Any] = [Failures(said)]
+        plugins: list[Any] = [guide]
         try:
             return int(pytest.main([*tests, *OPTIONS], plugins=plugins))
         except BaseException:

@@ -33,6 +33,7 @@ from dpaudit.core.algorithm import (
     Stop,
     Toss,
 )
+from dpaudit.core.blind import looking
 from dpaudit.core.canonical import Distrust, canonical, parameters
 from dpaudit.core.notions import PURE, Tariff
 from dpaudit.core.scores import RULES, winner_is_known
@@ -76,6 +77,8 @@ class Walk:
     deadline: float = math.inf
 
     def __post_init__(self) -> None:
+        if said := looking(type(self.algorithm)):
+            raise Distrust(said)
         self.parameters = parameters(self.algorithm)
         self.push(Node(begin(self.algorithm), ((),) * self.algorithm.arms))
 
