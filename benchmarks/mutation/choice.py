@@ -65,7 +65,7 @@ class Choice:
             points += sum(2.0 for name in names if name.search(text))
             near = path.split("/")[1]
             points += 4.0 * (near == folder) + 2.0 * (near == BESIDE.get(folder))
-            points += 1.0 * (module in path)
+            points += 5.0 * (module in path)
             return -points, len(text)
 
         ranked = sorted(self.texts, key=closeness)

@@ -38,6 +38,7 @@ PRELOADED = (
     "msgspec",
     "rich.console",
 )
+PATIENCE = 6.0  # seconds of the processor for one test, which is left out after that
 HANGING = 90.0  # seconds of the processor beyond the cap: one test that takes so long hangs
 ASLEEP = 40.0  # times the processor time allowed; only what waits for ever takes that long
 OPTIONS = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--tb=line"]
@@ -53,9 +54,17 @@ class Outcome:
     tests: int
 
 
+class Late(BaseException):
+    """A test has taken too long; no `except Exception` goes on with it."""
+
+
+def _end(*_: Any) -> None:
+    raise Late
+
+
 @dataclass
 class Guide:
-    """A plugin: lethal tests and those that name the function first, none after the cap."""
+    """A plugin: lethal tests first, then those that name the function; long ones are left out."""
 
     said: Path
     names: list[str]
@@ -64,10 +73,12 @@ class Guide:
     ran: int = 0
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        def rank(item: pytest.Item) -> tuple[int, int]:
-            code = getattr(getattr(item, "function", None), "__code__", None)
+        def rank(item: pytest.Item) -> tuple[int, bool, int]:
+            function = getattr(item, "function", None)
+            long = getattr(function, "is_hypothesis_test", False)
+            code = getattr(function, "__code__", None)
             said = [] if code is None else [*code.co_names, *code.co_freevars]
-            return -self.lethal[item.nodeid], -sum(name in said for name in self.names)
+            return -self.lethal[item.nodeid], long, -sum(name in said for name in self.names)
 
         items.sort(key=rank)
 
@@ -77,6 +88,17 @@ class Guide:
             return True
         self.ran += 1
         return None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Any:
+        signal.signal(signal.SIGVTALRM, _end)
+        signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE)
+        try:
+            return (yield)
+        except Late:
+            pytest.skip("it takes too long")
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:

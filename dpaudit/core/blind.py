@@ -3,8 +3,9 @@
 A declaration is a pure function of its state. One that walks the stack upwards, asks the collector
 of garbage for objects or makes code out of texts can find the rewards or the generator of a run and
 act on them, where no walk over its states shows it. So every function that its classes lead to is
-looked at, bytecode and constants; dpaudit's own functions, the standard library's and numpy's are
-not. It is a net with meshes: names that are put together while the code runs pass.
+looked at, bytecode and constants; dpaudit's own functions, the standard library's and those of
+installed packages are not. It is a net with meshes: names that are put together while the code runs
+pass.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-KNOWN = frozenset(sys.stdlib_module_names) | {"dpaudit", "numpy", "scipy", "numba"}
 MODULES = frozenset(("gc", "ctypes", "_ctypes", "inspect", "traceback", "bdb", "pdb", "importlib"))
 MAKING = frozenset(("exec", "eval", "compile", "__import__", "breakpoint"))
 ATTRIBUTES = frozenset(
@@ -70,7 +70,12 @@ def _known(value: Any) -> bool:
 
 
 def _listed(name: Any) -> bool:
-    return isinstance(name, str) and name.partition(".")[0] in KNOWN and name not in MODULES
+    """Tell whether a module is dpaudit's, the standard library's, or of an installed package."""
+    if not isinstance(name, str) or name in MODULES:
+        return False
+    root = name.partition(".")[0]
+    file = getattr(sys.modules.get(root), "__file__", None) or ""
+    return root == "dpaudit" or root in sys.stdlib_module_names or "-packages" in file
 
 
 def _said(code: CodeType, home: dict[str, Any]) -> str | None:
