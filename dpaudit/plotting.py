@@ -29,15 +29,22 @@ def require_picture(destination: str | None) -> None:
     require_writable(destination, MARK)
 
 
-def figure(width: float = 6.4, height: float = 4.4) -> tuple[Any, Any]:
+def figure() -> tuple[Any, Any]:
     """Return a figure with one pair of axes."""
+    canvas, axes = sheet(1, 1, 6.4, 4.4)
+    return canvas, axes[0]
+
+
+def sheet(rows: int, columns: int, width: float, height: float) -> tuple[Any, list[Any]]:
+    """Return a figure of several pairs of axes that share their scales, row by row."""
     from matplotlib.figure import Figure
 
     canvas = Figure(figsize=(width, height), layout="constrained")
-    axes = canvas.subplots()
-    axes.grid(True, which="major", alpha=0.3)
-    axes.spines[["top", "right"]].set_visible(False)
-    return canvas, axes
+    grid = canvas.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    for axes in grid.flat:
+        axes.grid(True, which="major", alpha=0.3)
+        axes.spines[["top", "right"]].set_visible(False)
+    return canvas, list(grid.flat)
 
 
 def save(canvas: Any, path: Path) -> None:
@@ -69,7 +76,7 @@ def label_curves(axes: Any, title: str) -> None:
     axes.set_ylim(bottom=0)
     axes.set_xlabel("round t")
     axes.set_ylabel("regret (mean ± one standard deviation)")
-    axes.set_title(title)
+    axes.set_title(title, fontsize="medium")
     axes.legend(frameon=False, fontsize="small")
 
 
@@ -83,6 +90,6 @@ def save_curve(result: SimulationResult, destination: str) -> None:
         for name in ("epsilon", "rho", "alpha")
         if isinstance(result.parameters.get(name), int | float)
     )
-    title = f"{stated}; " if stated else ""
-    label_curves(axes, f"{title}means {means}; {result.runs:,} runs")
+    title = f"means {means}\n{stated}{', ' * bool(stated)}{result.runs:,} runs"
+    label_curves(axes, title)
     save(canvas, Path(destination))

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.environments import of_means
 from dpaudit.core.simulate import SimulationResult, expected_seconds, simulate
-from dpaudit.errors import InvalidArgument
 from dpaudit.process import answer
 from dpaudit.target import foreign, resolve
 
@@ -35,16 +35,12 @@ class Simulation:
         jobs: int = 1,
         advance: Callable[[int], None] = lambda runs: None,
         kept: Callable[[SimulationResult], None] = lambda result: None,
-        longest: float | None = None,
     ) -> SimulationResult:
         """Run it; same seed, same result for any `jobs`, in this process and in its own.
 
-        `kept` is told on Ctrl-C what is finished. What would take more than `longest` seconds is
-        refused with an estimate.
+        `kept` is told on Ctrl-C what is finished.
         """
-        asked: dict[str, Any] = {"target": self.target, "given": dict(self.given)}
-        asked |= {"offered": dict(self.offered), "means": self.means, "rewards": self.rewards}
-        asked |= {"horizon": horizon, "runs": runs, "seed": seed, "jobs": jobs, "longest": longest}
+        asked = self._asked(horizon, runs, jobs) | {"seed": seed}
 
         def hear(kind: str, data: Any) -> None:
             if kind == "kept":
@@ -53,6 +49,15 @@ class Simulation:
                 advance(data)
 
         return _result(answer(self.target, simulated, asked, hear=hear))
+
+    def seconds(self, horizon: int, runs: int, jobs: int = 1) -> float:
+        """Return about how long it would run, measured on a small part; 0 for what is short."""
+        return answer(self.target, estimated, self._asked(horizon, runs, jobs))
+
+    def _asked(self, horizon: int, runs: int, jobs: int) -> dict[str, Any]:
+        asked: dict[str, Any] = {"target": self.target, "given": dict(self.given)}
+        asked |= {"offered": dict(self.offered), "means": self.means, "rewards": self.rewards}
+        return asked | {"horizon": horizon, "runs": runs, "jobs": jobs}
 
 
 def _result(data: dict[str, Any]) -> SimulationResult:
@@ -72,27 +77,19 @@ def simulated(
     rewards: str,
     horizon: int,
     runs: int,
-    seed: int,
     jobs: int,
-    longest: float | None = None,
+    seed: int,
 ) -> dict[str, Any]:
     """Simulate where the target belongs and return the fields of the result."""
     environment = of_means(tuple(means), rewards)
-    found = resolve(target)
-    taken = {name: value for name, value in offered.items() if name in found.accepts}
-    values = {**given, **taken, "arms": environment.arms}
-    if longest is not None:
-        build = lambda rounds: found.build(rounds, values)  # noqa: E731
-        require_soon(expected_seconds(build, environment, horizon, runs, jobs), longest)
 
     def fields(result: SimulationResult) -> dict[str, Any]:
         # a file may be called like an algorithm of dpaudit, and is not known by that name
         return {**vars(result), "algorithm": target if foreign(target) else result.algorithm}
 
-    algorithm = found.build(horizon, values)
     return fields(
         simulate(
-            algorithm,
+            _builder(target, given, offered, environment.arms)(horizon),
             environment,
             horizon,
             runs,
@@ -104,12 +101,27 @@ def simulated(
     )
 
 
-def require_soon(seconds: float, longest: float) -> None:
-    """Raise with an estimate where work would take longer than anybody waits unasked."""
-    if seconds > longest:
-        shown = next(
-            f"{seconds / size:,.0f} {name}"
-            for size, name in ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes"))
-            if seconds >= 2 * size or name == "minutes"
-        )
-        raise InvalidArgument("time", f"about {shown}", "is long; add --yes to do it all the same.")
+def estimated(
+    tell: Callable[[str, Any], None],
+    target: str,
+    given: Mapping[str, Any],
+    offered: Mapping[str, Any],
+    means: Sequence[float],
+    rewards: str,
+    horizon: int,
+    runs: int,
+    jobs: int,
+) -> float:
+    """Return about how many seconds a simulation would take, where the target belongs."""
+    environment = of_means(tuple(means), rewards)
+    build = _builder(target, given, offered, environment.arms)
+    return expected_seconds(build, environment, horizon, runs, jobs)
+
+
+def _builder(
+    target: str, given: Mapping[str, Any], offered: Mapping[str, Any], arms: int
+) -> Callable[[int], Algorithm]:
+    """Return what builds the algorithm for a horizon."""
+    found = resolve(target)
+    taken = {name: value for name, value in offered.items() if name in found.accepts}
+    return lambda horizon: found.build(horizon, {**given, **taken, "arms": arms})

@@ -157,7 +157,7 @@ def audit(
     from dpaudit.process import START_SECONDS, answer
 
     words = [target, "--epsilon", repr(epsilon), "--error", repr(error), "--seed", str(seed)]
-    words += ["--jobs", str(jobs)]
+    words += ["--jobs", str(jobs), "--yes"]
     sizes = {"arms": arms, "horizon": whole("horizon", horizon), "runs": whole("runs", runs)}
     for name, value in sizes.items():
         words += [] if value is None else [f"--{name}", str(value)]

@@ -16,10 +16,12 @@ examples:
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from dpaudit.parsing import TARGET, add_noise, integer, typed
+from dpaudit.patience import add_yes
 
 GRACE = 5.0  # seconds beyond a limit until the process of a target is stopped
 ENDLESS = 1e9  # seconds
@@ -102,6 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="REPORT",
         help="judge the witness of a JSON report again, on new runs",
     )
+    add_yes(parser)
     parser.add_argument("--json", metavar="FILE", help="write the report as JSON (- for stdout)")
 
 
@@ -135,6 +138,12 @@ def execute(arguments: argparse.Namespace) -> int:
         write_json(found["report"], arguments.json, None if arguments.one_run else "audit")
     if arguments.json != "-" or found["report"] is None:
         print("\n".join(found["lines"]))
+    if found.get("interrupted"):
+        kept = found["interrupted"]
+        if path := arguments.resume or arguments.log:
+            kept += f"; finished blocks are kept in {path}"
+        sys.stderr.write(f"dpaudit: interrupted; {kept}.\n")
+        return 130
     return int(found["refuted"])
 
 
@@ -143,7 +152,7 @@ def conducted(tell: Callable[[str, Any], None], **asked: Any) -> dict[str, Any]:
     import time
 
     from dpaudit.output import plain
-    from dpaudit.sample.audit import audit
+    from dpaudit.sample.audit import Interrupted, audit
     from dpaudit.sample.log import BlockLog
     from dpaudit.sample.request import box_of, plan_of, replayed
     from dpaudit.sample.text import report_lines
@@ -180,12 +189,17 @@ def conducted(tell: Callable[[str, Any], None], **asked: Any) -> dict[str, Any]:
         note = f"{runs:,} runs, epsilon >= {lower:.3f}, evidence {100 * evidence:.0f} %"
         tell("heard", {"runs": runs, "note": note})
 
+    interrupted = ""
     try:
         report = audit(plan, workers, log, heard, deadline)
+    except Interrupted as stop:
+        report = stop.report
+        interrupted = f"the report is of the {report.runs:,} runs that were finished"
     finally:
         log.close()
     refuted = report.status is Status.REFUTED
-    return {"report": plain(report), "lines": report_lines(report), "refuted": refuted}
+    found = {"report": plain(report), "lines": report_lines(report), "refuted": refuted}
+    return found | {"interrupted": interrupted}
 
 
 def _one_run(arguments: argparse.Namespace) -> dict[str, Any]:

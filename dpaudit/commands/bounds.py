@@ -17,7 +17,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
+
+from dpaudit.patience import add_yes, require_soon
 
 if TYPE_CHECKING:
     from dpaudit.regret_bounds.bound import Instance
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
 
 HELP = "what privacy must cost in regret, and what an algorithm guarantees"
 DEFAULT_RUNS = "20"
+MOST_DRAWN = 4  # and three lines that are about every policy
+Table = Callable[[], dict[str, Any]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--plot", metavar="FILE", help="draw regret and every bound into a .png, .svg or .pdf")
     add("--against", default="epsilon", metavar="X", help="epsilon or horizon (default epsilon)")
     add("--range", metavar="LOW,HIGH", help="of the picture's horizontal axis")
+    add_yes(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -64,18 +71,29 @@ def execute(arguments: argparse.Namespace) -> int:
 
     require_writable(arguments.json)
     plotting.require_picture(arguments.plot)
-    if arguments.features is not None or arguments.theta is not None:
-        documents = [_linear(arguments, setting) for setting in _settings(arguments)]
-    else:
-        documents = _stochastic(arguments)
+    linear = arguments.features is not None or arguments.theta is not None
+    tables, picture = (_linear if linear else _stochastic)(arguments)
+    documents: list[dict[str, Any]] = []
+    left = ""
+    try:
+        for number, table in enumerate(tables):
+            left = f"{len(tables) - number} of {len(tables)} instances are left"
+            documents.append(table())
+        left = f"{arguments.plot} is not drawn"
+        picture()
+        left = ""
+    except KeyboardInterrupt:
+        if not documents:
+            raise  # else what is finished is shown; the exit code says that there was more
     if arguments.json:
         write_json(documents if len(documents) > 1 else documents[0], arguments.json)
     if arguments.json != "-":
         from dpaudit.regret_bounds.render import show
 
         show(documents)
-    if left := getattr(arguments, "interrupted", 0):
-        sys.stderr.write(f"dpaudit: interrupted; {len(documents)} instances kept, {left} left.\n")
+    if left:
+        shown = f"kept in {arguments.json}" if arguments.json not in (None, "-") else "shown above"
+        sys.stderr.write(f"dpaudit: interrupted; what is finished is {shown}, {left}.\n")
         return 130
     return 0
 
@@ -93,32 +111,38 @@ def _settings(arguments: argparse.Namespace) -> list[Setting]:
     return [Setting(value, horizon, alpha) for value in budgets]
 
 
-def _stochastic(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+def _stochastic(arguments: argparse.Namespace) -> tuple[list[Table], Callable[[], None]]:
+    """Return what makes the table of every instance, and what draws the picture."""
+    from dpaudit.core.environments import Bernoulli
     from dpaudit.regret_bounds import document, picture
+    from dpaudit.regret_bounds.measured import expected
 
     settings, runs, seed, jobs = _settings(arguments), *_simulation(arguments)
     instances = _instances(arguments)
     algorithms = _algorithms(arguments, instances)
     if runs and not all(instance.simulable for instance in instances.values()):
         _refuse("runs", runs, "needs Bernoulli rewards: only their environment can be simulated.")
-    if arguments.plot:
-        instance = next(iter(instances.values()))
-        picture.draw(
-            instance, settings[0], algorithms, runs, seed, jobs, arguments.plot, *_axis(arguments)
+    axis = _axis(arguments)
+    if runs and not arguments.yes:
+        times = len(settings) + picture.SIMULATED * (arguments.plot is not None)
+        environments = [Bernoulli(instance.means) for instance in instances.values()]
+        require_soon(
+            times
+            * sum(
+                expected(name, environment, settings[0], runs, jobs)
+                for name in algorithms
+                for environment in environments
+            )
         )
-    found: list[dict[str, Any]] = []
-    try:
-        for name, instance in instances.items():
-            for setting in settings:
-                found.append(
-                    document.describe(name, instance, setting, algorithms, runs, seed, jobs)
-                )
-    except KeyboardInterrupt:
-        if not found:
-            raise
-        # what is finished is shown; the exit code says that there was more
-        arguments.interrupted = len(instances) * len(settings) - len(found)
-    return found
+    tables: list[Table] = [
+        partial(document.describe, name, instance, setting, algorithms, runs, seed, jobs)
+        for name, instance in instances.items()
+        for setting in settings
+    ]
+    if not arguments.plot:
+        return tables, lambda: None
+    first = next(iter(instances.values())), settings[0], algorithms
+    return tables, partial(picture.draw, *first, runs, seed, jobs, arguments.plot, *axis)
 
 
 def _axis(arguments: argparse.Namespace) -> tuple[str, tuple[float, float] | None]:
@@ -155,6 +179,9 @@ def _algorithms(arguments: argparse.Namespace, instances: dict[str, Instance]) -
         chosen = ["adap_ucb", "adap_klucb"] if arguments.plot else list(_default())
         return chosen if bounded else []
     names = arguments.algorithms.split(",")
+    if arguments.plot and len(names) > MOST_DRAWN:
+        rule = f"are too many for one picture: at most {MOST_DRAWN} can be told apart."
+        _refuse("algorithms", arguments.algorithms, rule)
     if not bounded:
         _refuse("algorithms", arguments.algorithms, "need rewards in [0, 1]; drop them or the law.")
     for name in names:
@@ -209,13 +236,22 @@ def _family(arguments: argparse.Namespace) -> Instance:
     raise UnknownName("reward law", arguments.law, known)
 
 
-def _linear(arguments: argparse.Namespace, setting: Setting) -> dict[str, Any]:
+def _linear(arguments: argparse.Namespace) -> tuple[list[Table], Callable[[], None]]:
+    """Return what makes the table of every setting, and no picture."""
     from dpaudit.regret_bounds import document
+    from dpaudit.regret_bounds.measured import expected
 
     if arguments.plot:
         _refuse("plot", arguments.plot, "is for stochastic bandits; drop --features and --theta.")
     runs, seed, jobs = _simulation(arguments)
-    return document.describe_linear(_parse_linear(arguments), setting, runs, seed, jobs)
+    settings, instance = _settings(arguments), _parse_linear(arguments)
+    if runs and not arguments.yes:
+        name, environment = document.LINEAR_ALGORITHM, instance.environment
+        require_soon(len(settings) * expected(name, environment, settings[0], runs, jobs))
+    return [
+        partial(document.describe_linear, instance, setting, runs, seed, jobs)
+        for setting in settings
+    ], lambda: None
 
 
 def _parse_linear(arguments: argparse.Namespace) -> LinearInstance:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from dpaudit.patience import add_yes, require_soon
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -27,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--runs", default="20", metavar="N", help="runs of every simulation (default 20)")
     add("--seed", default="0", metavar="S", help="seed (default 0)")
     add("--jobs", metavar="J", help="processes (default: one per processor)")
+    add_yes(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -51,21 +54,26 @@ def execute(arguments: argparse.Namespace) -> int:
     folder = _folder(arguments.out)
     todo = [panel for name in chosen for panel in panels.EXPERIMENTS[name](horizon, runs, seed)]
     started = time.perf_counter()
-    records = {}
-    total = sum(panel.runs * len(panel.cells) for panel in todo)
+    found = {panel.name: panels.kept(panel, folder) for panel in todo}
+    records = {name: record for name, record in found.items() if record is not None}
+    missing = [panel for panel in todo if panel.name not in records]
+    if not arguments.yes:
+        require_soon(sum(panels.expected(panel, jobs) for panel in missing))
+    total = sum(panel.runs * len(panel.cells) for panel in missing)
     try:
         with progress("reproduce", total=total) as advance:
-            for panel in todo:
-                record = panels.kept(panel, folder)
-                if record is None:
-                    record = panels.run(panel, jobs, advance)
-                    figures.draw(panel, record, folder)
-                    panels.keep(panel, record, folder)  # last, so that a record means finished
-                else:
-                    advance(panel.runs * len(panel.cells))
+            for panel in missing:
+                record = panels.run(panel, jobs, advance)
+                figures.draw(panel, record, folder)
+                panels.keep(panel, record, folder)  # last, so that a record means finished
                 records[panel.name] = record
     except KeyboardInterrupt:
+        if not records:
+            raise
         raise KeyboardInterrupt(f"{len(records)} finished panels are kept in {folder}") from None
+    for environment in panels.ENVIRONMENTS if "comparison" in chosen else ():
+        four = [it for it in todo if it.name.startswith(f"comparison_{environment}_")]
+        figures.draw_together(environment, four, records, folder)
     judgements = [item for name in chosen for item in statements.JUDGES[name](records)]
     label = "statements" if arguments.experiment == "all" else f"statements_{chosen[0]}"
     settings = f"Horizon {horizon:,}, {runs} runs, seed {seed}.\n\n"
@@ -92,15 +100,13 @@ def _folder(text: str) -> Path:
 
 
 def _print(judgements: list[Judgement]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = 160
+    from dpaudit import report
+
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 1, 0))
     for heading in ("verdict", "statement", "numbers"):
         table.add_column(heading)
     for judgement in judgements:
         table.add_row(judgement.verdict, judgement.statement, judgement.evidence)
-    console.print(table)
+    report.console(quiet=False).print(table)

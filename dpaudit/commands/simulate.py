@@ -10,12 +10,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.parsing import TARGET, add_noise
+from dpaudit.patience import add_yes, require_soon
 
 if TYPE_CHECKING:
     from dpaudit.core.environments import Environment
     from dpaudit.core.simulate import SimulationResult
 
-LONGEST = 3600.0  # seconds that nobody is asked about
 HELP = "run an algorithm many times and report its regret"
 
 
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--runs", default="100", metavar="N", help="independent runs (default 100)")
     add("--seed", default="0", metavar="S", help="seed (default 0)")
     add("--jobs", default="1", metavar="J", help="processes (default 1)")
-    add("--yes", action="store_true", help="do what is estimated to take more than an hour")
+    add_yes(parser)
     add("--per-run", action="store_true", help="add the pull counts of every run to the JSON")
     add("--json", metavar="FILE", help="write JSON to FILE, or to stdout for -")
     add("--plot", metavar="FILE", help="draw the regret curve into a .png, .svg or .pdf file")
@@ -65,9 +65,10 @@ def execute(arguments: argparse.Namespace) -> int:
     partial: list[SimulationResult] = []
     with progress(f"simulate {arguments.algorithm}", total=runs) as advance:
         work = Simulation(arguments.algorithm, values, environment.means, arguments.rewards)
-        longest = None if arguments.yes else LONGEST
+        if not arguments.yes:
+            require_soon(work.seconds(horizon, runs, jobs))
         try:
-            result = work.run(horizon, runs, seed, jobs, advance, partial.append, longest)
+            result = work.run(horizon, runs, seed, jobs, advance, partial.append)
         except KeyboardInterrupt:
             if not partial:
                 raise

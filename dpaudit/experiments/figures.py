@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,10 @@ import numpy as np
 from dpaudit import plotting
 from dpaudit.core import divergence
 from dpaudit.core.environments import NAMED
-from dpaudit.experiments.panels import SHOWN, Panel, Record
+from dpaudit.experiments.panels import ALPHAS, SHOWN, Panel, Record, Records
 from dpaudit.output import write_text
+
+DECADES = 10**5  # the last five of the horizon: before them all are alike
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -28,11 +30,45 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) 
 
 
 def draw(panel: Panel, record: Record, folder: Path) -> None:
-    """Draw a panel in the way its experiment asks for."""
+    """Draw a panel in the way its experiment asks for, and write its numbers beside it."""
     if panel.name == "regimes":
         _draw_regimes(panel, record, folder)
+        return
+    if panel.name == "alpha":
+        canvas = _draw_alpha(panel, record)
     else:
-        _draw_curves(panel, record, folder)
+        canvas, axes = plotting.figure()
+        _compare(axes, record)
+        epsilon = dict(panel.cells[0].values)["epsilon"]
+        title = f"{panel.environment}, ε = {epsilon:g}, {panel.runs} runs"
+        plotting.label_curves(axes, title)
+    _save(canvas, folder, panel.name)
+    header = ("algorithm", "time", "regret_mean", "regret_std", "runs")
+    write_csv(folder / f"{panel.name}.csv", header, _rows(panel, record))
+
+
+def draw_together(
+    environment: str, panels: Sequence[Panel], records: Records, folder: Path
+) -> None:
+    """Draw the panels of one environment on one sheet, in the order of the paper's figures.
+
+    All have the same scales, so that the columns can be compared at a glance.
+    """
+    canvas, grid = plotting.sheet(2, 2, 9.6, 7.2)
+    for axes, panel in zip(grid, panels, strict=True):
+        _compare(axes, records[panel.name])
+        epsilon = dict(panel.cells[0].values)["epsilon"]
+        plotting.label_curves(axes, f"ε = {epsilon:g}")
+        axes.get_legend().remove()
+        axes.set(ylabel="", xlim=(max(1.0, panel.horizon / DECADES), panel.horizon))
+    for axes in grid[:2]:
+        axes.set_xlabel("")
+    names, means = grid[0].get_legend_handles_labels(), NAMED[environment]
+    canvas.legend(*names, frameon=False, loc="outside lower center", ncols=4)
+    canvas.supylabel("regret (mean ± one standard deviation)")
+    shown = ", ".join(f"{mean:g}" for mean in means)
+    canvas.suptitle(f"{environment}: means {shown}; {panels[0].runs} runs")
+    _save(canvas, folder, f"comparison_{environment}")
 
 
 def _save(canvas: Any, folder: Path, name: str) -> None:
@@ -40,31 +76,40 @@ def _save(canvas: Any, folder: Path, name: str) -> None:
         plotting.save(canvas, folder / f"{name}{suffix}")
 
 
-def _draw_curves(panel: Panel, record: Record, folder: Path) -> None:
-    canvas, axes = plotting.figure()
-    rows: list[tuple[Any, ...]] = []
-    for i, (label, sample) in enumerate(record.items()):
+def _rows(panel: Panel, record: Record) -> Iterator[tuple[Any, ...]]:
+    for label, sample in record.items():
         mean, spread = sample.curves.mean(axis=0), sample.curves.std(axis=0)
-        rows += [
-            (label, int(t), f"{m:.10g}", f"{s:.10g}", panel.runs)
-            for t, m, s in zip(sample.times, mean, spread, strict=True)
-        ]
-        name, _, rest = label.partition(" ")
-        shown = SHOWN[name] + (f", α = {rest}" if rest else "")
-        plotting.draw_curve(axes, sample.times, sample.curves, shown, *_look(panel, i))
-    epsilon = dict(panel.cells[0].values)["epsilon"]
-    title = f"{panel.environment}, ε = {epsilon:g}, {panel.runs} runs"
-    plotting.label_curves(axes, title)
-    _save(canvas, folder, panel.name)
-    header = ("algorithm", "time", "regret_mean", "regret_std", "runs")
-    write_csv(folder / f"{panel.name}.csv", header, rows)
+        for t, m, s in zip(sample.times, mean, spread, strict=True):
+            yield label, int(t), f"{m:.10g}", f"{s:.10g}", panel.runs
 
 
-def _look(panel: Panel, i: int) -> tuple[str, str]:
-    if panel.name != "alpha":
-        return plotting.COLOURS[i], plotting.DASHES[i]
-    half = len(panel.cells) // 2
-    return plotting.COLOURS[i % half], "--" if i < half else "-"
+def _compare(axes: Any, record: Record) -> None:
+    looks = zip(record.items(), plotting.COLOURS, plotting.DASHES, strict=False)
+    for (label, sample), colour, dash in looks:
+        plotting.draw_curve(axes, sample.times, sample.curves, SHOWN[label], colour, dash)
+
+
+def _draw_alpha(panel: Panel, record: Record) -> Any:
+    """Return the curves of either algorithm beside each other, where they have come apart."""
+    from matplotlib import colormaps
+
+    canvas, grid = plotting.sheet(1, 2, 9.6, 4.4)
+    shades = colormaps["viridis_r"](np.linspace(0.15, 1.0, len(ALPHAS)))
+    for number, (label, sample) in enumerate(record.items()):
+        name, _, alpha = label.partition(" ")
+        axes = grid[number // len(ALPHAS)]
+        axes.set_title(SHOWN[name])
+        look = (f"α = {alpha}", shades[number % len(ALPHAS)], "-")
+        plotting.draw_curve(axes, sample.times, sample.curves, *look)
+    for axes in grid:
+        axes.set(xscale="log", xlabel="round t", xlim=(panel.horizon / DECADES * 10, panel.horizon))
+        axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+        handles, names = axes.get_legend_handles_labels()
+        axes.legend(handles[::-1], names[::-1], frameon=False, fontsize="small", loc="upper left")
+    grid[0].set_ylabel("regret (mean ± one standard deviation)")
+    canvas.suptitle(f"{panel.environment}, ε = 1, {panel.runs} runs, where the curves come apart")
+    return canvas
 
 
 def lower_bounds(means: Sequence[float], epsilon: float, horizon: int) -> tuple[float, float]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit import __version__
+from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.algorithms import find, load, parameters
 from dpaudit.core.environments import named
-from dpaudit.core.simulate import simulate
+from dpaudit.core.simulate import expected_seconds, simulate
 from dpaudit.output import write_text
 
 ENVIRONMENTS = ("C1", "C2", "C3", "C4")
@@ -105,6 +107,7 @@ class Sample:
 
 
 Record = dict[str, Sample]
+Records = Mapping[str, Record]
 
 
 def comparison(horizon: int, runs: int, seed: int) -> list[Panel]:
@@ -146,15 +149,33 @@ EXPERIMENTS: dict[str, Callable[[int, int, int], list[Panel]]] = {
 }
 
 
+def _built(cell: Cell, arms: int, horizon: int) -> Algorithm:
+    told = {"horizon": horizon} if "horizon" in parameters(find(cell.algorithm)) else {}
+    return load(cell.algorithm, arms=arms, **dict(cell.values), **told)
+
+
+def expected(panel: Panel, jobs: int) -> float:
+    """Return about how many seconds a panel takes; those of the same algorithm take the same."""
+    environment = named(panel.environment)
+    seconds: dict[str, float] = {}
+    for cell in panel.cells:
+        if cell.algorithm not in seconds:
+            seconds[cell.algorithm] = expected_seconds(
+                partial(_built, cell, environment.arms),
+                environment,
+                panel.horizon,
+                panel.runs,
+                jobs,
+            )
+    return sum(seconds[cell.algorithm] for cell in panel.cells)
+
+
 def run(panel: Panel, jobs: int, advance: Callable[[int], None]) -> Record:
     """Simulate every cell of a panel."""
     environment = named(panel.environment)
     record: Record = {}
     for cell in panel.cells:
-        values = dict(cell.values)
-        if "horizon" in parameters(find(cell.algorithm)):
-            values["horizon"] = panel.horizon
-        algorithm = load(cell.algorithm, arms=environment.arms, **values)
+        algorithm = _built(cell, environment.arms, panel.horizon)
         seed = cell.seed(panel.name, panel.seed)
         result = simulate(algorithm, environment, panel.horizon, panel.runs, seed, jobs, advance)
         record[cell.label] = Sample(result.times, result.curves)

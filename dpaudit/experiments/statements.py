@@ -9,17 +9,24 @@ allows a factor of `SIMILAR`: words that the paper leaves open and that are fixe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from dpaudit.experiments.panels import ALPHAS, BUDGETS, ENVIRONMENTS, SHOWN, Record, Sample
+from dpaudit.experiments.panels import (
+    ALPHAS,
+    BUDGETS,
+    ENVIRONMENTS,
+    SHOWN,
+    Record,
+    Records,
+    Sample,
+)
 
 SIGMAS = 3.0
 SAME = 0.10
 SIMILAR = 2.0
 
 REPRODUCES, FAILS, UNDECIDED = "reproduces", "does not reproduce", "undecided"
-Records = Mapping[str, Record]
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,18 @@ def build(name: str, arms: int, setting: Setting) -> Algorithm:
     return load(name, **values)
 
 
+def _simulation(name: str, environment: Environment, setting: Setting) -> Simulation:
+    offered = {"epsilon": setting.epsilon, "alpha": setting.alpha}
+    return Simulation(name, {}, environment.means, offered=offered)
+
+
+def expected(
+    name: str, environment: Environment, setting: Setting, runs: int, jobs: int = 1
+) -> float:
+    """Return about how many seconds such simulations take; 0 for short ones."""
+    return _simulation(name, environment, setting).seconds(setting.horizon, runs, jobs)
+
+
 def run(
     name: str,
     environment: Environment,
@@ -76,8 +88,7 @@ def run(
     advance: Callable[[int], None] = lambda runs: None,
 ) -> SimulationResult:
     """Simulate what a name, a module or a file gives."""
-    offered = {"epsilon": setting.epsilon, "alpha": setting.alpha}
-    work = Simulation(name, {}, environment.means, offered=offered)
+    work = _simulation(name, environment, setting)
     return work.run(setting.horizon, runs, seed, jobs, advance)
 
 

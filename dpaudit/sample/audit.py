@@ -36,6 +36,14 @@ SHORT_PAIRS = 8
 SHORT_STEERED = 2
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C, with the report of the blocks that were finished: bets may end after any of them."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__()
+        self.report = report
+
+
 def audit(
     plan: AuditPlan,
     workers: Workers | None = None,
@@ -48,7 +56,8 @@ def audit(
     `heard(runs, lower, evidence)` is called after every block with the state so far (evidence as a
     part of what is needed). A `deadline` (of `time.monotonic`) ends the audit
     early; a block that is not done by then does not count. What is concluded is as valid, but
-    depends on the machine's speed. Whatever the judged code does is a `DpauditError`.
+    depends on the machine's speed. Whatever the judged code does is a `DpauditError`. Ctrl-C after
+    the first block is `Interrupted`, which holds the report so far.
     """
     workers, log = workers or Workers(), log or BlockLog.nowhere()
     independence = Independence(plan.box, plan.seed, deadline)
@@ -62,6 +71,10 @@ def audit(
     except TimeUp:
         if not progress.late:
             raise
+    except KeyboardInterrupt:
+        if not progress.runs:
+            raise
+        raise Interrupted(conclude(progress)) from None
     finally:
         independence.close()
     return conclude(progress)

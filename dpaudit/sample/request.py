@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from dpaudit import documents
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.mutants import find as find_mutant
 from dpaudit.errors import DpauditError, InvalidArgument, require_integer, require_positive
 from dpaudit.parsing import assignment, noise
+from dpaudit.patience import LONGEST, require_soon
 from dpaudit.sample.block import judge
-from dpaudit.sample.boxes import Box, DeclaredBox, PolicyBox, file_box, load_object, mutant_box
+from dpaudit.sample.boxes import Box, DeclaredBox, file_box, load_object, mutant_box
 from dpaudit.sample.codec import event_of, pair_of
 from dpaudit.sample.independence import Independence
 from dpaudit.sample.lower import epsilon_lower
@@ -22,6 +26,7 @@ from dpaudit.sample.steer import steered
 from dpaudit.sample.streams import Pair, candidates
 from dpaudit.target import MUTANTS, Target, resolve
 
+MEASURED = 256  # runs in lockstep whose time is taken
 BINARY, UNIT = (0.0, 1.0), (0.0, 0.5, 1.0)
 MOST_ROUNDS = 10**7  # that a report may ask a replay for
 
@@ -93,12 +98,15 @@ def plan_of(arguments: argparse.Namespace) -> AuditPlan:
     box = box_of(arguments)
     pairs = pairs_of(arguments, box)
     runs = default_runs(box) if arguments.runs is None else arguments.runs
+    accepted = arguments.yes or arguments.budget is not None or arguments.resume is not None
+    # a policy that cannot run at all says so here, before workers are started
+    require_soon(expected_seconds(box, pairs[0], runs) / arguments.jobs, accepted)
     aimed: list[Pair] = []
     if isinstance(box, DeclaredBox) and not arguments.pair:
         seed = [arguments.seed, 5]
         aimed = steered(box.algorithm, box.horizon, seed, runs // 5, rewards=rewards_of(arguments))
     prefixes = tuple(stop for path in arguments.pair for stop in _prefixes(path))
-    plan = AuditPlan(
+    return AuditPlan(
         box,
         arguments.epsilon,
         arguments.error,
@@ -110,12 +118,20 @@ def plan_of(arguments: argparse.Namespace) -> AuditPlan:
         favoured=len(aimed),
         events=arguments.events,
     )
-    if isinstance(box, PolicyBox):
-        import numpy as np
 
-        # a policy that cannot run at all should say so before workers are started
-        box.run(pairs[0].stream, 1, np.random.SeedSequence(arguments.seed, spawn_key=(3,)))
-    return plan
+
+def expected_seconds(box: Box, pair: Pair, runs: int) -> float:
+    """Return about how long so many runs take, measured on a few of them."""
+    part = min(runs, MEASURED) if in_lockstep(box) else 1
+    expected = _seconds(box, pair, part) * runs / part
+    # what is compiled or imported was so the first time
+    return expected if expected <= LONGEST else _seconds(box, pair, part) * runs / part
+
+
+def _seconds(box: Box, pair: Pair, runs: int) -> float:
+    start = time.perf_counter()
+    box.run(pair.stream, runs, np.random.SeedSequence(0, spawn_key=(3,)))
+    return time.perf_counter() - start
 
 
 def _prefixes(path: str) -> list[int]:

@@ -181,13 +181,6 @@ def test_episode_simulation_does_not_import_numba():
     assert done.stdout.endswith("False\n")
 
 
-def test_what_would_take_days_is_refused_with_an_estimate(capsys):
-    for words in ("dp_ucb --horizon 1e13 --runs 1", "adap_ucb --horizon 1e4 --runs 1e12"):
-        assert run(["simulate", *words.split()]) == 2
-        err = capsys.readouterr().err
-        assert err.count("\n") == 1 and "days is long; add --yes" in err
-
-
 def test_ctrl_c_keeps_the_finished_runs(capsys, monkeypatch):
     from dpaudit.core import simulate as simulator
 

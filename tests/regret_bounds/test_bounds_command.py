@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from dpaudit import plotting
 from dpaudit.cli import run
 from dpaudit.regret_bounds import picture
 
@@ -84,13 +85,18 @@ def test_linear(capsys):
 def test_pictures_are_written(against, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(picture, "POINTS", 3)
     monkeypatch.setattr(picture, "SIMULATED", 2)
+    drawn, save = [], plotting.save
+    keep = lambda canvas, path: drawn.append(canvas) or save(canvas, path)  # noqa: E731
+    monkeypatch.setattr(plotting, "save", keep)
     ends = {"epsilon": "0.5,5", "horizon": "100,1e4"}[against]
     command = ["bounds", "--env", "regimes", "--horizon", "1e4", "--runs", "2",
-               "--algorithms", "adap_klucb", "--json", str(tmp_path / "x.json"),
-               "--plot", str(tmp_path / "a.png"),
+               "--algorithms", "adap_klucb,adap_ucb,dp_se,dp_ucb",
+               "--json", str(tmp_path / "x.json"), "--plot", str(tmp_path / "a.png"),
                "--against", against, "--range", ends]  # fmt: skip
     assert run(command) == 0
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    [legend] = drawn[0].legends
+    assert 5 <= len(legend.get_texts()) <= 7
 
 
 @pytest.mark.parametrize(
@@ -120,6 +126,7 @@ def test_pictures_are_written(against, tmp_path, monkeypatch, capsys):
         (["--json", "/nowhere/x.json"], "does not exist"),
         (["--plot", "x.png", "--against", "time"], "No axis 'time'."),
         (["--plot", "x.png", "--range", "3,1"], "must be two positive numbers"),
+        (["--plot", "x.png", "--algorithms", "a,b,c,d,e"], "too many for one picture"),
         (["--plot", "x.png", "--law", "gaussian", "--means", "1,2"], "needs Bernoulli rewards"),
         (["--law", "gaussian", "--means", "1,2", "--runs", "3"], "needs Bernoulli rewards"),
     ],
