@@ -86,12 +86,25 @@ def real_program(algorithm: Algorithm, horizon: int, charge: Charge) -> tuple[Pr
     except (Uncovered, Entangled) as why:
         reason = str(why) or "an episode releases rows of another arm"
         return None, f"nothing is proved of the program, because {reason}; {REMEDY}."
-    delta = float(boundaries * TAU) * (1 + math.exp(min(float(shift), 700.0)))
+    found = with_boundaries(RUNNER, horizon, shift, boundaries * TAU)
+    if found is None:
+        return None, f"nothing is proved of the program, because its delta would be 1; {REMEDY}."
+    return found, ""
+
+
+def with_boundaries(
+    name: str, horizon: int, shift: Fraction, moved: Fraction, assumes: str = UNIFORMS
+) -> Program | None:
+    """Return what the theorem says of a program; None where its delta would be 1.
+
+    `shift` is epsilon', `moved` what all ends of an event's intervals in one draw cost together.
+    """
+    delta = float(moved) * (1 + math.exp(min(float(shift), 700.0)))
     delta = math.nextafter(delta * (1 + 1e-12), math.inf)  # a few roundings, each below 1e-15
     if delta >= 1:
-        return None, f"nothing is proved of the program, because its delta would be 1; {REMEDY}."
-    name = f"{RUNNER} with numpy's generator, within {horizon:,} rounds"
-    return Program(name, rounded_up(shift), delta, UNIFORMS), ""
+        return None
+    name = f"{name} with numpy's generator, within {horizon:,} rounds"
+    return Program(name, rounded_up(shift), delta if moved else 0.0, assumes)
 
 
 def shift_of(request: Disclosure, count: int) -> Fraction:

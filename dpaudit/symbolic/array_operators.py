@@ -22,6 +22,7 @@ from dpaudit.symbolic.arrays import (
     kind_of,
     wrap,
 )
+from dpaudit.symbolic.doubles import in_any_order
 from dpaudit.symbolic.questions import largest
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.values import Tracked
@@ -84,6 +85,7 @@ def reduced(a: Array, name: str, axis: Any, **more: Any) -> Any:
         total: Any = 0.0
         for value in values:
             total = total + value
+        total = in_any_order(values, total)
         return total if name == "sum" else total / len(values)
     if name in ("argmax", "argmin"):
         return np.int64(largest(values, 1 if name == "argmax" else -1))

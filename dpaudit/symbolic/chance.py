@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.symbolic import doubles
 from dpaudit.symbolic.arrays import Array, array, concrete
 from dpaudit.symbolic.elementwise import lifted
 from dpaudit.symbolic.run import Law, current
@@ -88,7 +89,10 @@ class Source:
                 return 0.0
             price = Fraction(exact(scale))
         name = run.draw(self.law(kind, price), real)
-        return Linear(0, {}, {name: 1}, real)
+        found = Linear(0, {}, {name: 1}, real)
+        if run.tally is not None and not self.fixed and kind in ("laplace", "uniform"):
+            found.computed = doubles.noise(scale, name) if kind == "laplace" else doubles.COIN
+        return found
 
     def spread_by(self, kind: str, real: Any, *parameters: Any) -> Any:
         """Return a draw whose parameters are published; where one is 0, it may be a constant."""
@@ -135,6 +139,8 @@ class Source:
             raise run.escape(f"a random choice among {count} outcomes")
         if fair and count == 2 and not self.fixed:
             run.fork(None, len(run.forms))
+        if run.tally is not None:
+            run.tally.branches += 1  # a public one
         return run.branch(count, real)
 
     # -- continuous laws ------------------------------------------------------------------------

@@ -111,6 +111,8 @@ class FrozenLaw:
 
     def rvs(self, loc: Any = 0, scale: Any = 1, size: Any = None, random_state: Any = None) -> Any:
         """Return draws."""
+        if current().tally is not None:
+            raise current().escape("scipy's noise, whose algorithm is not known")
         source = random_state if isinstance(random_state, Source) else self.source
         if random_state is not None and source is not random_state:
             source = Source(True)

@@ -19,8 +19,10 @@ from typing import Any
 
 from dpaudit.errors import DpauditError
 from dpaudit.judging import place_of
+from dpaudit.structure.program import TAU, with_boundaries
 from dpaudit.symbolic.alike import Unlike
 from dpaudit.symbolic.certificate import Recorder
+from dpaudit.symbolic.doubles import Found
 from dpaudit.symbolic.exact_noise import LATTICE
 from dpaudit.symbolic.guard import Misread, Unreached, side_by_side
 from dpaudit.symbolic.ledger import Failure
@@ -35,6 +37,10 @@ WIDE = -(10**9), 10**9  # where the rewards of the question lie
 WALKED = 0.8  # of the budget; the rest is for what is done side by side
 ROUNDING = Fraction(1, 10**13)  # of public numbers: some operations on doubles
 PATIENCE = 5.0  # seconds for the question, at most
+CHOICE = "choice"
+PRODUCT = Fraction(1, 2**54)  # what one more rounding of a draw, of 2^-53 of it, moves at most
+NUMPY = "numpy's 53-bit uniforms are independent, its log is within 1 ulp, doubles round to nearest"
+REMEDY = "dpaudit.noise's noisy_sum would be covered"
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,7 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
         reason += f" The code clips rewards outside [0, 1] (asked up to round {clipped:,})."
     if found.horizon < horizon:
         reason += f" The budget ended at round {found.horizon:,} of {horizon:,}."
+    program, rounding = _program(target, found, start, start + budget)
     finding = Finding(
         "code",
         Status.PROVED,
@@ -121,7 +128,8 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
         horizon=found.horizon,
         streams=ANY_REWARDS if clipped >= found.horizon else "all streams of rewards in [0, 1]",
         seconds=time.monotonic() - start,
-        program=_program(found, epsilon),
+        program=program,
+        rounding=rounding,
     )
     document = None
     if recorder is not None:
@@ -133,16 +141,44 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
     return Proved(finding, certificate=document)
 
 
-def _program(found: Outcome, epsilon: float) -> Program | None:
-    """Return what is proved of the code with its rounding: all, where its noise is on a lattice.
+def _program(
+    target: Target, found: Outcome, start: float, end: float
+) -> tuple[Program | None, str]:
+    """Return what is proved of the code with its rounding, or why nothing is.
 
-    Then every reward becomes public through integers alone, and doubles meet what is public.
+    Where its noise is on a lattice every reward becomes public through integers alone, and doubles
+    meet what is public. Where it is numpy's, the code is walked again with its doubles.
     """
-    if LATTICE not in found.kinds or found.kinds - {LATTICE, "choice"}:
-        return None
-    bits = "the operating system's bits are independent and unbiased"
-    name = "this code, whose noise is dpaudit.noise's, drawn and added in integers"
-    return Program(name, _upper(found.charge, epsilon), 0.0, bits)
+    if not found.kinds - {LATTICE, CHOICE}:
+        if LATTICE not in found.kinds:
+            return None, ""
+        bits = "the operating system's bits are independent and unbiased"
+        name = "this code, whose noise is dpaudit.noise's, drawn and added in integers"
+        return Program(name, _upper(found.charge, target.epsilon), 0.0, bits), ""
+    now = time.monotonic()
+    limit = max(now + 0.1, min(now + 3 * (now - start), end))
+    return in_doubles(replace(target, horizon=found.horizon), limit)
+
+
+def in_doubles(target: Target, deadline: float) -> tuple[Program | None, str]:
+    """Return what is proved of code that is proved and draws numpy's noise, or why nothing is."""
+    largest = Found()
+    epsilon = Fraction(target.epsilon)
+    try:
+        walk = Walk(subject_of(target), target.horizon, epsilon, deadline, doubles=largest)
+        found = walk.explore()
+        why = "the time for it is over" if found.horizon < 1 else ""
+        if found.failure is not None:
+            why = f"{found.failure.place}: only differences of indices are hidden"
+    except (Escape, Exception) as stop:
+        why = str(stop)
+    if not why:
+        cost = largest.compared * (TAU + largest.products * PRODUCT)
+        program = with_boundaries("this code", found.horizon, largest.shift, cost, NUMPY)
+        if program is not None:
+            return program, ""
+        why = "its delta would be 1"
+    return None, f"nothing is proved of the code, because {why.rstrip('.')}; {REMEDY}."
 
 
 def clipping(target: Target, found: Outcome, start: float) -> int:

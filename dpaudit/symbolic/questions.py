@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.symbolic import doubles
 from dpaudit.symbolic.coins import fair_draw
 from dpaudit.symbolic.run import Coin, current
 from dpaudit.symbolic.values import (
@@ -40,18 +41,21 @@ def compare(a: Tracked, b: Any, wanted: Signs) -> Any:
     """Return whether the sign of a - b is among the wanted ones, by asking the run."""
     if not is_scalar(b):
         return NotImplemented
+    run = current()
     if is_number(b) and isinstance(b, float | np.floating) and not math.isfinite(b):
         if math.isnan(b) or not finite(a):
             return asked(lambda: sign_of(shadow(a) - b) in wanted, a)
+        if run.tally is not None:
+            doubles.required(run, a)  # it is finite in doubles too
         return sign_of(-b) in wanted
     difference = add(a, b, -1)
     if not finite(difference):
         return _guessed(a, b, difference, wanted)
-    run = current()
     assert isinstance(difference, Linear)
     possible = _known(difference)
     inside = possible & wanted
     if not inside or inside == possible:
+        doubles.implied(run, a, b)
         return bool(inside)
     coin = _coin(difference)
 
@@ -65,7 +69,19 @@ def compare(a: Tracked, b: Any, wanted: Signs) -> Any:
     _fork(difference, coin, start)
     chosen = run.branch(2, real)
     run.decided.append((difference, inside if chosen == 0 else possible - wanted))
+    _followed(a, b, wanted, chosen == 0, start)
     return chosen == 0
+
+
+def _followed(a: Any, b: Any, wanted: Signs, yes: bool, start: int) -> None:
+    """Take note of a comparison for what the program does in doubles."""
+    run = current()
+    if run.tally is None:
+        return
+    if wanted in (APART, frozenset((0,))):
+        raise run.escape("it asks whether two values are equal")
+    larger, other = (a, b) if (1 in wanted) == yes else (b, a)
+    doubles.followed(run, start, larger, [other])
 
 
 def _fork(difference: Linear, coin: Coin | None, start: int) -> None:
@@ -99,11 +115,15 @@ def _guessed(a: Tracked, b: Any, difference: Tracked, wanted: frozenset[int]) ->
     flipped = repr(parts[0]) > repr(parts[1])
     signs = frozenset(-sign for sign in wanted) if flipped else wanted
     key = ("guess", *(parts[::-1] if flipped else parts), signs)
-    if key not in run.signs:
-        _record(a, b, difference)
-        yes = run.branch(2, lambda: 0 if _truth(shadow(a), shadow(b), wanted) else 1) == 0
-        run.signs[key] = APART if yes else frozenset()
-    return bool(run.signs[key])
+    if key in run.signs:
+        doubles.implied(run, a, b)
+        return bool(run.signs[key])
+    start = len(run.forms)
+    _record(a, b, difference)
+    yes = run.branch(2, lambda: 0 if _truth(shadow(a), shadow(b), wanted) else 1) == 0
+    run.signs[key] = APART if yes else frozenset()
+    _followed(a, b, wanted, yes, start)
+    return yes
 
 
 def _truth(a: Any, b: Any, wanted: frozenset[int]) -> bool:
@@ -217,6 +237,9 @@ def largest(values: Sequence[Any], sign: int = 1) -> int:
             best = position
     tracked = [position for position, value in enumerate(values) if isinstance(value, Tracked)]
     tame = all(finite(values[position]) for position in tracked)
+    if current().tally is not None:
+        for position in tracked:
+            doubles.required(current(), values[position])  # finite in doubles too
     if not tracked or (tame and best is not None and values[best] == sign * math.inf):
         return best or 0
     if tame and best is not None and values[best] == -sign * math.inf:
@@ -231,8 +254,11 @@ def _winner(values: Sequence[Any], among: list[int], sign: int) -> int:
     beaten = {loser for loser in map(_loser, pairs, pairs.values()) if loser is not None}
     # on a path that cannot be, answers may contradict each other, and all be beaten
     able = [position for position in among if position not in beaten] or among
+    if beaten:
+        doubles.implied(run, *(values[position] for position in among))
     if len(able) == 1:
         return able[0]
+    start = len(run.forms)
     for position in able[1:]:
         _record_pair(values[position], values[able[0]], pairs[able[0], position])
 
@@ -249,6 +275,10 @@ def _winner(values: Sequence[Any], among: list[int], sign: int) -> int:
             if isinstance(difference, Linear) and finite(difference):
                 # of equal values the first one wins
                 run.decided.append((difference, FIRST if chosen < other else LATER))
+    if run.tally is not None:
+        shown = {position: values[position] * sign for position in able}
+        larger = shown.pop(chosen)
+        doubles.followed(run, start, larger, list(shown.values()))
     return chosen
 
 

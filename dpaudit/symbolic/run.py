@@ -13,7 +13,10 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpaudit.symbolic.doubles import Tally
 
 MOST_BRANCHES = 400  # of one round
 WHOLE = (
@@ -152,6 +155,8 @@ class Run:
     """How many of these `signs` contains."""
     differences: list[Any] = field(default_factory=list)
     """In a guarded run: what was compared, as affine forms."""
+    tally: Tally | None = None
+    """What the path has done with its draws in doubles, where that is asked."""
 
     @property
     def between(self) -> str:
@@ -199,6 +204,8 @@ class Run:
 
     def fork(self, row: int | None, start: int, draw: int | None = None) -> None:
         """Take note of a branch that comes next and may join again; its forms begin at `start`."""
+        if self.tally is not None:
+            return  # sides that join in real arithmetic may not in doubles
         position, forms, coins = len(self.trace), len(self.forms), len(self.coins)
         self.forks.append(Fork(row, position, start, forms, coins, self.next_symbol, draw))
 

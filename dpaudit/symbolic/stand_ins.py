@@ -16,6 +16,7 @@ from dpaudit.symbolic.allowed import ASKED, ATTRIBUTES, BUILTINS, MEMBERS, OPAQU
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.arrays import Array
 from dpaudit.symbolic.chance import Source
+from dpaudit.symbolic.doubles import in_any_order
 from dpaudit.symbolic.elementwise import FINITE, LIPSCHITZ, between, is_finite
 from dpaudit.symbolic.handmade import shape_of_function
 from dpaudit.symbolic.questions import largest
@@ -267,6 +268,12 @@ def rounded(value: Any, digits: Any = None) -> Any:
     return round(value) if digits is None else round(value, digits)
 
 
+def added_up(values: Any, /, start: Any = 0) -> Any:
+    """Return a sum; from Python 3.12 on, one of floats is compensated."""
+    parts = list(values)
+    return in_any_order([start, *parts], sum(parts, start))
+
+
 def substituted(importer: Callable[..., Any], writing: Writing) -> dict[str, Any]:
     """Return the builtins of judged code."""
     allowed = BUILTINS.split()
@@ -285,6 +292,7 @@ def substituted(importer: Callable[..., Any], writing: Writing) -> dict[str, Any
         "min": _chosen(False),
         "max": _chosen(True),
         "round": rounded,
+        "sum": added_up,
         "isinstance": is_instance,
         "type": kind_of,
         "getattr": _named(getattr, writing),
@@ -327,7 +335,7 @@ def _math(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
             given = tuple(list(part) for part in given)
             if any(isinstance(value, Tracked) for part in given for value in part):
                 if name == "fsum":
-                    return sum(given[0])
+                    return added_up(given[0])
                 raise current().escape(f"math.{name} of rewards or noise")
             return real(*given)
         if name in ("copysign", "atan2") and any(map(_zero, given)):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from dpaudit.symbolic.doubles import Tally
 from dpaudit.symbolic.ledger import Fixed, Ledger, Row, resolved
 from dpaudit.symbolic.run import NOWHERE, Form, Law
 from dpaudit.symbolic.snapshot import Copier
@@ -33,6 +34,9 @@ class State:
     draws: list[int] = field(default_factory=list)
     twins: dict[int, int] = field(default_factory=dict)
     """Rows that were left out, and the one that stands for each."""
+    tally: Tally | None = None
+    compared: list[int] = field(default_factory=list)
+    """The draws that its values were computed from, in doubles."""
     trail: Any = None
     """The arms of one path that leads here: (trail before, arms)."""
     key: Any = None
@@ -54,9 +58,18 @@ class Names:
         self.rows: dict[int, int] = {}
         self.draws: dict[int, int] = {}
         self.publics: dict[int, int] = {}
+        self.compared: dict[int, int] = {}
 
     def mark(self, value: Tracked) -> Any:
         """Return a tracked value as the key has it."""
+        if (how := value.computed) is None:
+            return self._form(value)
+        if isinstance(how, str):
+            return how, self._form(value)
+        named = [(self.compared.setdefault(n, len(self.compared)), w) for n, w in how.moves]
+        return replace(how, moves=tuple(named)), self._form(value)
+
+    def _form(self, value: Tracked) -> Any:
         if isinstance(value, Linear):
             return (
                 "l",
@@ -85,6 +98,8 @@ def replaced_values(
     """Return the live values after settling, and their forms."""
     names: dict[Any, int] = {}
     replaced = {key: rewritten(value, fixed, dropped, names) for key, value in tracked.items()}
+    for key, value in tracked.items():
+        replaced[key].computed = value.computed
     rows = [(draws, rows) for value in replaced.values() for rows, draws in value.forms()]
     return replaced, rows
 
@@ -146,6 +161,7 @@ def key_of(state: State, copier: Copier) -> Any:
     marks = tuple([names.mark(state.replaced[id(value)]) for value in copier.met])
     constraints = _canonical(ledger, names)
     state.order, state.draws = list(names.rows), list(names.draws)
+    state.compared = list(names.compared)
     laws = tuple(
         (law.kind, law.scale, law.continuous) for law in (ledger.laws[name] for name in names.draws)
     )

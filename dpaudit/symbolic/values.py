@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.symbolic import handmade
+from dpaudit.symbolic import doubles, handmade
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.handmade import Made
 from dpaudit.symbolic.run import current
@@ -41,6 +41,14 @@ def _shadowed(function: Callable[..., Any], *values: Any) -> Any:
 def shadow(value: Any) -> Any:
     """Return the number that the real program has in place of a value."""
     return value.shadow if isinstance(value, Tracked) else value
+
+
+def _computed(found: Any, rule: Callable[..., doubles.Known], *given: Any) -> Any:
+    """Return a result of the judged code's own arithmetic, with how its double is computed."""
+    run = current()
+    if run.tally is not None and isinstance(found, Tracked):
+        found.computed = rule(run, *given)
+    return found
 
 
 def _no(what: str) -> Callable[..., Any]:
@@ -70,7 +78,7 @@ def unlike(other: Any) -> Any:
     raise current().escape(f"an operation of rewards or noise and a {type(other).__name__}")
 
 
-class Tracked:
+class Tracked(doubles.Value):
     """What `Linear` and `Opaque` share: the operators, and everything that is refused."""
 
     __slots__ = ("shadow",)
@@ -82,29 +90,29 @@ class Tracked:
         raise NotImplementedError
 
     def __add__(self, other: Any) -> Any:
-        return add(self, other, 1)
+        return _computed(add(self, other, 1), doubles.added, self, other, 1)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        return add(self, other, -1)
+        return _computed(add(self, other, -1), doubles.added, self, other, -1)
 
     def __rsub__(self, other: Any) -> Any:
-        return add(-self, other, 1)
+        return -self + other
 
     def __mul__(self, other: Any) -> Any:
-        return multiply(self, other)
+        return _computed(multiply(self, other), doubles.multiplied, self, other)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        return divide(self, other)
+        return _computed(divide(self, other), doubles.divided, self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
         return ratio(other, self) if is_scalar(other) else NotImplemented
 
     def __neg__(self) -> Any:
-        return multiply(self, -1)
+        return self * -1
 
     def __pos__(self) -> Any:
         return self.renewed()
@@ -219,11 +227,13 @@ class Linear(Tracked):
         self, rest: Any, rows: Weights, draws: Weights, shadow: Any = None, publics: Weights = NONE
     ) -> None:
         self.rest, self.rows, self.draws, self.shadow = rest, rows, draws, shadow
-        self.publics = publics
+        self.publics, self.computed = publics, None
 
     def renewed(self) -> Linear:
         """Return the same number as an object of its own."""
-        return Linear(self.rest, self.rows, self.draws, self.shadow, self.publics)
+        found = Linear(self.rest, self.rows, self.draws, self.shadow, self.publics)
+        found.computed = self.computed
+        return found
 
     def forms(self) -> list[tuple[Weights, Weights]]:
         """Return the one form; none for a public number."""
@@ -242,11 +252,13 @@ class Opaque(Tracked):
         made: Made | None = None,
     ) -> None:
         self.basis, self.shadow, self.made = tuple(basis), shadow, made
-        self.token = next(TOKENS)
+        self.token, self.computed = next(TOKENS), None
 
     def renewed(self) -> Opaque:
         """Return the same number as an object of its own."""
-        return Opaque(self.basis, self.shadow, self.made)
+        found = Opaque(self.basis, self.shadow, self.made)
+        found.computed = self.computed
+        return found
 
     def forms(self) -> list[tuple[Weights, Weights]]:
         """Return the forms."""
@@ -432,12 +444,13 @@ def function(
             low, high = sorted(moves(first.rest + weight * end) for end in before)
             if not math.isinf(high - low):
                 reach, ends = min(reach, high - low), (low, high)
-        name = run.moved(row, reach, numbers, ends)
-        return Linear(0, {name: 1}, {}, numbers)
-    made = None
-    if len(values) == 1:
-        made = handmade.shape_of_function(run, str(getattr(real, "__name__", "")), first)
-    return opaque(union(*values), numbers, made)
+        found: Tracked = Linear(0, {run.moved(row, reach, numbers, ends): 1}, {}, numbers)
+    else:
+        made = None
+        if len(values) == 1:
+            made = handmade.shape_of_function(run, str(getattr(real, "__name__", "")), first)
+        found = opaque(union(*values), numbers, made)
+    return _computed(found, doubles.clipped, first, moves) if moves is not None else found
 
 
 def _is_raw(value: Linear) -> bool:

@@ -14,11 +14,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from dpaudit.symbolic.alike import Doubts
 from dpaudit.symbolic.arrays import array
 from dpaudit.symbolic.chance import Source
+from dpaudit.symbolic.doubles import REWARD, Found, Tally, looked_at
 from dpaudit.symbolic.drivers import STYLES, Driver, actions_of
 from dpaudit.symbolic.joining import Leaf, joined
 from dpaudit.symbolic.ledger import Failure, Fixed, Ledger
@@ -109,9 +111,11 @@ class Walk:
     heard: Callable[[Move], None] | None = None
     rewards: tuple[Exact, Exact] = UNIT
     clock: Callable[[], float] = time.monotonic
+    doubles: Found | None = None
+    """What is to be found of the program in doubles, if that is asked."""
 
     def __post_init__(self) -> None:
-        self.doubts: Doubts | None = Doubts()
+        self.doubts: Doubts | None = Doubts() if self.doubles is None else None
         self.most = self.epsilon * (1 + SLACK)
         self.layers: dict[int, dict[Any, State]] = {}
         self.times: list[int] = []
@@ -190,6 +194,9 @@ class Walk:
             rewards=self.rewards,
             whole=self.found.whole,
         )
+        if self.doubles is not None:
+            before = state.tally if state else None
+            run.tally = before.copy() if before else Tally(self.doubles)
         arms: list[int] = []
         with active(run):
             if state is None:
@@ -202,6 +209,7 @@ class Walk:
                     if at + len(arms) >= self.horizon:
                         break
                     arms.append(self._turn(body, at + len(arms), run))
+            looked_at(run)
         self.found.rounds += len(arms)
         self.subject.unchanged()
         if run.escaped is not None:
@@ -224,15 +232,12 @@ class Walk:
 
     def _whole(self, policy: Any, run: Run) -> list[int]:
         """Play a function of the whole stream; return its actions."""
-        stream = array([Linear(0, {run.row(k): 1}, {}) for k in range(self.horizon)])
+        stream = array([_reward(run, k) for k in range(self.horizon)])
         return actions_of(policy(stream, Source(False)), self.horizon, self.subject.arms)
 
     def _turn(self, body: Any, at: int, run: Run) -> int:
         policy, memory, style = body
-
-        def reward(round: int) -> Any:
-            return Linear(0, {run.row(round): 1}, {})
-
+        reward = partial(_reward, run)
         return DRIVERS[style].turn(policy, memory, self.subject.arms, at, reward)
 
     # -- settling ---------------------------------------------------------------------------------
@@ -267,6 +272,13 @@ class Walk:
             if spent > known.ledger.spent.get(mine, Fraction(0)):
                 known.ledger.spent[mine] = spent
                 known.ledger.parts[mine] = new.ledger.parts.get(other, {})
+        if known.tally is not None and new.tally is not None:
+            columns = known.ledger.columns, new.ledger.columns
+            owners = [
+                tuple(own[name].owner for own, name in zip(columns, pair, strict=True))
+                for pair in zip(known.order, new.order, strict=True)
+            ]
+            known.tally.join(new.tally, zip(known.compared, new.compared, strict=True), owners)
 
     def settled(self, parent: State | None, leaf: Leaf, at: int, fixed: Fixed) -> State | None:
         """Return the state after a segment; None if a charge is too large."""
@@ -289,12 +301,15 @@ class Walk:
             self.found.failure = failure
             self.found.path = path_of(trail)
             return None
+        columns = dict(ledger.columns)
         dropped = forget(ledger, rows)
         if dropped:
             again, _ = replaced_values({id(v): v for v in replaced.values()}, Fixed(), set(dropped))
             replaced = {name: again[id(value)] for name, value in replaced.items()}
         state = State(at, copied, replaced, ledger, run.next_symbol, twins=dropped, trail=trail)
         state.key = key_of(state, copier)
+        if run.tally is not None:
+            state.tally = run.tally.settled(state.compared, columns, dropped)
         return state
 
     def _bind(
@@ -321,6 +336,12 @@ class Walk:
         ledger.without(set(fixed.twins))
         ledger.publish(fixed)
         return None
+
+
+def _reward(run: Run, round: int) -> Linear:
+    found = Linear(0, {run.row(round): 1}, {})
+    found.computed = None if run.tally is None else REWARD
+    return found
 
 
 def _too_many(at: int, whole: bool) -> Escape:
