@@ -258,7 +258,8 @@ def cast_one(value: Any, kind: str) -> Any:
             raise current().escape(
                 "a reward or noise put into an array of integers or truth values"
             )
-        return value
+        # an array's integers are numpy's, which end somewhere
+        return value.renewed() if isinstance(value, Linear) and value.whole else value
     return KINDS[kind](value)
 
 

@@ -1,15 +1,18 @@
 """`dpaudit.noise` and `fractions` as judged code meets them.
 
-`noisy_sum` is one release: each reward becomes an integer of 0..grid that this reward alone moves,
-their sum and one integer draw are published at once, and the code goes on with a public number. So
-the draw is moved by whole steps only, which is what an integer law can be moved by, and no double
-meets it before it is public. A bare `laplace` or `gaussian` draw hides nothing here: added by hand
-it may be added after a division, or as a double.
+`on_grid` of a reward is an integer that this reward alone moves, `laplace` an integer draw that
+hides nothing by itself. Sums and multiples of integers are integers (`values.Linear.whole`); where
+such a sum of rewards meets one draw of its own, it is published at once, and the code goes on with
+a public number. So the draw is moved by whole steps only, which is what an integer law can be moved
+by, and no double meets it before it is public. Added after a division, as a double, or to rewards
+that are no integers, it hides nothing. `noisy_sum` is such a sum; a `gaussian` draw hides nothing
+under pure epsilon.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from types import ModuleType
 from typing import Any
@@ -19,9 +22,7 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.symbolic.poison import StandIn
 from dpaudit.symbolic.run import Law, current
 from dpaudit.symbolic.stand_ins import Kind
-from dpaudit.symbolic.values import Linear, Tracked, shadow, unknown
-
-LATTICE = "lattice"
+from dpaudit.symbolic.values import Linear, Tracked, published
 
 
 def noise_module(lent: Callable[[], noise.Bits]) -> ModuleType:
@@ -31,51 +32,43 @@ def noise_module(lent: Callable[[], noise.Bits]) -> ModuleType:
     """
 
     def noisy_sum(rewards: Any, grid: Any, scale: Any, bits: Any = None) -> Any:
-        run = current()
-        _require_system(bits)
-        _require(noise.on_grid, 0.0, grid)
-        price = _require(noise.positive, "scale", scale)
-        values = list(rewards)
-        rows: dict[int, Any] = {}
-        for value in values:
-            if not isinstance(value, Tracked):
-                continue
-            raw = isinstance(value, Linear) and len(value.rows) == 1
-            if not raw or value.draws or value.publics:
-                raise run.escape(
-                    "dpaudit.noise.noisy_sum of something else than rewards",
-                    "give it the rewards themselves",
-                )
-            [row] = value.rows
-            rows[run.moved(row, grid, _on_grid(value, grid), (0, grid))] = 1
-        drawn = total = None
-        if run.guarded:
-            drawn = noise.laplace(scale, lent())
-            total = drawn + sum(noise.on_grid(shadow(value), grid) for value in values)
-        name = run.draw(Law(LATTICE, price, run.place(), continuous=False), drawn)
-        run.depend([(rows, {name: 1})])
-        return unknown(total)
+        total = sum([on_grid(reward, grid) for reward in list(rewards)])
+        return published(laplace(scale, bits) + total)  # without rewards, too
 
-    def bare(kind: str, sampler: Callable[..., int]) -> Callable[..., Any]:
+    def bare(sampler: Callable[..., int], whole: bool) -> Callable[..., Any]:
         def draw(scale: Any, bits: Any = None) -> Any:
             run = current()
             _require_system(bits)
-            _require(noise.positive, "scale", scale)
+            price = _require(noise.positive, "scale", scale)
             drawn = sampler(scale, lent()) if run.guarded else None
-            law = Law(f"{kind} of dpaudit.noise by hand", None, run.place(), continuous=False)
-            return Linear(0, {}, {run.draw(law, drawn): 1}, drawn)
+            law = Law(f"{sampler.__name__} of dpaudit.noise by hand", None, run.place(), False)
+            found = Linear(0, {}, {run.draw(replace(law, steps=price), drawn): 1}, drawn)
+            found.whole = whole
+            return found
 
         return draw
 
     def on_grid(reward: Any, grid: Any) -> Any:
-        if isinstance(reward, Tracked):
-            raise current().escape("dpaudit.noise.on_grid of a reward", "use noisy_sum")
-        return noise.on_grid(reward, grid)
+        if not isinstance(reward, Tracked):
+            return _require(noise.on_grid, reward, grid)
+        run = current()
+        _require(noise.on_grid, 0.0, grid)
+        raw = isinstance(reward, Linear) and len(reward.rows) == 1
+        if not raw or reward.draws or reward.publics:
+            raise run.escape(
+                "dpaudit.noise.on_grid of something else than a reward",
+                "give it the reward itself",
+            )
+        [row] = reward.rows
+        step = noise.on_grid(reward.shadow, grid) if run.guarded else None
+        found = Linear(0, {run.moved(row, grid, step, (0, grid)): 1}, {}, step)
+        found.whole = True
+        return found
 
+    laplace = bare(noise.laplace, whole=True)
     module = StandIn("dpaudit.noise")
     vars(module).update(noisy_sum=noisy_sum, on_grid=on_grid)
-    vars(module).update(laplace=bare("laplace", noise.laplace))
-    vars(module).update(gaussian=bare("gaussian", noise.gaussian))
+    vars(module).update(laplace=laplace, gaussian=bare(noise.gaussian, whole=False))
     return module
 
 
@@ -97,10 +90,6 @@ def fractions_module() -> ModuleType:
     module = StandIn("fractions")
     vars(module).update(Fraction=Ratio)
     return module
-
-
-def _on_grid(value: Any, grid: int) -> int | None:
-    return noise.on_grid(value.shadow, grid) if current().guarded else None
 
 
 def _require(check: Callable[..., Any], *given: Any) -> Any:

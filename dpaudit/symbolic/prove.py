@@ -23,10 +23,9 @@ from dpaudit.structure.program import TAU, with_boundaries
 from dpaudit.symbolic.alike import Unlike
 from dpaudit.symbolic.certificate import Recorder
 from dpaudit.symbolic.doubles import Found
-from dpaudit.symbolic.exact_noise import LATTICE
 from dpaudit.symbolic.guard import Misread, Unreached, side_by_side
 from dpaudit.symbolic.ledger import Failure
-from dpaudit.symbolic.run import UNIT, WHOLE, Escape, Exact
+from dpaudit.symbolic.run import LATTICE, UNIT, WHOLE, Escape, Exact
 from dpaudit.symbolic.subject import Target, subject_of
 from dpaudit.symbolic.walk import Outcome, Walk
 from dpaudit.target import said

@@ -42,6 +42,9 @@ Exact = int | Fraction
 UNIT: tuple[Exact, Exact] = (0, 1)
 
 
+LATTICE = "lattice"  # the kind of an integer draw that hides integers
+
+
 class Escape(BaseException):
     """The code does what symbols cannot follow; not an `Exception`, and remembered if swallowed."""
 
@@ -69,6 +72,8 @@ class Law:
     continuous: bool = True
     width: Fraction | None = None
     """The scale of an exponential law, two of which may make a Laplace draw."""
+    steps: Fraction | None = None
+    """The scale of an integer draw, which hides integers alone."""
 
 
 @dataclass

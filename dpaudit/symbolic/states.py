@@ -72,7 +72,7 @@ class Names:
     def _form(self, value: Tracked) -> Any:
         if isinstance(value, Linear):
             return (
-                "l",
+                "whole" if value.whole else "l",
                 value.rest,
                 self._named(value.publics, self.publics),
                 self._named(value.rows, self.rows),
@@ -99,7 +99,10 @@ def replaced_values(
     names: dict[Any, int] = {}
     replaced = {key: rewritten(value, fixed, dropped, names) for key, value in tracked.items()}
     for key, value in tracked.items():
-        replaced[key].computed = value.computed
+        new = replaced[key]
+        new.computed = value.computed
+        if isinstance(value, Linear) and isinstance(new, Linear):
+            new.whole = value.whole and not new.publics
     rows = [(draws, rows) for value in replaced.values() for rows, draws in value.forms()]
     return replaced, rows
 

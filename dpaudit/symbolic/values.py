@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import count
 from typing import Any
@@ -20,7 +21,7 @@ import numpy as np
 from dpaudit.symbolic import doubles, handmade
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.handmade import Made
-from dpaudit.symbolic.run import current
+from dpaudit.symbolic.run import LATTICE, current
 from dpaudit.symbolic.weights import HUGE, Weights, combined, exact, is_number, scaled
 
 TOKENS = count()
@@ -49,6 +50,30 @@ def _computed(found: Any, rule: Callable[..., doubles.Known], *given: Any) -> An
     if run.tally is not None and isinstance(found, Tracked):
         found.computed = rule(run, *given)
     return found
+
+
+def _in_integers(found: Any, *given: Any) -> Any:
+    """Return a result that is an integer where all that it is made of are.
+
+    Integers that rewards move and a new integer draw of the code's own make a public number: the
+    draw hides them, moved by whole steps, and is used for nothing else (`Run.replaced`).
+    """
+    whole = all(type(it) is int or (isinstance(it, Linear) and it.whole) for it in given)
+    if not whole or not isinstance(found, Linear):
+        return found
+    found.whole = True
+    if not found.rows or not found.draws:
+        return found
+    run, draw = current(), next(iter(found.draws))
+    law = run.laws[draw]
+    alone = len(found.draws) == 1 and abs(found.draws[draw]) == 1 and draw > run.first
+    if not alone or draw in run.replaced or law.steps is None:
+        found.whole = False
+        return found
+    run.laws[draw] = replace(law, kind=LATTICE, scale=law.steps)
+    run.depend(found.forms())
+    run.replaced.add(draw)
+    return unknown(found.shadow)
 
 
 def _no(what: str) -> Callable[..., Any]:
@@ -90,18 +115,21 @@ class Tracked(doubles.Value):
         raise NotImplementedError
 
     def __add__(self, other: Any) -> Any:
-        return _computed(add(self, other, 1), doubles.added, self, other, 1)
+        found = _computed(add(self, other, 1), doubles.added, self, other, 1)
+        return _in_integers(found, self, other)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        return _computed(add(self, other, -1), doubles.added, self, other, -1)
+        found = _computed(add(self, other, -1), doubles.added, self, other, -1)
+        return _in_integers(found, self, other)
 
     def __rsub__(self, other: Any) -> Any:
         return -self + other
 
     def __mul__(self, other: Any) -> Any:
-        return _computed(multiply(self, other), doubles.multiplied, self, other)
+        found = _computed(multiply(self, other), doubles.multiplied, self, other)
+        return _in_integers(found, self, other)
 
     __rmul__ = __mul__
 
@@ -219,15 +247,18 @@ class Tracked(doubles.Value):
 
 
 class Linear(Tracked):
-    """rest + public numbers that are not known + rows + draws, all coefficients exact."""
+    """rest + public numbers that are not known + rows + draws, all coefficients exact.
 
-    __slots__ = ("rest", "publics", "rows", "draws")
+    `whole` where the program has Python's integer, made of integers alone.
+    """
+
+    __slots__ = ("rest", "publics", "rows", "draws", "whole")
 
     def __init__(
         self, rest: Any, rows: Weights, draws: Weights, shadow: Any = None, publics: Weights = NONE
     ) -> None:
         self.rest, self.rows, self.draws, self.shadow = rest, rows, draws, shadow
-        self.publics, self.computed = publics, None
+        self.publics, self.computed, self.whole = publics, None, False
 
     def renewed(self) -> Linear:
         """Return the same number as an object of its own."""

@@ -19,6 +19,7 @@ HEAD = """
 import math
 import random
 import secrets
+import numpy as np
 from fractions import Fraction
 from dpaudit.noise import gaussian, laplace, noisy_sum, on_grid
 
@@ -99,8 +100,57 @@ NAIVE = {
     "a modulo by hand": (
         "u = secrets.randbits(8) % 48; mean = (sum(self.rewards) + u - 24) / (16 * n)"
     ),
-    "rounded by hand": (
-        "mean = (sum(on_grid(r, 16) for r in self.rewards) + laplace(self.scale)) / (16 * n)"
+    "integers, after their division": (
+        "mean = sum(on_grid(r, 16) for r in self.rewards) / (16 * n) + laplace(self.scale)"
+    ),
+    "integers, divided without a rest": (
+        "mean = (sum(on_grid(r, 16) for r in self.rewards) // n + laplace(self.scale)) / 16"
+    ),
+    "integers as a double": (
+        "mean = (float(sum(on_grid(r, 16) for r in self.rewards)) + laplace(self.scale)) / (16 * n)"
+    ),
+    "integers, and a double": (
+        "mean = (sum([on_grid(r, 16) for r in self.rewards], 0.0) + laplace(self.scale)) / (16 * n)"
+    ),
+    "integers, and noise as a double": (
+        "mean = (sum(on_grid(r, 16) for r in self.rewards) + float(laplace(self.scale))) / (16 * n)"
+    ),
+    "numpy's integers": (
+        "mean = (np.array([on_grid(r, 16) for r in self.rewards]).sum() + laplace(self.scale))"
+        " / (16 * n)"
+    ),
+    "rewards that are no integers": "mean = (sum(self.rewards) + laplace(self.scale)) / n",
+    "rewards rounded by hand": (
+        "mean = (sum(round(16 * r) for r in self.rewards) + laplace(self.scale)) / (16 * n)"
+    ),
+    "a draw of two steps": (
+        "mean = (sum(on_grid(r, 16) for r in self.rewards) + 2 * laplace(self.scale)) / (16 * n)"
+    ),
+    "a draw twice": (
+        "z = laplace(self.scale); s = [on_grid(r, 16) for r in self.rewards];"
+        "mean = (s[0] + z) / 16 + (sum(s[1:]) + z) / (16 * n)"
+    ),
+    "a draw that is kept": (
+        "self.z = laplace(self.scale);"
+        "mean = (sum(on_grid(r, 16) for r in self.rewards) + self.z) / (16 * n)"
+    ),
+    "a draw that decides first": (
+        "z = laplace(self.scale); z = z if z > 0 else z + 0;"
+        "mean = (sum(on_grid(r, 16) for r in self.rewards) + z) / (16 * n)"
+    ),
+    "half of the integers after the noise": (
+        "s = [on_grid(r, 16) for r in self.rewards];"
+        "mean = (s[0] + laplace(self.scale) + sum(s)) / (16 * n)"
+    ),
+    "integers of a sum": ("mean = (on_grid(sum(self.rewards) / n, 16) + laplace(self.scale)) / 16"),
+    "a finer grid by hand": (
+        "mean = (sum(on_grid(r, 32) for r in self.rewards) + laplace(self.scale)) / (32 * n)"
+    ),
+    "rounded up by hand": (
+        "mean = (sum(2 * on_grid(r, 16) for r in self.rewards) + laplace(self.scale)) / (32 * n)"
+    ),
+    "a Gaussian draw by hand": (
+        "mean = (sum(on_grid(r, 16) for r in self.rewards) + gaussian(self.scale)) / (16 * n)"
     ),
     "a sum of sums": "mean = noisy_sum([sum(self.rewards)], 16, self.scale) / (16 * n)",
     "a mean": "mean = noisy_sum([sum(self.rewards) / n], 16, self.scale) / 16",
@@ -158,6 +208,11 @@ def test_a_sampler_that_the_code_has_changed_is_not_ours(tmp_path, name):
     [
         "mean = noisy_sum(rewards=self.rewards, grid=16, scale=self.scale, bits=None) / (16 * n)",
         "mean = noisy_sum((r for r in self.rewards), 16, self.scale) // 16 / n",
+        "mean = (sum(on_grid(r, 16) for r in self.rewards) + laplace(self.scale)) / (16 * n)",
+        "mean = (laplace(scale=self.scale) - sum(on_grid(r, 16) for r in self.rewards)) / (16 * n)",
+        "mean = (3 + sum(2 * on_grid(r, 8) for r in self.rewards) + laplace(self.scale)) // 16 / n",
+        "mean = float(5 * (sum([on_grid(min(r, 1.0), 16) for r in self.rewards]) + "
+        "laplace(self.scale))) / (80 * n)",
         "mean = noisy_sum([min(max(r, 0.0), 1.0) for r in self.rewards], 16, self.scale) % 7 / n",
     ],
 )
@@ -167,14 +222,25 @@ def test_what_is_made_of_the_published_integer_is_free(tmp_path, release):
 
 
 def test_other_noise_beside_it_is_not_said_to_be_covered(tmp_path):
-    head = HEAD.replace("import random\n", "import random\nimport numpy as np\n")
     mixed = (
         "mean = noisy_sum(self.rewards[:1], 16, self.scale) / 16"
         " + (sum(self.rewards[1:]) + np.random.default_rng().laplace(0, 1)) / n"
     )
-    finding = proved(tmp_path, mixed, head)
+    finding = proved(tmp_path, mixed)
     assert finding.status is Status.PROVED, finding.reason
     assert finding.program is None
+
+
+def test_a_running_sum_of_integers_is_one(tmp_path):
+    """Kept between rounds, it is still an integer, and states that are not alike do not meet."""
+    head = HEAD.replace("self.rewards.append(reward)", "self.rewards.append(reward); {add}")
+    head = head.replace("self.rewards = []\n", "self.rewards, self.total = [], 0\n", 2)
+    release = "mean = (self.total + laplace(self.scale)) / (16 * n)"
+    finding = proved(tmp_path, release, head.replace("{add}", "self.total += on_grid(reward, 16)"))
+    assert finding.status is Status.PROVED and finding.program is not None, finding.reason
+    half = "self.total += on_grid(reward, 16) * (1 if arm else 1.0)"
+    finding = proved(tmp_path, release, head.replace("{add}", half))
+    assert finding.status is Status.SILENT and finding.program is None
 
 
 def test_a_module_beside_the_code_is_not_taken_for_ours(tmp_path):
