@@ -146,25 +146,16 @@ def _write(target: str, text: str, mark: str) -> None:
 
 
 def _run(chosen: list[Result]) -> list[Entry]:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
+    """Check every step; on Ctrl-C return those that were checked."""
     from dpaudit.claims import ledger
+    from dpaudit.output import progress
 
-    total = sum(len(result.claims) for result in chosen)
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description:<28}"), BarColumn(), MofNCompleteColumn())
-    with Progress(
-        *columns, console=console, transient=True, disable=not sys.stdout.isatty()
-    ) as progress:
-        task = progress.add_task("steps", total=total)
-        entries = []
+    entries: list[Entry] = []
+    with progress("prove", sum(len(result.claims) for result in chosen)) as advance:
         try:
-            for entry in ledger.run(
-                chosen, lambda claim: progress.update(task, description=claim.label)
-            ):
+            for entry in ledger.run(chosen, lambda claim: advance(0, claim.label)):
                 entries.append(entry)
-                progress.advance(task)
+                advance(1)
         except KeyboardInterrupt:
             if not entries:
                 raise

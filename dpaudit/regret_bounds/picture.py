@@ -146,7 +146,8 @@ def _dots(
             for x in places:
                 here = _at(setting, against, x)
                 result = run(algorithm, environment, here, runs, seed, jobs, advance)
-                means.append(float(result.regrets.mean()))
+                # a regret of 0 has no place on a scale of logarithms
+                means.append(float(result.regrets.mean()) or math.nan)
                 errors.append(2 * result.standard_error if runs > 1 else 0.0)
             colour = plotting.COLOURS[i % len(plotting.COLOURS)]
             axes.errorbar(

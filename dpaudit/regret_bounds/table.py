@@ -91,7 +91,7 @@ def _order(algorithm: str, value: float, claims: tuple[str, ...], note: str) -> 
 def _below(instance: Instance, setting: Setting, algorithm: str) -> Bound:
     value = finite_lower(instance, setting.epsilon, setting.horizon, sharpest(algorithm, setting))
     return Bound(
-        "lower bound at this T, given its upper bounds",
+        "at this T, given its upper bounds",
         Side.LOWER,
         Form.SHARP,
         Scope.FINITE,

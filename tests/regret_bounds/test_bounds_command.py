@@ -81,6 +81,7 @@ def test_linear(capsys):
     assert "not orthogonal" in out
 
 
+@pytest.mark.filterwarnings("error::UserWarning")
 @pytest.mark.parametrize("against", ["epsilon", "horizon"])
 def test_pictures_are_written(against, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(picture, "POINTS", 3)
