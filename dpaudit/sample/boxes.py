@@ -156,14 +156,16 @@ class PolicyBox:
         could read off its generator.
         """
         actions = np.zeros((len(work), self.horizon), dtype=np.int16)
-        for row, (rewards, seed) in zip(actions, work, strict=True):
-            rng = np.random.default_rng(seed.generate_state(8))
-            lent = int(np.random.default_rng([*seed.generate_state(4), 1]).integers(2**32))
-            with (
-                lent_randomness(lent),
-                time_limit(self.limit, self.name),
-                judged(self.name),
-            ):
+        with (
+            lent_randomness(0) as lend,
+            time_limit(self.limit, self.name) as start,
+            judged(self.name),
+        ):
+            for row, (rewards, seed) in zip(actions, work, strict=True):
+                *own, lent = seed.generate_state(9).tolist()
+                lend(lent)
+                start()
+                rng = np.random.Generator(np.random.PCG64(own))
                 row[:] = drive(self.build(rng), rewards, self.arms, rng, self.name)
         return actions
 

@@ -1,15 +1,21 @@
-"""Events: sets of action sequences, each a statistic and a condition on it; and what is tried."""
+"""Events: sets of action sequences, each a statistic and a condition on it, also in words; and what
+is tried."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.sample.runs import History, PullCounts, Pulls, Runs
+
+MOST_TRIED = 14  # bits: values of a statistic that are tried to put a key into words
+SPELLED = 4  # values of an event that are written out
 
 
 class Condition:
@@ -43,9 +49,7 @@ class OneOf(Condition):
         return np.isin(values, np.array(self.keys, dtype=np.uint64))
 
     def __str__(self) -> str:
-        count = len(self.keys)
-        values = "a chosen value" if count == 1 else f"one of {count:,} chosen values"
-        return f"{self.statistic} take {values}"
+        return f"{self.statistic} are one of {len(self.keys):,} that were learned"
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ class AtLeast(Condition):
         return np.asarray(values >= self.bound)
 
     def __str__(self) -> str:
-        return f"{self.statistic} >= {self.bound:.6g}"
+        return f"{self.statistic} are {self.bound:,.6g} or more"
 
 
 @dataclass(frozen=True)
@@ -75,10 +79,48 @@ class AtMost(Condition):
         return np.asarray(values <= self.bound)
 
     def __str__(self) -> str:
-        return f"{self.statistic} <= {self.bound:.6g}"
+        return f"{self.statistic} are {self.bound:,.6g} or fewer"
 
 
 Event = OneOf | AtLeast | AtMost
+
+
+def in_words(event: Event, arms: int) -> str:
+    """Return an event in words, with the actions or counts it stands for where they can be listed.
+
+    Keys are hashes; what they stand for is found by trying every value, if there are few.
+    """
+    if not isinstance(event, OneOf):
+        return str(event)
+    found = _listed(event.statistic, arms)
+    if found is None:
+        return str(event)
+    texts, keys = found
+    chosen = {key: text for key, text in zip(keys.tolist(), texts, strict=True)}
+    named = sorted(chosen[key] for key in event.keys if key in chosen)
+    more = f" or {len(event.keys) - SPELLED:,} others" if len(event.keys) > SPELLED else ""
+    if not named:
+        return str(event)
+    return f"{event.statistic} are {' or '.join(named[:SPELLED])}{more}"
+
+
+def _listed(statistic: History | PullCounts, arms: int) -> tuple[list[str], Any] | None:
+    """Return every value of a statistic in words and its key; None where there are too many."""
+    if isinstance(statistic, History):
+        steps = statistic.stop - statistic.start
+        if steps * math.log2(arms) > MOST_TRIED:
+            return None
+        rows = np.array(list(product(range(arms), repeat=steps)))
+        before = np.zeros((len(rows), statistic.start), dtype=np.int64)
+        keys = statistic(Runs.of_actions(np.concatenate((before, rows), axis=1)))
+        return [" ".join(map(str, row)) for row in rows.tolist()], keys
+    bars = statistic.stop + arms - 1
+    if math.log2(math.comb(bars, arms - 1)) > MOST_TRIED:
+        return None
+    cuts = np.array(list(combinations(range(bars), arms - 1)), dtype=np.int64)
+    ends = np.full((len(cuts), 1), -1), np.full((len(cuts), 1), bars)
+    counts = np.diff(np.concatenate((ends[0], cuts, ends[1]), axis=1), axis=1) - 1
+    return [" ".join(map(str, row)) for row in counts.tolist()], statistic.keys(counts.T)
 
 
 def statistics(arms: int, horizon: int, position: int) -> Iterator[Any]:

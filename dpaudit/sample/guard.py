@@ -7,11 +7,12 @@ work logged before it is kept.
 from __future__ import annotations
 
 import ctypes
+import math
 import random
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -55,8 +56,8 @@ def judged(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def time_limit(seconds: float, name: str) -> Iterator[None]:
-    """Stop the block after `seconds` with a `TimeUp`.
+def time_limit(seconds: float, name: str) -> Iterator[Callable[[], None]]:
+    """Stop the block after `seconds` with a `TimeUp`; the yielded function starts the time anew.
 
     In a main thread an alarm interrupts everything, again and again where it is caught; the process
     of a target that keeps catching it ends. In other threads an exception is raised at the next
@@ -65,49 +66,78 @@ def time_limit(seconds: float, name: str) -> Iterator[None]:
     back afterwards.
     """
     message = f"{name} did not finish a run within time limit={seconds:g} seconds."
-    expired = 0
-    if threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer"):
-        outer, interval = signal.getitimer(signal.ITIMER_REAL)
-        if 0 < outer < seconds:
-            yield
-            return
-        start = time.monotonic()
-
-        def expire(number: int, frame: FrameType | None) -> None:
-            nonlocal expired
-            expired += 1
-            if expired > CAUGHT:
-                give_up(message)
-            raise _TimeLimit
-
-        previous = signal.signal(signal.SIGALRM, expire)
-        signal.setitimer(signal.ITIMER_REAL, seconds, min(seconds, 1.0))
-        try:
-            yield
-        except _TimeLimit:
-            raise TimeUp(message) from None
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, previous)
-            if outer:
-                left = max(outer - (time.monotonic() - start), 1e-3)
-                signal.setitimer(signal.ITIMER_REAL, left, interval)
-        if expired:
-            raise TimeUp(message)
-        return
-    ident = ctypes.c_ulong(threading.get_ident())
-    timer = threading.Timer(
-        seconds,
-        lambda: ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(_TimeLimit)),
-    )
-    timer.daemon = True
-    timer.start()
+    alarmed = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
+    limit = _Alarm(seconds, message) if alarmed else _Timer(seconds)
+    limit.start()
     try:
-        yield
+        yield limit.start
     except _TimeLimit:
         raise TimeUp(message) from None
     finally:
-        timer.cancel()
+        limit.end()
+    if limit.expired:
+        raise TimeUp(message)
+
+
+class _Alarm:
+    """An alarm of the process, within the one that was set before."""
+
+    def __init__(self, seconds: float, message: str) -> None:
+        self.seconds, self.message, self.expired = seconds, message, 0
+        left, self.interval = signal.getitimer(signal.ITIMER_REAL)
+        self.due = time.monotonic() + left if left else math.inf
+        self.previous = signal.getsignal(signal.SIGALRM)
+        self.ours = False
+
+    def start(self) -> None:
+        if self.expired:
+            raise TimeUp(self.message)
+        if self.due - time.monotonic() < self.seconds:
+            self.end()
+            return
+        if not self.ours:
+            signal.signal(signal.SIGALRM, self._expire)
+            self.ours = True
+        signal.setitimer(signal.ITIMER_REAL, self.seconds, min(self.seconds, 1.0))
+
+    def end(self) -> None:
+        if not self.ours:
+            return
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, self.previous)
+        self.ours = False
+        if self.due < math.inf:
+            left = max(self.due - time.monotonic(), 1e-3)
+            signal.setitimer(signal.ITIMER_REAL, left, self.interval)
+
+    def _expire(self, number: int, frame: FrameType | None) -> None:
+        self.expired += 1
+        if self.expired > CAUGHT:
+            give_up(self.message)
+        raise _TimeLimit
+
+
+class _Timer:
+    """An exception for this thread, from another one."""
+
+    expired = 0
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.ident = seconds, ctypes.c_ulong(threading.get_ident())
+        self.timer: threading.Timer | None = None
+
+    def start(self) -> None:
+        self.end()
+        self.timer = threading.Timer(self.seconds, self._expire)
+        self.timer.daemon = True
+        self.timer.start()
+
+    def end(self) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+
+    def _expire(self) -> None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(self.ident, ctypes.py_object(_TimeLimit))
 
 
 # one run of foreign code at a time per process: the global generators are lent to it
@@ -134,17 +164,25 @@ class Generators:
         return _RNG(seed) if kind == "default_rng" else _STATE(seed)
 
 
-def integer_bits(seed: int) -> Any:
+def integer_bits(seed: int) -> Callable[[int], int]:
     """Return the bits that `dpaudit.noise` draws with in a run of a seed."""
-    return random.Random(f"dpaudit.noise {seed}").getrandbits
+    source: list[random.Random] = []  # made when it is needed: most runs do not
+
+    def bits(count: int) -> int:
+        if not source:
+            source.append(random.Random(f"dpaudit.noise {seed}"))
+        return source[0].getrandbits(count)
+
+    return bits
 
 
 @contextmanager
-def lent_randomness(seed: int) -> Iterator[None]:
+def lent_randomness(seed: int) -> Iterator[Callable[[int], None]]:
     """Give the global generators, and unseeded ones of the block, a state that the seed fixes.
 
     Code that draws from numpy's or Python's global generator, from a `default_rng()` of its own, or
-    with `dpaudit.noise`, then repeats itself; afterwards all is as before.
+    with `dpaudit.noise`, then repeats itself; the yielded function lends them anew, with another
+    seed. Afterwards all is as before.
     """
     made = Generators(seed)
 
@@ -156,18 +194,22 @@ def lent_randomness(seed: int) -> Iterator[None]:
             super().__init__(made.next() if given is None else given)
 
     numpy_random: Any = np.random
-    with _GLOBAL_STATE:
-        saved: Any = np.random.get_state()  # noqa: NPY002
-        saved_python = random.getstate()
-        before = numpy_random.default_rng, numpy_random.RandomState
+
+    def lend(seed: int) -> None:
+        made.seed, made.number = seed, 0
         numpy_random.default_rng, numpy_random.RandomState = default_rng, RandomState
         np.random.seed(seed)  # noqa: NPY002
         random.seed(seed)
-        system, noise.system = noise.system, integer_bits(seed)
+        noise.system = integer_bits(seed)
+
+    with _GLOBAL_STATE:
+        saved: Any = np.random.get_state()  # noqa: NPY002
+        saved_python = random.getstate()
+        before = numpy_random.default_rng, numpy_random.RandomState, noise.system
+        lend(seed)
         try:
-            yield
+            yield lend
         finally:
-            numpy_random.default_rng, numpy_random.RandomState = before
-            noise.system = system
+            numpy_random.default_rng, numpy_random.RandomState, noise.system = before
             np.random.set_state(saved)  # noqa: NPY002
             random.setstate(saved_python)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpaudit.sample.codec import event_data, pair_data
+from dpaudit.sample.events import in_words
 from dpaudit.sample.progress import Progress
 from dpaudit.verdict import Course, Finding, Status
 
@@ -125,9 +126,10 @@ def _judged(done: Progress) -> tuple[Judged, dict[str, Any]] | None:
     else:
         return None
     direction = "neighbour over stream" if told.swapped else "stream over neighbour"
+    event = in_words(told.event, done.plan.box.arms)
     judged = Judged(
         suspect.pair.name,
-        str(told.event),
+        event,
         direction,
         told.hits,
         told.hits_other,
@@ -136,7 +138,7 @@ def _judged(done: Progress) -> tuple[Judged, dict[str, Any]] | None:
         float(wealth.peak[wealth.claim]),
         wealth.needed,
         "evidence" if wealth.claim_refuted else None,
-        _course(done, f"{suspect.pair.name} | {told.event} | {direction}"),
+        _course(done, f"{suspect.pair.name} | {event} | {direction}"),
     )
     witness = {
         "target": done.plan.box.identity(),

@@ -19,6 +19,7 @@ from dpaudit.patience import LONGEST, require_soon
 from dpaudit.sample.block import judge
 from dpaudit.sample.boxes import Box, DeclaredBox, file_box, load_object, mutant_box
 from dpaudit.sample.codec import event_of, pair_of
+from dpaudit.sample.events import in_words
 from dpaudit.sample.independence import Independence
 from dpaudit.sample.lower import epsilon_lower
 from dpaudit.sample.plan import AuditPlan, in_lockstep
@@ -196,7 +197,7 @@ def replayed(arguments: argparse.Namespace) -> tuple[list[str], bool]:
     names = ("neighbour", "stream") if swapped else ("stream", "neighbour")
     lines = [
         f"pair   {pair.name}",
-        f"event  {event}",
+        f"event  {in_words(event, box.arms)}",
         f"       {hits} of {rounds} runs on the {names[0]}",
         f"       {hits_neighbour} of {rounds} runs on the {names[1]}",
         f"epsilon >= {lower:.4g} at error {arguments.error:g}; claimed {arguments.epsilon:g}",

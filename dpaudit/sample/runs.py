@@ -9,6 +9,7 @@ a set of action sequences) or numbers.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -100,7 +101,9 @@ class History:
         return np.asarray(np.where(inside & changed, tokens, np.uint64(0)).sum(1, dtype=np.uint64))
 
     def __str__(self) -> str:
-        return f"actions of steps {self.start + 1}..{self.stop}"
+        if self.start == 0:
+            return f"the first {self.stop:,} actions"
+        return f"the actions of steps {self.start + 1:,} to {self.stop:,}"
 
 
 def pulls(runs: Runs, arm: int, stop: int) -> NDArray[np.int64]:
@@ -123,14 +126,18 @@ class PullCounts:
 
     def __call__(self, runs: Runs) -> Keys:
         """Return one key per run."""
-        with np.errstate(over="ignore"):
-            key = np.zeros(len(runs), dtype=np.uint64)
-            for arm in range(self.arms):
-                key = mix(key ^ pulls(runs, arm, self.stop).astype(np.uint64))
+        return self.keys(pulls(runs, arm, self.stop) for arm in range(self.arms))
+
+    @staticmethod
+    def keys(counts: Iterable[NDArray[np.int64]]) -> Keys:
+        """Return the keys of counts, a row for every arm."""
+        key = np.zeros(1, dtype=np.uint64)
+        for row in counts:
+            key = mix(key ^ row.astype(np.uint64))
         return key
 
     def __str__(self) -> str:
-        return f"pull counts after step {self.stop}"
+        return f"the pulls of every arm after {self.stop:,} steps"
 
 
 @dataclass(frozen=True, order=True)
@@ -146,4 +153,4 @@ class Pulls:
         return pulls(runs, self.arm, self.stop).astype(float)
 
     def __str__(self) -> str:
-        return f"pulls of arm {self.arm} up to step {self.stop}"
+        return f"the pulls of arm {self.arm} after {self.stop:,} steps"

@@ -14,22 +14,39 @@ def report_lines(report: Report) -> list[str]:
 
 
 def _lines(report: Report) -> Iterator[str]:
+    sure = f"wrong with probability at most {report.error:g}"
     yield f"{report.status}  {report.target}: {report.words}"
-    yield (
-        f"  {report.arms} arms, horizon {report.horizon:,}, seed {report.seed}; "
-        f"{report.runs:,} of {report.runs_planned:,} runs; {report.pairs_tried} pairs tried"
-    )
-    yield f"  epsilon >= {report.lower:.4f} with probability at least {1 - report.error:.6g}"
-    yield f"  independence: {report.independence}"
+    yield f"  excluded      every epsilon below {report.lower:.4g} ({sure})"
     for judged in report.hypotheses:
-        yield from _hypothesis(judged)
-
-
-def _hypothesis(judged: Judged) -> Iterator[str]:
-    mark = f"  REFUTED by {judged.refuted}" if judged.refuted else ""
-    yield f"  pair {judged.pair} | {judged.event} | {judged.direction}"
+        yield from _hypothesis(judged, report.epsilon)
     yield (
-        f"    {judged.hits:,} against {judged.hits_other:,} of {judged.rounds:,} fresh runs; "
-        f"epsilon >= {judged.lower:.4f}; evidence 10^{judged.evidence / math.log(10):.2f}, "
-        f"needed 10^{judged.evidence_needed / math.log(10):.2f}{mark}"
+        f"  runs          {report.runs:,} of {report.runs_planned:,}, on {report.pairs_tried} pairs; "
+        f"{report.arms} arms, horizon {report.horizon:,}, seed {report.seed}"
     )
+    yield f"  independence  {report.independence}"
+
+
+def _hypothesis(judged: Judged, epsilon: float) -> Iterator[str]:
+    sides = ("stream", "neighbour")
+    if judged.direction.startswith("neighbour"):
+        sides = sides[::-1]
+    times = judged.hits / judged.hits_other if judged.hits_other else math.inf
+    ratio = f"{times:.3g} to 1" if judged.hits_other else "never there"
+    yield f"  pair          {judged.pair}"
+    yield f"  what tells    {judged.event}"
+    yield (
+        f"  how often     {judged.hits:,} of {judged.rounds:,} runs on the {sides[0]}, "
+        f"{judged.hits_other:,} on the {sides[1]}: {ratio}; e^epsilon is {math.exp(epsilon):.3g}"
+    )
+    yield (
+        f"  odds          {_odds(judged.evidence)} against the claim, "
+        f"{_odds(judged.evidence_needed)} refute it"
+    )
+
+
+def _odds(evidence: float) -> str:
+    """Return wealth e^evidence in words."""
+    if evidence > 12:
+        return f"10^{evidence / math.log(10):.1f} to 1"
+    wealth = math.exp(evidence)
+    return f"{wealth:,.{0 if wealth >= 100 else 1}f} to 1"

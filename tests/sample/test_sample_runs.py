@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from dpaudit.core.algorithms import find, load, names, parameters
 from dpaudit.core.stream import run_stream
 from dpaudit.sample import lockstep
+from dpaudit.sample.events import AtMost, OneOf, in_words
 from dpaudit.sample.runs import History, PullCounts, Pulls, Runs
 from dpaudit.sample.streams import Stream
 
@@ -98,3 +99,24 @@ def test_full_size_runs_are_cheap_in_memory() -> None:
     )
     assert runs.arms.shape[1] < 100
     assert (Pulls(0, 10**7)(runs) + Pulls(1, 10**7)(runs) + Pulls(2, 10**7)(runs) == 10**7).all()
+
+
+def test_events_in_words_name_the_actions_that_their_keys_stand_for():
+    """Every sequence and every vector of counts is spelled as itself, by trying runs of its own."""
+    rng = np.random.default_rng(0)
+    for arms, horizon in ((2, 9), (3, 6)):
+        actions = rng.integers(0, arms, (40, horizon))
+        runs = Runs.of_actions(actions)
+        for statistic in (History(0, horizon), History(2, 5), PullCounts(arms, horizon)):
+            for row, key in zip(actions, statistic(runs).tolist(), strict=True):
+                said = in_words(OneOf(statistic, (key,)), arms)
+                shown = (
+                    row[statistic.start : statistic.stop]
+                    if isinstance(statistic, History)
+                    else np.bincount(row, minlength=arms)
+                )
+                assert said.endswith(f"are {' '.join(map(str, shown.tolist()))}")
+    assert in_words(OneOf(History(0, 60), (1, 2)), 2).endswith("one of 2 that were learned")
+    assert in_words(AtMost(Pulls(1, 2000), 50.0), 2) == (
+        "the pulls of arm 1 after 2,000 steps are 50 or fewer"
+    )
