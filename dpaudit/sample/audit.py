@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import time
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.perstep import PerStep
@@ -80,7 +81,7 @@ def audit(
     return conclude(progress)
 
 
-def _ended_at(deadline: float | None, name: str) -> AbstractContextManager[None]:
+def _ended_at(deadline: float | None, name: str) -> AbstractContextManager[Any]:
     """Raise `TimeUp` in a block that does not look at the clock, a moment after the deadline."""
     if deadline is None:
         return nullcontext()

@@ -164,14 +164,14 @@ class Generators:
         return _RNG(seed) if kind == "default_rng" else _STATE(seed)
 
 
-def integer_bits(seed: int) -> Callable[[int], int]:
+def integer_bits(seed: int) -> Any:
     """Return the bits that `dpaudit.noise` draws with in a run of a seed."""
     source: list[random.Random] = []  # made when it is needed: most runs do not
 
-    def bits(count: int) -> int:
+    def bits(size: int) -> int:
         if not source:
             source.append(random.Random(f"dpaudit.noise {seed}"))
-        return source[0].getrandbits(count)
+        return source[0].getrandbits(size)
 
     return bits
 

@@ -20,7 +20,7 @@ def _lines(report: Report) -> Iterator[str]:
     for judged in report.hypotheses:
         yield from _hypothesis(judged, report.epsilon)
     yield (
-        f"  runs          {report.runs:,} of {report.runs_planned:,}, on {report.pairs_tried} pairs; "
+        f"  runs          {report.runs:,} of {report.runs_planned:,}, {report.pairs_tried} pairs; "
         f"{report.arms} arms, horizon {report.horizon:,}, seed {report.seed}"
     )
     yield f"  independence  {report.independence}"
