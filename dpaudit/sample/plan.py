@@ -38,6 +38,7 @@ LARGEST_BLOCK = 1000
 ENDING = 6  # and at most a sixth of what is left: bets grow bolder towards the end
 WAVE = 8  # largest blocks whose bets are alike
 LARGEST_EPSILON = 600.0
+LEAST_RUNS = 16  # for every pair
 SCORED_RUNS = 20_000  # from here on scores are worth their time
 EXACT_SEQUENCES = 3  # whole sequences of a favoured pair that the exact engine scores
 BLOCK_CELLS = 2**23  # steps held in memory at once
@@ -80,7 +81,7 @@ class AuditPlan:
             if pair.stream.horizon != self.box.horizon:
                 rule = f"must be the horizon, {self.box.horizon}."
                 raise InvalidArgument(f"stream length of {pair.name!r}", pair.stream.horizon, rule)
-        require_integer("runs", self.runs, 16 * len(self.pairs))
+        require_integer("runs", self.runs, LEAST_RUNS * len(self.pairs))
 
     def identity(self) -> dict[str, Any]:
         """Return what names this audit in its log."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,12 +18,12 @@ from dpaudit.errors import DpauditError, InvalidArgument, require_integer, requi
 from dpaudit.parsing import assignment, noise
 from dpaudit.patience import LONGEST, require_soon
 from dpaudit.sample.block import judge
-from dpaudit.sample.boxes import Box, DeclaredBox, file_box, load_object, mutant_box
+from dpaudit.sample.boxes import Box, DeclaredBox, PolicyBox, file_box, load_object, mutant_box
 from dpaudit.sample.codec import event_of, pair_of
 from dpaudit.sample.events import in_words
 from dpaudit.sample.independence import Independence
 from dpaudit.sample.lower import epsilon_lower
-from dpaudit.sample.plan import AuditPlan, in_lockstep
+from dpaudit.sample.plan import LEAST_RUNS, AuditPlan, in_lockstep
 from dpaudit.sample.steer import steered
 from dpaudit.sample.streams import Pair, candidates
 from dpaudit.target import MUTANTS, Target, resolve
@@ -30,6 +31,7 @@ from dpaudit.target import MUTANTS, Target, resolve
 MEASURED = 256  # runs in lockstep whose time is taken
 BINARY, UNIT = (0.0, 1.0), (0.0, 0.5, 1.0)
 MOST_ROUNDS = 10**7  # that a report may ask a replay for
+MOST_PREFIXES = 4  # that leads may ask for
 
 
 def box_of(arguments: argparse.Namespace) -> Box:
@@ -93,8 +95,22 @@ def rewards_of(arguments: argparse.Namespace) -> tuple[float, ...]:
     return UNIT if arguments.rewards == "unit" else BINARY
 
 
-def plan_of(arguments: argparse.Namespace) -> AuditPlan:
-    """Return the plan of an audit."""
+class Lead(Protocol):
+    """Where a failed proof of code points: a pair of streams, and the rounds to look at."""
+
+    @property
+    def stop(self) -> int:
+        """The number of first actions that should tell."""
+
+    def pair(self, horizon: int) -> Pair:
+        """Return the pair for runs of a horizon."""
+
+
+Leads = Callable[[PolicyBox, float], Sequence[Lead]]
+
+
+def plan_of(arguments: argparse.Namespace, leads: Leads = lambda box, epsilon: ()) -> AuditPlan:
+    """Return the plan of an audit; `leads(box, epsilon)` says where to look in foreign code."""
     require_integer("seed", arguments.seed, 0)
     box = box_of(arguments)
     pairs = pairs_of(arguments, box)
@@ -107,6 +123,11 @@ def plan_of(arguments: argparse.Namespace) -> AuditPlan:
         seed = [arguments.seed, 5]
         aimed = steered(box.algorithm, box.horizon, seed, runs // 5, rewards=rewards_of(arguments))
     prefixes = tuple(stop for path in arguments.pair for stop in _prefixes(path))
+    if isinstance(box, PolicyBox) and not arguments.pair:
+        room = runs // LEAST_RUNS - len(pairs)
+        found = list(leads(box, arguments.epsilon))[: max(room, 0)]
+        aimed = list(dict.fromkeys(lead.pair(box.horizon) for lead in found))
+        prefixes = tuple(sorted({lead.stop for lead in found}))[:MOST_PREFIXES]
     return AuditPlan(
         box,
         arguments.epsilon,

@@ -222,3 +222,14 @@ def test_an_algorithm_declared_in_a_file_is_run_as_declared(tmp_path, capsys):
     assert "REFUTED" in outputs[0]
     module = "dpaudit.core.algorithms.ucb:UCB"
     assert run(["audit", module, "--arms", "2", "--horizon", "100", "--runs", "1000"]) == 1
+
+
+def test_what_a_proof_stumbles_on_is_where_an_audit_looks_first():
+    """Too little noise charges a reward too much: pairs at that decision are favoured ones."""
+    from dpaudit.commands.audit import _leads
+    from dpaudit.sample.boxes import file_box
+
+    wrong = file_box(f"{FILE}:TooLittleNoise", 2, 30, 1.0, 60.0)
+    found = [lead.pair(30) for lead in _leads(wrong, 1.0)]
+    assert found and all(pair.name.startswith("aimed") for pair in found)
+    assert not _leads(file_box(f"{FILE}:Private", 2, 30, 1.0, 60.0), 1.0)
