@@ -1,9 +1,10 @@
 """Noise that a computer can draw: the samplers' rates, the regret on a lattice, and a check's cost.
 
-python benchmarks/noise.py [rates] [regret] [cost]
+python benchmarks/noise.py [rates] [regret] [cost] [losses]
 
 Rates are draws per second of CPU, measured in turn within one run; OpenDP is compared with where it
 is installed. Regret is of the same algorithm with continuous noise and on a grid of 2^-10.
+Losses are the largest of adap_ucb, with real-valued noise and of the program on a lattice.
 """
 
 from __future__ import annotations
@@ -24,11 +25,24 @@ from dpaudit import noise
 from dpaudit.core.environments import named
 from dpaudit.core.lattice import many_laplace
 from dpaudit.core.simulate import simulate
+from dpaudit.errors import Unsupported
+from dpaudit.exact import worst_loss
+from dpaudit.exact.search import Streams
 from dpaudit.structure import prove
 from dpaudit.structure.program import real_program
 
 SCALE, SCALAR, MANY, REPEATS = 1024, 3_000, 100_000, 5
 HORIZON, RUNS = 1_000_000, 1_000
+ALPHA = 0.5
+INSTANCES: tuple[tuple[int, int, Streams], ...] = (
+    (2, 4, "real"),
+    (2, 5, "binary"),
+    (2, 6, "real"),
+    (2, 8, "binary"),
+    (3, 5, "binary"),
+    (3, 6, "binary"),
+)
+KINDS = {"real": "rewards in [0, 1]", "binary": "binary"}
 
 
 def samplers() -> dict[str, tuple[int, Callable[[], object]]]:
@@ -121,9 +135,32 @@ def cost() -> None:
         print(f"| {name}, {arms} arms | {whole:.2f} s | {time.process_time() - start:.3f} s |")
 
 
+def losses() -> None:
+    """Print certified largest losses, of the ideal algorithm and of the program on a lattice."""
+    grids = (None, 1, 2, 4, 16, 64, 1024)
+    print(
+        f"\n| adap_ucb, alpha = {ALPHA}, epsilon = 1 | "
+        + " | ".join("line" if grid is None else f"g = {grid}" for grid in grids)
+        + f" |\n|{'---|' * (len(grids) + 1)}"
+    )
+    for arms, horizon, streams in INSTANCES:
+        row = []
+        for grid in grids:
+            algorithm = dpaudit.load("adap_ucb", arms=arms, epsilon=1.0, alpha=ALPHA, grid=grid)
+            try:
+                found = worst_loss(algorithm, horizon, streams=streams)
+            except Unsupported:
+                row.append("-")
+                continue
+            assert found.loss.certified
+            row.append(f"{found.loss.lower:.6f}" + "*" * math.isinf(found.loss.upper))
+        print(f"| {arms} arms, T = {horizon}, {KINDS[streams]} | {' | '.join(row)} |", flush=True)
+    print("\n*: over binary streams, a lower bound for [0, 1]")
+
+
 def main() -> None:
     """Run the parts that are named, or all."""
-    parts = {"rates": rates, "regret": regret, "cost": cost}
+    parts = {"rates": rates, "regret": regret, "cost": cost, "losses": losses}
     for name in sys.argv[1:] or parts:
         parts[name]()
 

@@ -1,85 +1,177 @@
-"""The largest loss of a program whose noise lies on a lattice, over all binary streams.
+"""The largest loss of a program whose noise lies on a lattice, over the sums that rewards can have.
 
-The extremal-streams theorem is about densities; here every binary stream and every action sequence
-is looked at. That is a lower bound for rewards in [0, 1], and the charge bounds it from above.
+A likelihood depends on rewards through the integers that are released alone, each the sum of n
+rewards of 0..g. So the streams in [0, 1]^T are as many combinations of such sums, and neighbours
+differ in one of them by at most g; binary streams have multiples of g. Every combination of every
+action sequence is looked at. Where they are too many for [0, 1], binary streams are a lower bound,
+and the charge bounds the loss from above.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from itertools import product
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpaudit.core.algorithm import Accumulate, Release
+from dpaudit.core.lattice import Lattice
 from dpaudit.errors import Unsupported
-from dpaudit.exact.clock import OutOfTime
-from dpaudit.exact.lattice_sums import Chance, exactly, probability, sums_of
-from dpaudit.exact.paths import all_paths
+from dpaudit.exact.clock import GRACE, OutOfTime
+from dpaudit.exact.lattice_sums import Array, exactly, probability
+from dpaudit.exact.paths import Path, all_paths
 from dpaudit.exact.search import Question, WorstLoss
-from dpaudit.exact.witness import witness_of_flip
+from dpaudit.exact.witness import witness_of
 from dpaudit.verdict import Enclosure
 
 LONGEST = 12
+MOST_SUMS = 4_000  # combinations, of all paths, before [0, 1] is left for {0, 1}
+Steps = tuple[tuple[int, ...], int, int, bool]
+"""A combination of sums, which of them moves, by how much, and whether the larger is likelier."""
+
+
+@dataclass(frozen=True)
+class Released:
+    """The rounds of each release of a path, and the largest value of a reward there, in steps."""
+
+    rounds: tuple[tuple[int, ...], ...]
+    each: tuple[int, ...]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many sums each release can have."""
+        return tuple(len(it) * most + 1 for it, most in zip(self.rounds, self.each, strict=True))
+
+    def pair(self, sums: Sequence[int], place: int, moved: int, horizon: int) -> list[Array]:
+        """Return two streams with these sums, and one of them moved, that differ in one reward."""
+        found = [np.zeros(horizon), np.zeros(horizon)]
+        for number, rounds in enumerate(self.rounds):
+            most, left, change = self.each[number], sums[number], 0
+            values = []
+            for k in range(len(rounds)):
+                value = min(left, most)
+                if number == place and not k:  # room for the change: the others take all they can
+                    value, change = max(0, left - (len(rounds) - 1) * most), moved
+                values.append((value, value + change))
+                left, change = left - value, 0
+            for t, both in zip(rounds, values, strict=True):
+                for stream, value in zip(found, both, strict=True):
+                    stream[t] = value / most
+        return found
+
+
+@dataclass
+class Table:
+    """Bounds on the likelihood of an action sequence, for all combinations of its sums."""
+
+    released: Released
+    lower: Array
+    upper: Array
+    certified: bool = True
+
+    def losses(self) -> Iterator[tuple[int, int, bool, Array, Array, Array]]:
+        """Yield every step between neighbours: bounds on its losses, and how likely they are."""
+        for place, most in enumerate(self.released.each):
+            low, high = (np.moveaxis(it, place, 0) for it in (self.lower, self.upper))
+            for moved in range(1, most + 1):
+                for up in (True, False):
+                    ours, theirs = (slice(moved, None), slice(None, -moved))[:: 1 if up else -1]
+                    if np.any((low[theirs] <= 0) & (high[ours] > 0)):
+                        raise Unsupported("A likelihood is too small for doubles.")
+                    least = np.log(np.maximum(low[ours], 5e-324)) - np.log(high[theirs])
+                    most_ = np.log(high[ours]) - np.log(low[theirs])
+                    yield place, moved, up, least, most_, high[ours]
 
 
 def largest_loss(asked: Question) -> WorstLoss:
-    """Return the largest loss over binary streams, with the pair that attains it."""
-    horizon, clock = asked.horizon, asked.clock
-    if horizon > LONGEST:
-        raise Unsupported(f"On a lattice all streams are listed, of up to {LONGEST} rounds.")
-    streams = np.array(list(product((0.0, 1.0), repeat=horizon)))
-    lows: dict[bytes, np.ndarray] = {}
-    highs: dict[bytes, np.ndarray] = {}
-    paths, complete, certified = 0, True, True
+    """Return the largest loss over all streams, or over binary ones, with a pair that has it."""
+    if asked.horizon > LONGEST:
+        raise Unsupported(f"On a lattice all sums are listed, of up to {LONGEST} rounds.")
     try:
-        for path in all_paths(asked.algorithm, horizon, clock):
-            sums = [sums_of(path, stream) for stream in streams]
-            known: dict[tuple[int, ...], Chance] = {}
-            for own in set(sums):
-                clock()
-                known[own] = exactly(path.chance, probability(path, own))
-                certified = certified and known[own].certified
-            key = path.actions.tobytes()
-            lows[key] = lows.get(key, 0.0) + np.array([known[own].lower for own in sums])
-            highs[key] = highs.get(key, 0.0) + np.array([known[own].upper for own in sums])
-            paths += 1
-    except OutOfTime:
-        complete = False
-    if not paths or not complete:  # some paths of an action sequence say nothing of it
-        raise Unsupported("The budget ended before every path was summed.")
-    lower, upper, best, above = 0.0, 0.0, None, 0.0
-    for key in lows:
-        shape = (2,) * horizon
-        low, high = lows[key].reshape(shape), highs[key].reshape(shape)
-        for position in range(horizon):
-            down, up = np.moveaxis(low, position, 0), np.moveaxis(high, position, 0)
-            for one in (0, 1):
-                if np.any((down[1 - one] <= 0) & (up[one] > 0)):
-                    raise Unsupported("A likelihood is too small for doubles.")
-                least = np.log(np.maximum(down[one], 5e-324)) - np.log(up[1 - one])
-                most = np.log(up[one]) - np.log(down[1 - one])
-                upper = max(upper, float(most.max()))
-                likely = up[one] >= asked.floor
-                above = max(above, float(most[likely].max()) if likely.any() else 0.0)
-                if least.max() > lower:
-                    lower = float(least.max())
-                    others = np.unravel_index(int(least.argmax()), least.shape)
-                    best = key, tuple(float(bit) for bit in others), position, one
+        paths = list(all_paths(asked.algorithm, asked.horizon, asked.clock))
+        many = sum(math.prod(_released(path, whole=False).sizes) for path in paths)
+        nearest = all(_law(it).rounding == "nearest" for path in paths for it in _releases(path))
+        whole = asked.whole or not nearest or many > MOST_SUMS
+        tables = _tables(asked, paths, whole)
+    except OutOfTime:  # some paths of an action sequence say nothing of it
+        raise Unsupported("The budget ended before every path was summed.") from None
+    lower, upper, above = 0.0, 0.0, 0.0
+    best: tuple[bytes, Steps] | None = None
+    for actions, table in tables.items():
+        for place, moved, up, least, most, chance in table.losses():
+            upper = max(upper, float(most.max()))
+            likely = chance >= asked.floor
+            above = max(above, float(most[likely].max()) if likely.any() else 0.0)
+            if least.max() > lower:
+                lower = float(least.max())
+                at, *rest = (int(k) for k in np.unravel_index(int(least.argmax()), least.shape))
+                best = actions, ((*rest[:place], at, *rest[place:]), place, moved, up)
     slack = 1e-13 * (1 + upper)  # of logarithms and their differences
     lower, upper = max(0.0, lower - slack), upper + slack
     witness = None
     if best is not None and lower >= asked.epsilon:
-        witness = witness_of_flip(asked.algorithm, *best, clock)
-    covers = replace(asked, streams="binary").everything + ", of the program as it runs"
-    if not asked.whole:
+        actions, (sums, place, moved, up) = best
+        pair = tables[actions].released.pair(sums, place, moved, asked.horizon)
+        arms, later = np.frombuffer(actions, dtype=np.int64), asked.clock.later(GRACE)
+        one, two = (stream.tolist() for stream in pair[:: -1 if up else 1])
+        witness = witness_of(asked.algorithm, arms, one, two, "ball", later)
+    complete = asked.whole or not whole
+    covers = replace(asked, streams="binary" if whole else "real").everything
+    covers += ", of the program as it runs"
+    if not complete:
         covers += ". For rewards in [0, 1] this is a lower bound"
+    certified = all(table.certified for table in tables.values())
     return asked.answer(
-        Enclosure(lower, upper if asked.whole else math.inf, certified),
+        Enclosure(lower, upper if complete else math.inf, certified),
         witness,
-        paths,
+        len(paths),
         method="sums over a lattice",
         covers=covers,
         loss_above_floor=above,
         proved=True,
     )
+
+
+def _releases(path: Path) -> list[Release | Accumulate]:
+    return [event for event in path.events if isinstance(event, Release | Accumulate)]
+
+
+def _law(event: Release | Accumulate) -> Lattice:
+    if not isinstance(event.noise, Lattice):
+        raise Unsupported("Noise on a lattice and on the line have no common sum.")
+    return event.noise
+
+
+def _cells(event: Release | Accumulate) -> int:
+    return int(_law(event).cells(event.divisor))
+
+
+def _released(path: Path, whole: bool) -> Released:
+    """Return what a path releases; a reward may enter one release alone."""
+    events = _releases(path)
+    rounds = [tuple(t for part in path.steps(event.rows) for t in part) for event in events]
+    if len({t for part in rounds for t in part}) != sum(map(len, rounds)):
+        raise Unsupported("A reward enters more than one release on a lattice.")
+    return Released(tuple(rounds), tuple(1 if whole else _cells(event) for event in events))
+
+
+def _tables(asked: Question, paths: list[Path], whole: bool) -> dict[bytes, Table]:
+    """Return the likelihoods of every action sequence."""
+    found: dict[bytes, Table] = {}
+    for path in paths:
+        released, key = _released(path, whole), path.actions.tobytes()
+        units = [_cells(event) if whole else 1 for event in _releases(path)]
+        if key not in found:
+            found[key] = Table(released, np.zeros(released.sizes), np.zeros(released.sizes))
+        table = found[key]
+        if table.released != released:
+            raise Unsupported("Paths of the same actions release other sums.")
+        for sums in np.ndindex(released.sizes):
+            asked.clock()
+            steps = [k * unit for k, unit in zip(sums, units, strict=True)]
+            part = exactly(path.chance, probability(path, steps))
+            table.lower[sums] += part.lower
+            table.upper[sums] += part.upper
+            table.certified = table.certified and part.certified
+    return found

@@ -1,14 +1,15 @@
 """Paths whose noise lies on a lattice: likelihoods of the program that runs, by sums.
 
 The registers are the doubles of the stream runner, and the decisions are its own comparisons of
-doubles; only the integers drawn are random. While an arm loses, its register keeps its law given
-the decisions so far: a weight for every point of the lattice. The winner's register is summed out,
-and must be overwritten before it is read again. So a path costs a few passes over the points.
+doubles; only the integers drawn are random. While arms lose, their registers keep a law given the
+decisions so far: a weight for every combination of lattice points of those that lost to one winner.
+The winner's register is summed out, and must be overwritten before it is read again. With two arms
+a path costs a few passes over the points, with K arms over their (K - 1)-th power.
 
 All terms are positive. A weight is an exponential with relative error below 1e-12 (its exponent is
 at most `REACH` and rounded a few times), and each pass of N points adds at most 3 N 2^-53; what
-lies more than `REACH` scales out is added to the upper end. Two arms, one release to a register,
-scores of one register: for others the sums are of more dimensions, and there is no answer.
+lies more than `REACH` scales out is added to the upper end. One release to a register, scores of
+one register: for others there is no answer.
 """
 
 from __future__ import annotations
@@ -37,10 +38,11 @@ Array = NDArray[np.float64]
 
 @dataclass
 class Held:
-    """A register's values, each with the probability of it and of all decisions that it lost."""
+    """Registers' values, and the probability of each combination and of all that it lost."""
 
-    values: Array
+    values: dict[Any, Array]
     weights: Array
+    """One axis for each register, in their order."""
 
 
 @dataclass(frozen=True)
@@ -79,24 +81,26 @@ def sums_of(path: Path, stream: Array) -> tuple[int, ...]:
 
 def probability(path: Path, sums: Sequence[int]) -> Chance:
     """Return the probability that the decisions come out as on a path, without its coins."""
-    held: dict[Any, Held | None] = {}
+    held: list[Held] = []
     done, points, passes, certified = 1.0, 0, 0, True
     left = iter(sums)
     for event in path.events:
         if isinstance(event, Accumulate):
             raise Unsupported("Registers that add up on a lattice have no sum of one dimension.")
         if isinstance(event, Release):
-            before = held.get(event.register)
-            if before is not None:
-                done *= float(before.weights.sum())
-            held[event.register] = _fresh(event, next(left))
-            points = max(points, len(held[event.register].values))  # type: ignore[union-attr]
-            passes += 1
+            for block in [it for it in held if event.register in it.values]:
+                held.remove(block)
+                axis = list(block.values).index(event.register)
+                values = {n: v for n, v in block.values.items() if n != event.register}
+                held.append(Held(values, block.weights.sum(axis=axis)))
+            held.append(_fresh(event, next(left)))
         elif isinstance(event, Decided):
-            certified = _decide(event, held) and certified
-            passes += 1
-    for register in held.values():
-        done *= 1.0 if register is None else float(register.weights.sum())
+            held, exactly_ = _decided(event, held)
+            certified = certified and exactly_
+        passes += isinstance(event, Release | Decided)
+        points = max([points, *(block.weights.size for block in held)])
+    for block in held:
+        done *= float(block.weights.sum())
     relative = passes * (3 * points * 2.0**-53 + WEIGHT_ERROR)
     beyond = passes * 2 * math.exp(-REACH)
     return Chance(
@@ -119,38 +123,66 @@ def _fresh(request: Release, total: int) -> Held:
     h = float(1 / scale)
     weights = math.tanh(h / 2) * np.exp(-np.abs(z) * h)
     values = (z + total) * cells.denominator / float(cells.numerator)  # the runner's own doubles
-    return Held(values, weights)
+    return Held({request.register: values}, weights)
 
 
-def _decide(event: Decided, held: dict[Any, Held | None]) -> bool:
-    """Sum the winner out; return whether the decision is the program's to the last bit."""
+def _decided(event: Decided, held: list[Held]) -> tuple[list[Held], bool]:
+    """Sum the winner out; return also whether the decision is the program's to the last bit."""
     request = event.request
-    if not isinstance(request, Choose) or len(request.arms) != 2:
-        raise Unsupported("Sums over a lattice are for choices between two arms.")
+    if not isinstance(request, Choose):
+        raise Unsupported("Sums over a lattice are for choices.")
     rule = request.rule(FLOAT)
     if type(rule) not in (Affine, KLBound):
         raise Unsupported(f"{type(rule).__name__} has no sums over a lattice.")
     names = [group[0] for group in request.registers if len(group) == 1]
-    if len(names) != 2 or names[0] == names[1]:
+    if len(set(names)) != len(request.arms):
         raise Unsupported("An arm shows more than one register.")
-    shown = [register for name in names if (register := held[name]) is not None]
-    if len(shown) != 2:
+    shown = {name: values for block in held for name, values in block.values.items()}
+    if not shown.keys() >= set(names):
         raise Unsupported("A register is read again after its arm has won.")
+    if shown.keys() != set(names):
+        raise Unsupported("A choice leaves a register out.")
     scores = []
-    for position, register in enumerate(shown):
-        score = np.asarray(rule.at(position).compared(register.values))  # type: ignore[attr-defined]
+    for position, name in enumerate(names):
+        score = np.asarray(rule.at(position).compared(shown[name]))  # type: ignore[attr-defined]
         if np.isnan(score).any() or np.any(score[1:] < score[:-1]):
             raise Unsupported("A computed score falls along the lattice.")
         scores.append(score)
-    won = request.arms.index(event.outcome)
-    winner, loser = shown[won], shown[1 - won]
-    # ties go to the first arm
-    side: Literal["left", "right"] = "left" if won == 0 else "right"
-    first = np.searchsorted(scores[won], scores[1 - won], side=side)
-    beaten = np.append(np.cumsum(winner.weights[::-1])[::-1], 0.0)
-    held[names[won]] = None
-    held[names[1 - won]] = Held(loser.values, loser.weights * beaten[first])
-    return type(rule) is Affine
+    return [_beaten(names, scores, held, request.arms.index(event.outcome))], type(rule) is Affine
+
+
+def _beaten(names: list[Any], scores: list[Array], held: list[Held], won: int) -> Held:
+    """Return the law of the losers' registers, with the probability that all of them lose."""
+    winner = names[won]
+    block = next(it for it in held if winner in it.values)
+    others = [it for it in held if it is not block]
+    beside = [name for name in block.values if name != winner]
+    lost = [*beside, *(name for it in others for name in it.values)]
+    values = {name: array for it in held for name, array in it.values.items() if name != winner}
+    if math.prod(len(values[name]) for name in lost) > MOST_POINTS:
+        raise Unsupported("A lattice of so many points is too fine for sums over several arms.")
+    weights = np.moveaxis(block.weights, list(block.values).index(winner), 0)
+    tail = np.concatenate((np.cumsum(weights[::-1], axis=0)[::-1], np.zeros_like(weights[:1])))
+    need = np.zeros((1,) * len(lost), dtype=np.int64)  # the first point of the winner that beats
+    for axis, name in enumerate(lost):
+        position = names.index(name)
+        # ties go to the first arm
+        side: Literal["left", "right"] = "left" if won < position else "right"
+        first = np.searchsorted(scores[won], scores[position], side=side)
+        need = np.maximum(need, _along(first, axis, len(lost)))
+    places = (_along(np.arange(len(values[n])), k, len(lost)) for k, n in enumerate(beside))
+    found = tail[(need, *places)]
+    axis = len(beside)
+    for it in others:
+        shape = (1,) * axis + it.weights.shape
+        axis += it.weights.ndim
+        found = found * it.weights.reshape(shape + (1,) * (len(lost) - axis))
+    return Held({name: values[name] for name in lost}, found)
+
+
+def _along(row: NDArray[Any], axis: int, axes: int) -> NDArray[Any]:
+    """Return a row as an array of so many axes, along one of them."""
+    return row.reshape((1,) * axis + (-1,) + (1,) * (axes - axis - 1))
 
 
 def exactly(chance: Fraction, part: Chance) -> Chance:

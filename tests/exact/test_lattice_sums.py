@@ -76,15 +76,69 @@ def test_a_finer_grid_comes_to_the_loss_of_real_noise():
     assert gaps[0] > gaps[1] > gaps[2] < 1e-3
 
 
-def test_for_rewards_in_the_interval_it_is_a_lower_bound_and_the_charge_the_upper():
-    algorithm = dpaudit.load("adap_ucb", arms=2, epsilon=1.0, alpha=0.5, grid=8)
+def attained(algorithm, found):
+    """The loss of a witness, by its two likelihoods."""
+    sides = found.witness.stream, found.witness.neighbour
+    assert sum(a != b for a, b in zip(*sides, strict=True)) == 1
+    low, high = (likelihood(algorithm, found.witness.actions, side).middle for side in sides)
+    return math.log(low / high)
+
+
+@pytest.mark.parametrize(("name", "grid", "rewards"), [("adap_ucb", 2, 3), ("adap_klucb", 1, 2)])
+def test_all_rewards_in_the_interval_are_as_many_sums(name, grid, rewards):
+    """Against the likelihoods of all streams of rewards on the grid, listed one by one."""
+    algorithm = dpaudit.load(name, arms=2, epsilon=1.0, alpha=0.5, grid=grid)
+    found = worst_loss(algorithm, 4)
+    assert "[0,1]^T" in found.covers and "lower bound" not in found.covers
+    levels = [k / grid for k in range(rewards)]
+    worst = 0.0
+    for actions in product((0, 1), repeat=4):
+        its = {s: likelihood(algorithm, actions, s).middle for s in product(levels, repeat=4)}
+        if max(its.values()) < 1e-12:
+            continue
+        for stream, place, other in product(its, range(4), levels):
+            neighbour = (*stream[:place], other, *stream[place + 1 :])
+            worst = max(worst, math.log(its[stream] / its[neighbour]))
+    assert found.loss.lower - 1e-9 <= worst <= found.loss.upper + 1e-9
+    assert found.loss.upper - found.loss.lower < 1e-8
+    assert attained(algorithm, found) == pytest.approx(found.loss.lower, abs=1e-9)
+    assert worst_loss(algorithm, 4, streams="binary").loss.lower <= found.loss.upper
+
+
+def test_a_fine_grid_has_too_many_sums_then_binary_streams_are_a_lower_bound():
+    algorithm = dpaudit.load("adap_ucb", arms=2, epsilon=1.0, alpha=0.5, grid=64)
     found = worst_loss(algorithm, 4)
     assert found.loss.upper == math.inf and found.charge == 1
     assert "lower bound" in found.covers and found.witness is not None
-    low = likelihood(algorithm, found.witness.actions, found.witness.stream)
-    other = likelihood(algorithm, found.witness.actions, found.witness.neighbour)
-    loss = abs(math.log(low.middle / other.middle))
-    assert loss == pytest.approx(found.loss.lower, abs=1e-9)
+    assert attained(algorithm, found) == pytest.approx(found.loss.lower, abs=1e-9)
+
+
+def test_rewards_that_a_coin_rounds_have_binary_streams_alone():
+    algorithm = dpaudit.load("adap_ucb", arms=2, epsilon=1.0, grid=2, rounding="stochastic")
+    assert "lower bound" in worst_loss(algorithm, 4).covers
+
+
+def test_three_arms_against_every_run_of_the_stream_runner(monkeypatch):
+    """The second decision is between a new register and two that lost together."""
+    algorithm = dpaudit.load("adap_ucb", arms=3, epsilon=8.0, alpha=0.4, grid=1)
+    stream = [1.0, 0.0, 1.0, 0.0, 1.0]
+    law = by_enumeration(monkeypatch, algorithm, stream, 3, 4)
+    beyond = 1 - sum(law.values())  # draws of more than 3
+    assert 0 < beyond < 1e-5 and len(law) >= 8
+    for actions, truth in law.items():
+        found = likelihood(algorithm, actions, stream)
+        assert found.lower - beyond - 1e-12 <= truth <= found.upper + 1e-12
+        assert found.certified and found.upper - found.lower < 1e-9
+
+
+def test_three_arms_have_a_largest_loss():
+    losses = []
+    for grid in (1, 2, None):
+        algorithm = dpaudit.load("adap_ucb", arms=3, epsilon=1.0, alpha=0.5, grid=grid)
+        found = worst_loss(algorithm, 5, streams="binary")
+        assert found.loss.certified and found.loss.upper <= 1 + 1e-9
+        losses.append(found.loss.lower)
+    assert abs(losses[0] - losses[2]) > abs(losses[1] - losses[2])
 
 
 @pytest.mark.parametrize("name", ["dp_klucb", "adap_imed", "lazy_dp_ts"])
@@ -94,9 +148,9 @@ def test_what_has_no_sums_says_so(name):
         likelihood(algorithm, [0, 1, 0, 0], [0.0] * 4)
 
 
-def test_three_arms_and_coins_of_rounding_have_none():
-    three = dpaudit.load("adap_ucb", arms=3, epsilon=1.0, grid=8)
-    with pytest.raises(Unsupported, match="two arms"):
+def test_too_many_points_and_coins_of_rounding_have_none():
+    three = dpaudit.load("adap_ucb", arms=3, epsilon=1.0, grid=64)
+    with pytest.raises(Unsupported, match="several arms"):
         likelihood(three, [0, 1, 2, 0, 1], [0.0] * 5)
     coin = dpaudit.load("adap_ucb", arms=2, epsilon=1.0, grid=8, rounding="stochastic")
     with pytest.raises(Unsupported, match="rounded by a coin"):
