@@ -66,6 +66,14 @@ def is_positive_double(value: Any) -> bool:
         return False
 
 
+def is_finite_double(value: Any) -> bool:
+    """Tell whether a number is finite, also once it is rounded to a double."""
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
+
+
 def require_positive(name: str, value: Any) -> None:
     """Raise unless `value` is a finite number above zero."""
     if not isinstance(value, int | float) or isinstance(value, bool):

@@ -49,15 +49,41 @@ def typed(reader: Callable[[str, str], Any], name: str) -> Callable[[str], Any]:
     return read
 
 
-def assignment(text: str) -> tuple[str, int | float]:
-    """Return the name and the value of `NAME=VALUE`; whole numbers stay integers."""
+def numbers(name: str, text: str) -> tuple[float, ...]:
+    """Return the numbers of a text such as `0.9,0.5`."""
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        rule = "must be numbers separated by commas, such as 0.9,0.5."
+        raise InvalidArgument(name, text, rule) from None
+
+
+def matrix(name: str, text: str) -> tuple[tuple[float, ...], ...]:
+    """Return the rows of a text such as `1,0;0,1`."""
+    return tuple(numbers(name, row) for row in text.split(";"))
+
+
+def assignment(text: str) -> tuple[str, Any]:
+    """Return the name and the value of `NAME=VALUE`; whole numbers stay integers.
+
+    A value with a semicolon is a matrix, row by row.
+    """
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise InvalidArgument("param", text, "must look like name=value.")
+    if ";" in value:
+        return name, matrix(name, value)
     try:
         return name, int(value)
     except ValueError:
         return name, number(name, value)
+
+
+def written(value: Any) -> str:
+    """Return a parameter as `assignment` reads it."""
+    if isinstance(value, tuple | list):
+        return ";".join(",".join(f"{x:.17g}" for x in row) for row in value)
+    return str(value)
 
 
 def add_noise(parser: argparse.ArgumentParser) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from dpaudit.core.arithmetic import in_digits
 from dpaudit.core.notions import Kind, Notion
 from dpaudit.judging import Claim, Report
+from dpaudit.parsing import written
 from dpaudit.verdict import ANY_REWARDS, Enclosure, Finding, Program, Status, Witness
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def show_claim(out: Console, claim: Claim) -> None:
     notion = claim.judged
     said = {"arms": claim.arms, **notion.numbers}
     shown += [
-        f"{name} {value}"
+        f"{name} {written(value)}"
         for name, value in claim.parameters.items()
         if name != "horizon" and said.get(name) != value
     ]
@@ -338,7 +339,7 @@ def command(claim: Claim) -> str:
     said = {"arms": claim.arms, "horizon": claim.horizon, **claim.judged.numbers}
     for name, value in claim.parameters.items():
         if said.get(name) != value and value is not None:
-            words += ["--param", f"{name}={value}"]
+            words += ["--param", f"{name}={written(value)}"]
     return shlex.join(words)
 
 

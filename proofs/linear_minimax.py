@@ -249,6 +249,38 @@ CLAIMS = (
         sqrt(2 * pi) / 16,
         role="sharper",
     ),
+    Claim(
+        "lin.unit-kl",
+        "rewards in [0, 1]",
+        "q(1-q) >= 3/16 on [1/4, 3/4], so d(p, q) <= (p-q)^2/(q(1-q)) (bg.chi-square) <= "
+        "16 (p-q)^2/3: T rounds whose means move by D have TV <= sqrt(8 T/3) D.",
+        Rational(3, 16),
+        "<=",
+        q * (1 - q),
+        Domain({q: closed(Rational(1, 4), Rational(3, 4))}),
+        by=(Rewrite((q - Rational(1, 4)) * (Rational(3, 4) - q)),),
+        role="sharper",
+    ),
+    Claim(
+        "lin.unit-public",
+        "rewards in [0, 1]",
+        "(d T D/8)(1 - sqrt(8 T/3) D) at D = sqrt(3/(32 T)) is sqrt(3/32) d sqrt(T)/16.",
+        d * T / 8 * sqrt(3 / (32 * T)) * (1 - sqrt(8 * T / 3) * sqrt(3 / (32 * T))),
+        "==",
+        sqrt(Rational(3, 32)) * d * sqrt(T) / 16,
+        Domain({d: POSITIVE, T: POSITIVE}),
+        role="sharper",
+    ),
+    Claim(
+        "lin.unit-private",
+        "rewards in [0, 1]",
+        "(d T D/8)(1 - h T D) at D = 1/(2 h T), h = tanh(eps/2), is d/(32 h).",
+        d * T / 8 / (2 * c * T) * (1 - c * T / (2 * c * T)),
+        "==",
+        d / (32 * c),
+        Domain({d: POSITIVE, T: POSITIVE, c: POSITIVE}),
+        role="sharper",
+    ),
 )
 
 RESULT = Result(

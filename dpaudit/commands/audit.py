@@ -187,7 +187,8 @@ def conducted(tell: Callable[[str, Any], None], **asked: Any) -> dict[str, Any]:
     deadline = None if arguments.budget is None else time.monotonic() + arguments.budget
 
     def heard(runs: int, lower: float, evidence: float) -> None:
-        note = f"{runs:,} runs, epsilon >= {lower:.3f}, evidence {100 * evidence:.0f} %"
+        measure = "delta" if plan.delta else "epsilon"
+        note = f"{runs:,} runs, {measure} >= {lower:.3f}, evidence {100 * evidence:.0f} %"
         tell("heard", {"runs": runs, "note": note})
 
     interrupted = ""

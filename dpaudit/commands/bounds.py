@@ -10,6 +10,8 @@ may be held against a simulated regret.
   dpaudit bounds --env regimes --plot regimes.png --range 0.05,10
   dpaudit bounds --law gaussian --means 0.5,0.2 --epsilon 0.5
   dpaudit bounds --support 0,0.5,1 --probabilities "0.2,0.3,0.5;0.5,0.3,0.2"
+  dpaudit bounds --env C2 --rho 0.5
+  dpaudit bounds --env C2 --local --epsilon 1
   dpaudit bounds --features "1,0;0,1;0.9,0.3" --theta 1,0.2 --runs 20
 """
 
@@ -51,6 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--features", metavar="A,A;A,A", help="arms of a Gaussian linear bandit")
     add("--theta", metavar="X,X,...", help="its parameter")
     add("--epsilon", nargs="+", default=["1"], metavar="E", help="privacy budgets (default 1)")
+    add("--rho", metavar="R", help="lower bounds under rho-zCDP in place of epsilon")
+    add("--local", action="store_true", help="lower bounds under local epsilon")
     add("--horizon", default="1e7", metavar="T", help="rounds (default 1e7)")
     add("--alpha", default="3.1", metavar="A", help="exploration of the AdaP algorithms")
     add("--algorithms", metavar="TARGET,...", help="whose bounds and regret to show")
@@ -72,7 +76,9 @@ def execute(arguments: argparse.Namespace) -> int:
     require_writable(arguments.json)
     plotting.require_picture(arguments.plot)
     linear = arguments.features is not None or arguments.theta is not None
-    tables, picture = (_linear if linear else _stochastic)(arguments)
+    other = arguments.rho is not None or arguments.local
+    chosen = _other_notion if other else _linear if linear else _stochastic
+    tables, picture = chosen(arguments)
     documents: list[dict[str, Any]] = []
     left = ""
     try:
@@ -145,6 +151,33 @@ def _stochastic(arguments: argparse.Namespace) -> tuple[list[Table], Callable[[]
     return tables, partial(picture.draw, *first, runs, seed, jobs, arguments.plot, *axis)
 
 
+def _other_notion(arguments: argparse.Namespace) -> tuple[list[Table], Callable[[], None]]:
+    """Return what makes the table of every instance under another notion, and no picture."""
+    from dpaudit.parsing import number
+    from dpaudit.regret_bounds import other_notions
+    from dpaudit.regret_bounds.document import describe_notion
+
+    if arguments.rho is not None and arguments.local:
+        _refuse("claim", "--rho --local", "exclude each other.")
+    for name in ("features", "theta", "plot", "runs", "algorithms"):
+        if getattr(arguments, name) is not None:
+            _refuse(name, getattr(arguments, name), "has no bounds under --rho or --local yet.")
+    found: list[Table] = []
+    for name, instance in _instances(arguments).items():
+        if not instance.simulable:
+            _refuse("law", arguments.law, "must be bernoulli under --rho or --local.")
+        for setting in _settings(arguments):
+            horizon, level = setting.horizon, setting.epsilon
+            if arguments.local:
+                said, bounds = f"local epsilon {level:g}", other_notions.local_bounds
+            else:
+                level = number("rho", arguments.rho)
+                said, bounds = f"rho {level:g}", other_notions.zcdp_bounds
+            made = bounds(instance, level, horizon)
+            found.append(partial(describe_notion, name, instance, said, horizon, made))
+    return found, lambda: None
+
+
 def _axis(arguments: argparse.Namespace) -> tuple[str, tuple[float, float] | None]:
     from dpaudit.errors import UnknownName
     from dpaudit.parsing import number
@@ -196,6 +229,7 @@ def _default() -> tuple[str, ...]:
 
 def _instances(arguments: argparse.Namespace) -> dict[str, Instance]:
     from dpaudit.core.environments import named
+    from dpaudit.parsing import matrix, numbers
     from dpaudit.regret_bounds.bound import Instance, bernoulli
     from dpaudit.regret_bounds.finite import finite
 
@@ -205,9 +239,9 @@ def _instances(arguments: argparse.Namespace) -> dict[str, Instance]:
     if (arguments.support is None) != (arguments.probabilities is None):
         _refuse("probabilities", arguments.probabilities, "and --support go together.")
     if arguments.support is not None:
-        points = _numbers("support", arguments.support)
-        groups = arguments.probabilities.split(";")
-        laws = [finite(points, _numbers("probabilities", group)) for group in groups]
+        points = numbers("support", arguments.support)
+        groups = matrix("probabilities", arguments.probabilities)
+        laws = [finite(points, group) for group in groups]
         return {"finite support": Instance(tuple(laws))}
     if arguments.means is not None:
         return {f"{arguments.law} {arguments.means}": _family(arguments)}
@@ -217,11 +251,11 @@ def _instances(arguments: argparse.Namespace) -> dict[str, Instance]:
 
 def _family(arguments: argparse.Namespace) -> Instance:
     from dpaudit.errors import UnknownName
-    from dpaudit.parsing import number
+    from dpaudit.parsing import number, numbers
     from dpaudit.regret_bounds import laws
     from dpaudit.regret_bounds.bound import Instance
 
-    means = _numbers("means", arguments.means)
+    means = numbers("means", arguments.means)
     match arguments.law:
         case "bernoulli":
             return Instance(tuple(laws.Bernoulli(mean) for mean in means))
@@ -255,19 +289,13 @@ def _linear(arguments: argparse.Namespace) -> tuple[list[Table], Callable[[], No
 
 
 def _parse_linear(arguments: argparse.Namespace) -> LinearInstance:
+    from dpaudit.parsing import matrix, numbers
     from dpaudit.regret_bounds.linear import LinearInstance
 
     if arguments.features is None or arguments.theta is None:
         _refuse("theta", arguments.theta, "and --features go together.")
-    features = tuple(_numbers("features", group) for group in arguments.features.split(";"))
-    return LinearInstance(features, _numbers("theta", arguments.theta))
-
-
-def _numbers(name: str, text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        _refuse(name, text, "must be numbers separated by commas, such as 0.9,0.5.")
+    features = matrix("features", arguments.features)
+    return LinearInstance(features, numbers("theta", arguments.theta))
 
 
 def _refuse(name: str, value: object, rule: str) -> NoReturn:

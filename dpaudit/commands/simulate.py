@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dpaudit.core.environments import Environment
     from dpaudit.core.simulate import SimulationResult
 
+LONG = 60  # characters of a parameter: many features are not printed
 HELP = "run an algorithm many times and report its regret"
 
 
@@ -25,6 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("algorithm", metavar="TARGET", help=TARGET)
     add("--env", metavar="ENV", help="C1, C2, C3, C4 or regimes (default C2)")
     add("--means", metavar="M,M,...", help="mean rewards of the arms, such as 0.9,0.5")
+    add("--features", metavar="A,A;A,A", help="a linear bandit: features of the arms, row by row")
+    add("--theta", metavar="X,X,...", help="its parameter: the mean of an arm is <features, theta>")
     add("--rewards", default="bernoulli", metavar="LAW", help="bernoulli, beta, truncated_gaussian")
     add("--epsilon", metavar="E", help="privacy budget, where the algorithm has one (default 1)")
     add("--alpha", metavar="A", help="exploration, where the algorithm has it (default 3.1)")
@@ -59,12 +62,14 @@ def execute(arguments: argparse.Namespace) -> int:
         raise InvalidArgument("horizon", horizon, rule)
     values: dict[str, Any] = dict(assignment(text) for text in arguments.param)
     values |= noise(arguments)
+    offered = {} if arguments.features is None else {"features": _features(arguments)}
     for name in ("epsilon", "alpha"):
         if getattr(arguments, name) is not None:
             values[name] = number(name, getattr(arguments, name))
     partial: list[SimulationResult] = []
     with progress(f"simulate {arguments.algorithm}", total=runs) as advance:
-        work = Simulation(arguments.algorithm, values, environment.means, arguments.rewards)
+        means, law = environment.means, arguments.rewards
+        work = Simulation(arguments.algorithm, values, means, law, offered)
         if not arguments.yes:
             require_soon(work.seconds(horizon, runs, jobs))
         try:
@@ -89,12 +94,26 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _environment(arguments: argparse.Namespace) -> Environment:
-    from dpaudit.core.environments import named, of_means, parse_means
-    from dpaudit.errors import InvalidArgument
+def _features(arguments: argparse.Namespace) -> tuple[tuple[float, ...], ...]:
+    from dpaudit.parsing import matrix
 
-    if arguments.env is not None and arguments.means is not None:
-        raise InvalidArgument("means", arguments.means, "cannot be combined with --env.")
+    return matrix("features", arguments.features)
+
+
+def _environment(arguments: argparse.Namespace) -> Environment:
+    from dpaudit.core.environments import linear_means, named, of_means, parse_means
+    from dpaudit.errors import InvalidArgument
+    from dpaudit.parsing import numbers
+
+    given = [name for name in ("env", "means", "features") if getattr(arguments, name) is not None]
+    if len(given) > 1:
+        rule = f"cannot be combined with --{given[0]}."
+        raise InvalidArgument(given[1], getattr(arguments, given[1]), rule)
+    if (arguments.features is None) != (arguments.theta is None):
+        raise InvalidArgument("theta", arguments.theta, "and --features go together.")
+    if arguments.features is not None:
+        theta = numbers("theta", arguments.theta)
+        return of_means(linear_means(_features(arguments), theta), arguments.rewards)
     if arguments.means is not None:
         return of_means(parse_means(arguments.means), arguments.rewards)
     return named(arguments.env or "C2", arguments.rewards)
@@ -104,8 +123,11 @@ def _print(result: SimulationResult) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from dpaudit.parsing import written
+
     summary = result.summary()
-    settings = ", ".join(f"{key}={value}" for key, value in result.parameters.items())
+    stated = {key: written(value) for key, value in result.parameters.items()}
+    settings = ", ".join(f"{key}={text}" for key, text in stated.items() if len(text) <= LONG)
     console = Console(highlight=False)
     console.print(f"[bold]{result.algorithm}[/bold]  {settings}")
     console.print(f"horizon {result.horizon:,}, runs {result.runs:,}, seed {result.seed}")

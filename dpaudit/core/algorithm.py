@@ -100,11 +100,18 @@ class Choose:
 
 @dataclass(frozen=True)
 class Keep:
-    """Keep the arms whose register is within `width` of the largest; the answer: the survivors."""
+    """Drop the arms that another one clearly beats; the answer: the survivors.
+
+    Arm `arms[i]` shows x_i, the sum of `registers[i][j]` times `weights[i][j]`; a weight is 1 where
+    none are given, has any sign, and is public. With a width w_i for each arm it goes when some
+    x_k - w_k / 2 is above x_i + w_i / 2. One width for all arms keeps those within it of the
+    largest.
+    """
 
     arms: tuple[int, ...]
     registers: tuple[tuple[Register, ...], ...]
     width: Callable[[Arithmetic], Any]
+    weights: tuple[tuple[Fraction | float, ...], ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.core.design import checked_features
 from dpaudit.errors import InvalidArgument, UnknownName
 
 Array = NDArray[np.float64]
@@ -146,6 +147,20 @@ def named(name: str, law: str = "bernoulli") -> Environment:
     if "," in name:
         return of_means(parse_means(name), law)
     raise UnknownName("environment", name, NAMED)
+
+
+def linear_means(features: Sequence[Sequence[float]], theta: Sequence[float]) -> tuple[float, ...]:
+    """Return <a, theta> for the features a of every arm: the means of a linear bandit, or raise."""
+    rows = checked_features(features, len(features))
+    if len(theta) != len(rows[0]):
+        rule = f"must have {len(rows[0])} coordinates, as the features have."
+        raise InvalidArgument("theta", ",".join(map(str, theta)), rule)
+    means = tuple(math.fsum(x * y for x, y in zip(row, theta, strict=True)) for row in rows)
+    for arm, mean in enumerate(means):
+        if not 0 <= mean <= 1:
+            rule = f"gives arm {arm} the mean {mean:g}; rewards lie in [0, 1]."
+            raise InvalidArgument("theta", ",".join(map(str, theta)), rule)
+    return means
 
 
 def of_means(means: tuple[float, ...], law: str = "bernoulli") -> Environment:

@@ -164,9 +164,13 @@ def response(request: Respond, reward: float, rng: Any) -> float:
 
 
 def shown(place: Place, registers: Mapping[Hashable, float]) -> NDArray[np.float64]:
-    """Return what every arm shows to a decision."""
-    groups = place.request.registers  # type: ignore[union-attr]
-    return np.array([sum(registers[name] for name in group) for group in groups])
+    """Return what every arm shows to a decision: its registers added up, with their weights."""
+    request: Any = place.request
+    groups, weights = request.registers, getattr(request, "weights", None)
+    if weights is None:
+        return np.array([sum(registers[name] for name in group) for group in groups])
+    rows = (zip(*row, strict=True) for row in zip(groups, weights, strict=True))
+    return np.array([math.fsum(float(w) * registers[name] for name, w in row) for row in rows])
 
 
 def decide(place: Place, x: NDArray[np.float64], rng: Any) -> Any:
@@ -178,7 +182,8 @@ def decide(place: Place, x: NDArray[np.float64], rng: Any) -> Any:
     """
     request = place.request
     if isinstance(request, Keep):
-        near = x >= x.max() - place.width
+        apart_by = (place.width[:, None] + place.width) / 2
+        near = x >= (x - apart_by).max(axis=1)  # one width w for all: x >= x.max() - w
         return tuple(arm for arm, kept in zip(request.arms, near, strict=True) if kept)
     rule, arms = place.rule, request.arms  # type: ignore[union-attr]
     try:

@@ -10,7 +10,8 @@ the model checker. What breaks the contract is a `BadDeclaration` in one line:
 - releases read at least one row, all of them played, divide by a positive int or Fraction, and add
   a `Noise`; a randomised response reads one row, and its chances are Fractions in [0, 1];
 - decisions are between different arms that exist, each with different registers of its own that
-  were written before; a rule is a `Rule`, a width a number of at least 0;
+  were written before; a rule is a `Rule`, a width a number of at least 0, for all arms or for each;
+  weights are finite ints, floats or Fractions, one for each register that is shown;
 - a coin's chances are exact, not negative, and add up to 1; a recommended arm exists;
 - `MOST_IDLE` requests without a play are too many.
 """
@@ -23,6 +24,9 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import chain, combinations
 from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import (
     Accumulate,
@@ -45,7 +49,7 @@ from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.lattice import Lattice, on_grid
 from dpaudit.core.noise import Noise
 from dpaudit.core.scores import Rule
-from dpaudit.errors import BadDeclaration, Unsupported, is_positive_double
+from dpaudit.errors import BadDeclaration, Unsupported, is_finite_double, is_positive_double
 
 MOST_IDLE = 2_000
 LONGEST = 160  # characters of a state or an error in a message
@@ -111,18 +115,22 @@ class Place:
         return rule
 
     @cached_property
-    def width(self) -> float:
-        """The width of an elimination, in doubles: within less than 0 lies not even the best."""
+    def width(self) -> NDArray[np.float64]:
+        """The width of every arm in an elimination, in doubles: below 0 not even the best stays."""
         request = self.request
         if not isinstance(request, Keep):
             self.breach("step", f"asks for a {type(request).__name__}, which has no width")
+        arms = len(request.arms)
         try:
-            width = float(request.width(FLOAT))
+            given = np.asarray(request.width(FLOAT), dtype=float)
         except FOREIGN as error:
             self.breach("its width", f"raised {said(error)}")
-        if not width >= 0:
-            self.breach("its width", f"is {width}, which is not at least 0")
-        return width
+        if given.shape not in ((), (arms,)):
+            self.breach("its width", f"has the shape {given.shape}, not one number per arm")
+        for width in given.flat:
+            if not width >= 0:
+                self.breach("its width", f"is {width}, which is not at least 0")
+        return np.broadcast_to(given, arms)
 
     def rows(self, horizon: int) -> Rows:
         """Return the rows of a play, as far as the horizon lets it run."""
@@ -234,6 +242,16 @@ class Place:
                 self.breach("step", f"shows a register twice in {shortened(group)}")
         if not callable(request.rule if isinstance(request, Choose) else request.width):
             self.breach("step", "decides by something that is not a function of an arithmetic")
+        if isinstance(request, Keep) and request.weights is not None:
+            self._require_weights(request.weights, groups)
+
+    def _require_weights(self, weights: Any, groups: tuple[tuple[Register, ...], ...]) -> None:
+        rows = weights if type(weights) is tuple else ()
+        if [type(row) is tuple and len(row) for row in rows] != [len(group) for group in groups]:
+            self.breach("step", "weighs registers by no tuple of tuples, one weight for each")
+        for weight in chain.from_iterable(rows):
+            if type(weight) not in (int, float, Fraction) or not is_finite_double(weight):
+                self.breach("step", f"weighs a register by {shortened(weight)}, no finite number")
 
     def _require_coin(self, request: Toss) -> None:
         chances = request.chances

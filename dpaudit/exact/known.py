@@ -52,10 +52,11 @@ def require_known(request: Release | Accumulate | Choose | Keep) -> None:
         if type(rule) in RULES:
             _require_sane(rule, len(request.arms))
     else:
-        width = _built(request.width, FLOAT)
-        _require_numbers(width, "a width", 1)
-        if width < 0:
-            raise Unsupported(f"A width is {width}, which is not at least 0.")
+        if request.weights is not None:
+            raise Unsupported("An elimination by weighted sums of registers has no likelihood yet.")
+        width = _require_numbers(_built(request.width, FLOAT), "a width", len(request.arms))
+        if not (width >= 0).all():
+            raise Unsupported(f"A width is {width.min()}, which is not at least 0.")
 
 
 def rule_in(arithmetic: Arithmetic, request: Choose) -> Rule:
@@ -134,7 +135,9 @@ def require_alike(path: Path, known: set[int]) -> None:
         known.add(id(event.request))
         request = event.request
         if isinstance(request, Keep):
-            _require_near("width", _built(request.width, FLOAT), _built(request.width, BALL))
+            plain, certain = (_built(request.width, m) for m in (FLOAT, BALL))
+            for position in range(len(request.arms)):
+                _require_near("width", plain, certain, position)
             continue
         rules = rule_in(FLOAT, request), rule_in(BALL, request)
         if type(rules[0]) not in RULES and not isinstance(rules[0], Formula):

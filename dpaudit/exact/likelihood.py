@@ -292,7 +292,7 @@ def require_fine(
 def _reach(request: Choose | Keep) -> float:
     """Return how far from zero a decision looks at a register."""
     if isinstance(request, Keep):
-        return float(request.width(FLOAT))
+        return float(np.max(request.width(FLOAT)))
     rule = request.rule(FLOAT)
     if type(rule) not in RULES:
         return 1.0

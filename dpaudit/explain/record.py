@@ -220,9 +220,11 @@ class Recorder:
             rule, outcome = _wins(place.rule), (answer,)
             indices = _indices(place.rule, x)
         else:
-            rule = f"an arm stays whose gap to the best is at most {place.width:.4g}"
-            outcome = answer
-            indices = [f"gap {x.max() - value:.5f}" for value in x]
+            rule, outcome = "an arm stays unless its band lies below another's", answer
+            indices = [f"± {width / 2:.4g}" for width in place.width]
+            if len(set(place.width)) == 1:
+                rule = f"an arm stays whose gap to the best is at most {place.width[0]:.4g}"
+                indices = [f"gap {x.max() - value:.5f}" for value in x]
         behind = [
             tuple(span for name in group for span in self.behind[name])
             for group in request.registers

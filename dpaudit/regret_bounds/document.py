@@ -11,7 +11,7 @@ from dpaudit.core.environments import Bernoulli
 from dpaudit.core.simulate import simulate
 from dpaudit.output import progress
 from dpaudit.regret_bounds import regimes
-from dpaudit.regret_bounds.bound import Instance
+from dpaudit.regret_bounds.bound import Bound, Instance
 from dpaudit.regret_bounds.clipped import ClippedLinear
 from dpaudit.regret_bounds.episodes import HoeffdingIndex
 from dpaudit.regret_bounds.linear import LinearInstance
@@ -55,6 +55,14 @@ def describe(
                 result = run(algorithm, environment, setting, runs, seed, jobs, advance)
                 document["measured"].append(_measured(measure(instance, setting, result)))
     return document
+
+
+def describe_notion(
+    name: str, instance: Instance, said: str, horizon: int, bounds: list[Bound]
+) -> dict[str, Any]:
+    """Return the lower bounds of another notion than pure epsilon."""
+    document = {"instance": name, "means": list(instance.means), "claim": said, "horizon": horizon}
+    return document | {"bounds": bounds, "measured": []}
 
 
 def _measured(found: Measured) -> dict[str, Any]:

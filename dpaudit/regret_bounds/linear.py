@@ -163,6 +163,13 @@ def structural(instance: LinearInstance, epsilon: float) -> Structural:
     )
 
 
+def alternatives(
+    instance: LinearInstance, weight: float, knee: float
+) -> tuple[tuple[float, ...], ...]:
+    """Return the z behind the certificate for Huber's function of a weight and a knee."""
+    return _solve(instance, [(gap, weight, knee) for gap in instance.costs]).alternatives
+
+
 def _norms(instance: LinearInstance, limits: Sequence[float]) -> Certificate:
     # ||a||^2 <= limit is: for every z with <a, z> = 1, sum alpha <b, z>^2 >= 1 / limit
     return _solve(instance, [(1.0, 2 * limit, math.inf) for limit in limits])

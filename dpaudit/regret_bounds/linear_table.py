@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 
-from dpaudit.regret_bounds import linear
+from dpaudit.regret_bounds import linear, linear_unit
 from dpaudit.regret_bounds.bound import Bound, Form, Scope, Side, Standing
 from dpaudit.regret_bounds.linear import LinearInstance, Structural
 from dpaudit.regret_bounds.lower import LIMIT_NOTE
 from dpaudit.regret_bounds.structural import Certificate
 from dpaudit.regret_bounds.table import Setting
+
+BOX = "minimax on the box"
 
 
 def linear_bounds(instance: LinearInstance, setting: Setting) -> tuple[list[Bound], Structural]:
@@ -64,7 +66,8 @@ def linear_bounds(instance: LinearInstance, setting: Setting) -> tuple[list[Boun
             note="at the alternatives that carry the certificate above: a bound, not the optimum",
         ),
     ]
-    return rows + _minimax(len(instance.theta), setting), found
+    rows += _unit(instance, setting) + _minimax(len(instance.theta), setting)
+    return rows, found
 
 
 def _standing(instance: LinearInstance, found: Structural) -> tuple[tuple[str, ...], Standing, str]:
@@ -77,12 +80,32 @@ def _standing(instance: LinearInstance, found: Structural) -> tuple[tuple[str, .
     return ("lpd.fact-2",), Standing.NOT_ESTABLISHED, f"{reason}; use the rows below"
 
 
+def _unit(instance: LinearInstance, setting: Setting) -> list[Bound]:
+    """Return the bound for Bernoulli rewards of the same means, where there are such rewards."""
+    found = linear_unit.coefficient(instance, setting.epsilon)
+    if found is None:
+        return []
+    note = "Bernoulli rewards; the rows for N(., 1) do not compare with rewards in [0, 1]"
+    return [
+        Bound(
+            "rewards in [0, 1], d_epsilon",
+            Side.LOWER,
+            Form.SHARP,
+            Scope.ASYMPTOTIC,
+            found.value * math.log(setting.horizon),
+            ("sharper.private-divergence", "sharper.tilt"),
+            note=f"{note}; {LIMIT_NOTE}",
+            details={"coefficient": found.value, "alternatives": found.alternatives},
+        )
+    ]
+
+
 def _minimax(dimension: int, setting: Setting) -> list[Bound]:
     note = "on the box [-1, 1]^d, for some theta: not about this instance"
     values = (dimension, setting.epsilon, setting.horizon)
     return [
         Bound(
-            "minimax on the box",
+            name,
             Side.LOWER,
             form,
             Scope.MINIMAX,
@@ -90,12 +113,19 @@ def _minimax(dimension: int, setting: Setting) -> list[Bound]:
             claims,
             note=note,
         )
-        for form, value, claims in (
-            (Form.PAPER, linear.minimax_paper(*values), ("lin.sharper-constant",)),
+        for name, form, value, claims in (
+            (BOX, Form.PAPER, linear.minimax_paper(*values), ("lin.sharper-constant",)),
             (
+                BOX,
                 Form.SHARP,
                 linear.minimax_sharp(*values),
                 ("lin.sharper-value", "sharper.minimax-public"),
+            ),
+            (
+                f"{BOX}, rewards in [0, 1]",
+                Form.SHARP,
+                linear_unit.minimax(*values),
+                ("lin.unit-kl", "lin.unit-public", "lin.unit-private"),
             ),
         )
     ]

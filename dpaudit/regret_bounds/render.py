@@ -46,11 +46,13 @@ def _show(console: Console, documents: Sequence[dict[str, Any]]) -> None:
 def _full(console: Console, document: dict[str, Any]) -> None:
     means = ", ".join(f"{mean:g}" for mean in document["means"])
     console.print(f"[bold]{document['instance']}[/bold]  means {means}")
-    console.print(f"epsilon {document['epsilon']:g}, horizon {document['horizon']:,}")
+    said = document.get("claim") or f"epsilon {document['epsilon']:g}"
+    console.print(f"{said}, horizon {document['horizon']:,}")
     _bounds(console, document["bounds"])
     if "structural" in document:
         _structure(console, document)
-    _regimes(console, document["regimes"])
+    if "regimes" in document:
+        _regimes(console, document["regimes"])
     if document["measured"]:
         _summary(console, [document])
 

@@ -1,4 +1,4 @@
-r"""Bets against a privacy claim: one wealth for every level of epsilon, whoever earns it.
+r"""Bets against a privacy claim: one wealth for every level, whoever earns it.
 
 Fix a level c = e^epsilon and neighbouring streams r, r'. A round draws one fresh run on each, X
 and Y, independent. The level's null hypothesis H is that the target is (epsilon, delta)-private:
@@ -25,7 +25,8 @@ Levels are refuted from below, a level only if all lower ones are. Let e be the 
 which the target is private. If a level at or above e is refuted, e is; so with probability at
 least 1 - error the highest refuted level is below the truth, and the claim, itself a level, is
 refuted only if it is false. Evidence and bound cost one error together, and nothing is split among
-pairs, events or looks.
+pairs, events or looks. The levels are of epsilon, with delta = 0; where a delta is claimed they
+are of delta, at the claimed epsilon, and the bound is one on delta.
 
 **The best bet.** A run falls into one of a few cells, with believed probabilities p and q on the
 two streams. Given l and delta = 0, growth E log S is a sum over cells, and the best t in a cell
@@ -126,14 +127,15 @@ class Bets(NamedTuple):
         return np.asarray((left + right).sum(axis=-1))
 
 
-def best_bets(ratio: Any, p: Row, q: Row, delta: float = 0.0) -> Bets:
+def best_bets(ratio: Any, p: Row, q: Row, delta: Any = 0.0) -> Bets:
     """Return the bets of largest growth for beliefs p, q over cells (the last axis), vectorised.
 
-    `ratio` has one axis for cells, of length 1. Where a belief is inside of the null, f = g = 1.
-    With delta the cells that tell are chosen as if they had delta less: a plan, not the best one.
+    `ratio`, and `delta` if it is an array, have one axis for cells, of length 1. Where a belief is
+    inside of the null, f = g = 1. With delta the cells that tell are chosen as if they had delta
+    less: a plan, not the best one.
     """
     c, truth = np.asarray(ratio, dtype=float), (p, q)
-    if delta:
+    if np.any(delta):
         p, q = _less(p, c * q, delta), _less(q, c * p, delta)
     both, shape = p + q, np.broadcast_shapes(c.shape, (*p.shape[:-1], 1))
     low, high = np.full(shape, 1e-6), np.full(shape, 2 - 1e-6)
@@ -170,7 +172,7 @@ def best_bets(ratio: Any, p: Row, q: Row, delta: float = 0.0) -> Bets:
     return Bets(f, g, growth.sum(axis=-1))
 
 
-def _less(p: Row, most: Row, delta: float) -> Row:
+def _less(p: Row, most: Row, delta: Any) -> Row:
     """Return p with delta taken off the cells where it is above `most`, in proportion."""
     above = np.where(p > most, p, 0.0).sum(axis=-1, keepdims=True)
     part = np.maximum(1 - delta / np.maximum(above, 1e-300), 0.0)
@@ -216,10 +218,12 @@ class Wealth:
 
     def __init__(self, claim: float, error: float, delta: float = 0.0) -> None:
         require_error(error)
-        self.levels = levels_for(claim)
-        self.ratios = ratios_of(self.levels)
-        self.delta = delta
-        self.claim = int(np.flatnonzero(self.levels == claim)[0])
+        self.levels = levels_for(delta or claim)
+        if delta:
+            self.levels = self.levels[self.levels < 1]
+        self.ratios = ratios_of(np.full(len(self.levels), claim) if delta else self.levels)
+        self.deltas = np.nextafter(self.levels, 1.0) if delta else np.zeros(len(self.levels))
+        self.claim = int(np.flatnonzero(self.levels == (delta or claim))[0])
         self.needed = math.log(1 / error) + SLACK
         self.log = np.zeros(len(self.levels))
         self.peak = np.zeros(len(self.levels))
@@ -232,7 +236,7 @@ class Wealth:
 
     @property
     def lower(self) -> float:
-        """A lower bound on epsilon, wrong with probability at most the error."""
+        """A lower bound on epsilon, or on delta, wrong with probability at most the error."""
         return float(self.levels[self.refuted - 1]) if self.refuted else 0.0
 
     @property
@@ -248,15 +252,16 @@ class Wealth:
         """
         p, q = believed(counts, sizes)
         bold_p, bold_q = believed(counts, sizes, -HOPE)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            widest = np.max(np.where(bold_p > 0, np.abs(np.log(bold_p / bold_q)), 0.0))
+        widest = self._widest(bold_p, bold_q)
         alive = np.flatnonzero((self.peak < self.needed) & (self.levels < widest))
         if not len(alive):
             return None
         # a level below all open ones tells bettors apart where none is sure to win at any of these
-        below = math.exp(BELOW * self.levels[alive[0]])
-        ratio = np.concatenate(([below], self.ratios[alive]))[:, None, None]
-        careful = best_bets(ratio, p[None], q[None], self.delta)
+        lowest, delta = BELOW * self.levels[alive[0]], self.deltas[alive]
+        below = (self.ratios[0], lowest) if delta.any() else (math.exp(lowest), 0.0)
+        ratio = np.concatenate((below[:1], self.ratios[alive]))[:, None, None]
+        delta = np.concatenate((below[1:], delta))[:, None, None]
+        careful = best_bets(ratio, p[None], q[None], delta)
         score = np.where(careful.growth > 0, careful.growth * counts[:, 0].sum(axis=1), -np.inf)
         top = score.max(axis=1, keepdims=True)
         expecting = np.flatnonzero(top[:, 0] > 0)
@@ -267,10 +272,10 @@ class Wealth:
         weights = np.exp(SHARP * (score[like] - top[like]))
         with np.errstate(divide="ignore"):
             log_weights = np.log(weights / weights.sum(axis=1, keepdims=True))
-        ratio, careful = ratio[1:], Bets(*(each[1:] for each in careful))
+        ratio, delta, careful = ratio[1:], delta[1:], Bets(*(each[1:] for each in careful))
         part, exposure = self._exposure(alive, left)
         soon = -part < EARLY * left * careful.growth.max(axis=1)
-        hopeful = best_bets(ratio, bold_p[None], bold_q[None], self.delta)
+        hopeful = best_bets(ratio, bold_p[None], bold_q[None], delta)
         # a bettor that has seen little does not know yet which cells to bet on
         seen = counts[:, 0].sum(axis=1)
         sure = np.minimum(SURE * seen / (seen + left), 1.0)
@@ -280,6 +285,14 @@ class Wealth:
         f = np.where(late, bets.stream, careful.stream)
         g = np.where(late, bets.neighbour, careful.neighbour)
         return Prospect(alive, Bets(f, g, careful.growth), log_weights)
+
+    def _widest(self, p: Row, q: Row) -> float:
+        """Return the highest level that beliefs could show."""
+        if self.deltas.any():
+            excess = p - self.ratios[0] * q, q - self.ratios[0] * p
+            return float(max(np.maximum(each, 0.0).sum(axis=1).max() for each in excess))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(np.max(np.where(p > 0, np.abs(np.log(p / q)), 0.0)))
 
     def _exposure(self, alive: NDArray[np.int64], left: int) -> tuple[Row, Row]:
         """Return how far levels are from being refuted, and how much wealth should vary a round.
@@ -309,8 +322,8 @@ class Wealth:
         alive = np.flatnonzero(self.peak < self.needed)[::COARSE]
         if not len(alive):
             return np.zeros(len(sizes))
-        ratio = self.ratios[alive][:, None, None]
-        growth = np.maximum(best_bets(ratio, p[None], q[None], self.delta).growth, 0.0)
+        ratio, delta = self.ratios[alive][:, None, None], self.deltas[alive][:, None, None]
+        growth = np.maximum(best_bets(ratio, p[None], q[None], delta).growth, 0.0)
         expected = np.sqrt(2 * rounds * growth) + self._far(alive)[1][:, None]
         levels = self.levels[alive][:, None]
         won = np.where(expected >= 0, levels + 1e-3 * np.tanh(expected), 0.0).max(axis=0)

@@ -54,6 +54,11 @@ class Report:
     witness: dict[str, Any] | None
     independence: str
 
+    @property
+    def measure(self) -> str:
+        """The number that `lower` bounds: delta where one is claimed, at the claimed epsilon."""
+        return "delta" if self.delta else "epsilon"
+
     def finding(self, horizon: int, seconds: float) -> Finding:
         """Return what the audit says of an instance of `horizon` rounds, beside other checks."""
         words = f"{self.words[0].upper()}{self.words[1:]} "
@@ -84,7 +89,7 @@ def conclude(done: Progress) -> Report:
     found = wealth.claim_refuted
     refuted = found and not done.doubt
     judged = _judged(done)
-    lower = wealth.lower
+    lower, measure = wealth.lower, "delta" if plan.delta else "epsilon"
     claim = f"epsilon = {plan.epsilon:g}" + (f", delta = {plan.delta:g}" if plan.delta else "")
     if refuted:
         words = f"{claim} is violated (probability of a wrong refutation at most {plan.error:g})."
@@ -93,7 +98,7 @@ def conclude(done: Progress) -> Report:
         words = f"evidence against {claim} was found, but its runs may not be independent: "
         words += f"{done.doubt}."
     else:
-        words = f"no violation of {claim} found, which is not a proof; epsilon >= {lower:.4g}."
+        words = f"no violation of {claim} found, which is not a proof; {measure} >= {lower:.4g}."
     return Report(
         Status.REFUTED if refuted else Status.SILENT,
         done.independence.name,

@@ -175,7 +175,7 @@ def first_elimination(
                 begun[answer] = place.time
             case Release(register, rows) as request if rows in begun:
                 releases[register] = request
-            case Keep(_, registers) if all(group[0] in releases for group in registers):
+            case Keep(_, registers, _, None) if all(group[0] in releases for group in registers):
                 break
             case _:
                 return
@@ -188,6 +188,6 @@ def first_elimination(
     ]
     for near in (np.max(shown, axis=0), np.min(shown, axis=0)):
         start = begun[own.rows]
-        edge = near + place.width
+        edge = near + place.width.mean()
         noise, divisor = own.noise, float(own.divisor)
         yield Target(start, start + len(own.rows), divisor, noise.spread(), noise.unit(), edge)

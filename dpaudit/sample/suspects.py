@@ -113,7 +113,9 @@ class Suspect:
                         np.array([each + 0.5, rounds - each + 0.5]) for each in (hits, others)
                     )
                     p, q = (each / (rounds + 1) for each in belief)
-                    growth = float(best_bets(np.array([ratio]), p, q, wealth.delta).growth)
+                    growth = float(
+                        best_bets(np.array([ratio]), p, q, float(wealth.deltas[level])).growth
+                    )
                     found.append(Telling(growth, event, swapped, hits, others, rounds))
         return max(found, key=lambda it: it.growth, default=None)
 

@@ -16,7 +16,8 @@ def report_lines(report: Report) -> list[str]:
 def _lines(report: Report) -> Iterator[str]:
     sure = f"wrong with probability at most {report.error:g}"
     yield f"{report.status}  {report.target}: {report.words}"
-    yield f"  excluded      every epsilon below {report.lower:.4g} ({sure})"
+    at = f" at epsilon = {report.epsilon:g}" if report.delta else ""
+    yield f"  excluded      every {report.measure} below {report.lower:.4g}{at} ({sure})"
     for judged in report.hypotheses:
         yield from _hypothesis(judged, report.epsilon)
     yield (

@@ -48,7 +48,7 @@ def asked(
             charged[place.time] = Row(charge, request.rows.arm, 0)
             shown.append(("release", request.rows.arm, len(request.rows), charge))
         place = place.after(answer)
-    shown.append(("keep", canonical(place.request.arms), place.width))
+    shown.append(("keep", canonical(place.request.arms), tuple(place.width)))
     return charged, place.time, tuple(shown)
 
 

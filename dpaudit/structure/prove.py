@@ -2,8 +2,8 @@
 
 The model checker walks every public state. Where there are too many and the declaration runs in the
 frame of `Episodes`, the charges are added up arm by arm instead; in that of `Phases`, phase by
-phase. Where none covers every
-transcript within the budget, the check is silent and says how far it got.
+phase; in that of `LinearPhases` every release has one law. Where none covers every transcript
+within the budget, the check is silent and says how far it got.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.arithmetic import exact
 from dpaudit.core.canonical import Distrust
 from dpaudit.core.episodes import Episodes, framed
+from dpaudit.core.linear import LinearPhases, in_linear_phases
 from dpaudit.core.notions import PURE, Tariff
 from dpaudit.core.phases import Phases, in_phases
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
@@ -28,6 +29,7 @@ from dpaudit.structure.always import at_every_horizon
 from dpaudit.structure.certificate import of_chains, of_tree, of_walk
 from dpaudit.structure.chain import Entangled, is_long, longest_chains, probe_longest
 from dpaudit.structure.ledger import Charge, Row, rounded_up, show
+from dpaudit.structure.linear import charge_of_law, compare
 from dpaudit.structure.phases import largest_charge
 from dpaudit.structure.program import real_program
 from dpaudit.structure.tree import deepest_row, is_tree
@@ -93,6 +95,8 @@ def _bounded(
 ) -> Bound:
     start = time.monotonic()
     deadline, enough = start + budget, start + WALK_SHARE * budget
+    if in_linear_phases(algorithm):
+        return _by_law(algorithm, horizon, tariff, deadline)
     walk = Walk(algorithm, horizon, tariff)
     if in_phases(algorithm) and algorithm.arms > FEW_ARMS:
         return _phase_by_phase(algorithm, walk, deadline)
@@ -134,6 +138,13 @@ def _bounded(
 def _together(row: Row, unit: int) -> Row:
     """Return what a person pays whose every reward may be charged as much as this row."""
     return row if row.unit == unit else Row(unit * row.charge, row.arm, row.number, unit)
+
+
+def _by_law(algorithm: LinearPhases, horizon: int, tariff: Tariff, deadline: float) -> Bound:
+    row = charge_of_law(algorithm, tariff)
+    paths = compare(algorithm, horizon, row, tariff, deadline)
+    how = f"each reward enters one release, by one law whoever survives; {paths} paths walked"
+    return Bound(_together(row, tariff.unit), horizon, horizon, how)
 
 
 def _phase_by_phase(algorithm: Phases, walk: Walk, deadline: float) -> Bound:

@@ -128,6 +128,8 @@ class Walk:
             case Choose() | Keep():
                 self.judge(place)
                 shown = (type(request), canonical(request.arms), canonical(request.registers))
+                if isinstance(request, Keep):
+                    shown += (canonical(request.weights),)
                 answers = outcomes(request)  # 2^arms of them for a Keep
             case Toss(chances):
                 # independent of the rewards, so it charges nothing, whatever side comes up

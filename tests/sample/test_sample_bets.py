@@ -111,9 +111,9 @@ def counted(*rows):
 SIZES = np.array([2])
 
 
-def mean_wealth(play, rounds, blocks, ratio, q):
-    """E of a level's wealth over every outcome of adaptive blocks, at p = ratio q; and P(>= 4)."""
-    p = ratio * q
+def mean_wealth(play, rounds, blocks, ratio, q, delta=0.0):
+    """E of a level's wealth over every outcome of adaptive blocks, on the edge; and P(>= 4)."""
+    p = ratio * q + delta
     outcomes = [
         (a, b, binom.pmf(a, rounds, p) * binom.pmf(b, rounds, q))
         for a, b in product(range(rounds + 1), repeat=2)
@@ -127,10 +127,10 @@ def mean_wealth(play, rounds, blocks, ratio, q):
     return mean, crossed
 
 
-def played(path, rounds, peek):
+def played(path, rounds, peek, delta=0.0):
     """Bet block by block; a broken bettor that peeks has seen the outcome that it bets on."""
-    wealth = Wealth(0.7, 0.25)
-    for name in ("levels", "ratios", "log", "peak"):  # the claim alone: quicker
+    wealth = Wealth(0.7, 0.25, delta)
+    for name in ("levels", "ratios", "deltas", "log", "peak"):  # the claim alone: quicker
         setattr(wealth, name, getattr(wealth, name)[[wealth.claim]])
     wealth.claim = 0
     belief = counted([1, 9], [9, 1])
@@ -151,6 +151,28 @@ def test_adaptive_wealth_is_a_supermartingale_and_a_broken_one_is_caught(q):
     assert crossed <= 0.25
     mean, _ = mean_wealth(lambda path: played(path, 1, True), 1, 3, ratio, q)
     assert mean > 1.01
+
+
+@pytest.mark.parametrize(("q", "delta"), [(0.02, 0.1), (0.2, 0.1), (0.3, 0.05), (0.0, 0.3)])
+def test_levels_of_delta_are_supermartingales_too(q, delta):
+    ratio = math.exp(0.7)
+    mean, crossed = mean_wealth(lambda p: played(p, 1, False, delta), 1, 3, ratio, q, delta)
+    assert mean <= 1 + 1e-12
+    assert crossed <= 0.25
+    mean, _ = mean_wealth(lambda p: played(p, 1, True, delta), 1, 3, ratio, q, delta)
+    assert mean > 1.001
+
+
+def test_levels_of_delta_have_one_epsilon_and_end_below_one():
+    wealth = Wealth(0.5, 0.01, 0.2)
+    assert wealth.levels[wealth.claim] == 0.2 and 0.9 < wealth.levels[-1] < 1
+    assert (wealth.deltas > wealth.levels).all() and set(wealth.ratios) == {wealth.ratios[0]}
+    assert wealth.ratios[0] >= math.exp(0.5)
+    belief = counted([10, 90], [90, 10])  # truth 0.9 - e^0.5 0.1 = 0.735
+    for _ in range(40):
+        wealth.update(wealth.prospect(belief, SIZES, 2_000), counted([5, 45], [45, 5]))
+        belief = belief + counted([5, 45], [45, 5])
+    assert wealth.claim_refuted and 0.6 < wealth.lower < 0.736
 
 
 def test_levels_are_refuted_from_below_and_the_claim_is_one_of_them():

@@ -1,14 +1,15 @@
 """Affine choices among any number of arms, and eliminations: one register out at a time, in balls.
 
-A choice says x_w + b_w >= x_k + b_k for every other arm k. An elimination of width w whose largest
-register is x_a says x_a >= x_k, and x_k >= x_a - w for the kept arms k or x_j <= x_a - w for the
-dropped arms j; its outcome is the disjoint union over the kept arms a. So a path is a union of sets
-of difference constraints x_i - x_j >= c between independent Laplace releases. Integrating one
-release out between its bounds gives M(min of upper bounds) - M(max of lower bounds), M its
-distribution function times what it carries. Splitting by which bound is the max and which the min
-keeps every term a product of functions of single releases under difference constraints, so the same
-step applies again until nothing is left. The number of terms grows quickly: this is for short
-horizons. Decisions that share no release are independent, and are integrated apart.
+A choice says x_w + b_w >= x_k + b_k for every other arm k. An elimination by bands x_k -+ h_k whose
+largest lower end is that of a says x_a - h_a >= x_k - h_k, and x_k + h_k >= x_a - h_a for the kept
+arms k or x_j + h_j <= x_a - h_a for the dropped arms j; its outcome is the disjoint union over the
+kept arms a. So a path is a union of sets of difference constraints x_i - x_j >= c between
+independent Laplace releases. Integrating one release out between its bounds gives M(min of upper
+bounds) - M(max of lower bounds), M its distribution function times what it carries. Splitting by
+which bound is the max and which the min keeps every term a product of functions of single releases
+under difference constraints, so the same step applies again until nothing is left. The number of
+terms grows quickly: this is for short horizons. Decisions that share no release are independent,
+and are integrated apart.
 
 The largest loss needs likelihoods that are concave in every centre: choices are convex regions, and
 so is an elimination of two arms, or a union of its outcomes that show as the same actions, if it is
@@ -24,6 +25,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 
+import numpy as np
 from flint import arb
 
 from dpaudit.core.algorithm import Keep
@@ -67,13 +69,15 @@ def _alternatives(decision: Decision) -> list[Constraints]:
     """Return the sets of constraints of which a decision's outcome is the disjoint union."""
     shown = [index for (index,) in decision.shown]
     if isinstance(decision.request, Keep):
-        width = ball(decision.request.width(BALL))
+        given = decision.request.width(BALL)
+        half = {i: ball(given[k] if np.ndim(given) else given) / 2 for k, i in enumerate(shown)}
         kept = {i for i, arm in zip(shown, decision.arms, strict=True) if arm in decision.outcome}
         found = []
         for best in sorted(kept):
             others = [i for i in shown if i != best]
-            given = {(best, i): arb(0) if i in kept else width for i in others}
-            found.append(given | {(i, best): -width for i in others if i in kept})
+            above = {(best, i): half[best] + (-half[i] if i in kept else half[i]) for i in others}
+            near = {(i, best): -half[i] - half[best] for i in others if i in kept}
+            found.append(above | near)
         return found
     rule = decision.request.rule(BALL)
     if type(rule) is not Affine or not (isinstance(rule.scale, int) and rule.scale == 1):
