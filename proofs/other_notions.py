@@ -79,5 +79,6 @@ RESULT = Result(
     theorems=(),
     verdict="The steps hold; that h rows cost h^2 rho, joint convexity and Lai and Robbins are "
     "from the literature.",
-    order=95,
+    order=170,
+    in_paper=False,
 )

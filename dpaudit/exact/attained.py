@@ -34,7 +34,7 @@ from dpaudit.exact.profile import Law, law
 from dpaudit.verdict import Enclosure
 
 Stream = tuple[float, ...]
-ORDERS = (1.0625, 1.25, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0)
+ORDERS = (1.0625, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 9.0, 12.0, 17.0, 24.0)
 STEPS = (0.0, 0.25, 0.5, 0.75, 1.0)
 PRECISION = 128
 

@@ -1,8 +1,9 @@
 """The exact check of a notion other than pure epsilon for one reward: it refutes, or shows a bound.
 
 At larger and larger horizons every pair of binary streams is looked at and the best one climbed in
-[0, 1]. What a pair attains, certified, is a lower bound on the number that is claimed; above the
-claim it refutes it. It never holds: rewards between 0 and 1 are searched, not exhausted.
+[0, 1]; then single sequences of more rounds are tried as events (`sequences`). What a pair attains,
+certified, is a lower bound on the number that is claimed; above the claim it refutes it. It never
+holds: rewards between 0 and 1 are searched, not exhausted.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from dpaudit.core.arithmetic import exact
 from dpaudit.core.notions import Kind, Notion
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact.attained import Attained, Pairs, shortcut
+from dpaudit.exact.sequences import sequences
 from dpaudit.verdict import Bracket, Finding, Status
 
 MOST_STREAMS = 2**10
-BINARY_SHARE = 0.6  # of the budget; the rest is for the climb
+BINARY_SHARE, CLIMB_SHARE = 0.45, 0.6  # of the budget; the rest is for long sequences
 GROWTH = 4  # how much longer the next horizon may take
 
 
@@ -54,27 +56,33 @@ def judge(
         if not whole:
             stopped = f"The budget ended during T = {horizon}."
             break
+    longest = max(horizons, default=0)
     if best is not None:
-        best[0].deadline = start + budget
+        best[0].deadline = start + CLIMB_SHARE * budget
         best = best[0], best[0].climbed(best[1]), best[2]
-    seconds = time.monotonic() - start
     if best is None:
-        reason = stopped or "No horizon to judge."
+        reason, seconds = stopped or "No horizon to judge.", time.monotonic() - start
         return [Finding("exact", Status.SILENT, reason, arms=claimed.arms, seconds=seconds)]
     pairs, found, whole = best
-    horizon, told = pairs.horizon, _told(pairs, found, whole)
-    lower, sure = found.value.lower, found.value.certified
+    horizon, told = pairs.horizon, f"{_told(pairs, found, whole)} {stopped}".rstrip()
+    for way, one in sequences(build, notion, longest, start + budget):
+        if _violates(found, notion):
+            break
+        if one.value.lower > found.value.lower:
+            found, horizon = one, way.horizon
+            told = f"Attained{_at(notion)} ({_kind(one)}) by {one}, on one event: {way}."
+    lower, sure, seconds = found.value.lower, found.value.certified, time.monotonic() - start
     other = build(horizon) is not claimed
     return [
         Finding(
             "exact",
             Status.REFUTED if _violates(found, notion) else Status.SILENT,
-            f"{told} {stopped}".rstrip(),
+            told,
             certified=sure,
             arms=claimed.arms,
             horizon=horizon,
             instance=horizon if other else None,
-            streams="pairs of binary streams, the best of them climbed in [0, 1]",
+            streams="pairs of streams that were looked at",
             seconds=seconds,
             bracket=Bracket(notion.measure, lower, math.inf, sure),
         )
@@ -86,14 +94,21 @@ def _violates(found: Attained, notion: Notion) -> bool:
     return found.value.certified and (lower == math.inf or exact(lower) > exact(notion.bound))
 
 
+def _at(notion: Notion) -> str:
+    return f" at epsilon = {notion.level:g}" if notion.kind is Kind.APPROXIMATE else ""
+
+
+def _kind(found: Attained) -> str:
+    return "certified" if found.value.certified else "floating point"
+
+
 def _told(pairs: Pairs, found: Attained, whole: bool) -> str:
     """Return which pair attains it, how it was found, and where extremal streams fall short."""
     if not found.value.lower > 0:
         return f"No pair of streams of {pairs.horizon} rounds that was looked at shows anything."
-    kind = "certified" if found.value.certified else "floating point"
     looked = "all pairs" if whole else "some pairs"
-    at = f" at epsilon = {pairs.notion.level:g}" if pairs.notion.kind is Kind.APPROXIMATE else ""
-    reason = f"Attained{at} ({kind}) by {found}; {looked} of binary streams, then climbed."
+    at = _at(pairs.notion)
+    reason = f"Attained{at} ({_kind(found)}) by {found}; {looked} of binary streams, then climbed."
     if pairs.notion.unit == 1 and pairs.notion.kind not in (Kind.PURE, Kind.LOCAL):
         short = shortcut(pairs).value
         if short.upper < found.value.lower:

@@ -42,6 +42,7 @@ NAMES = (
     "tables",
     "extremal_streams",
     "sharper_bounds",
+    "other_notions",
 )
 
 

@@ -50,11 +50,13 @@ class MeansNoiseOnSums(AdacUCB):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HarmonicSplit(AdacUCB):
-    """Release j of all rewards so far gets rho / j, as if 1 + 1/2 + 1/3 + ... were 1."""
+class SplitOverArms(AdacUCB):
+    """Each release of all rewards so far gets rho / arms: split over arms, not over releases."""
+
+    beta: float = 0.001
 
     def release(self, rows):
-        own = exact(self.rho) / rows.stop.bit_length()
+        own = exact(self.rho) / self.arms
         noise = Gaussian(variance=1 / (2 * own * rows.stop**2))
         return Release(rows.arm, Rows(rows.arm, 0, rows.stop), noise, divisor=rows.stop)
 
@@ -80,9 +82,12 @@ class Approximate(Doubling):
 
 @dataclass(frozen=True, kw_only=True)
 class ClassicalAboveOne(Approximate):
-    """The classical formula at epsilon = 8, where it is no theorem."""
+    """The classical formula at epsilon = 16, where it is no theorem."""
 
-    epsilon: float = 8.0
+    epsilon: float = 16.0
+
+    def rule(self, pulls, time, m):
+        return Affine(m.sqrt(m.log(time) / pulls) / 3)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +101,9 @@ class RhoTakenForEpsilon(Approximate):
 @dataclass(frozen=True, kw_only=True)
 class DeltaPerRelease(Approximate):
     """Each release of all rewards so far is (epsilon, delta); a reward is in all of them."""
+
+    epsilon: float = 4.0
+    delta: float = 1e-6
 
     def release(self, rows):
         noise = Gaussian(variance=self.variance() / rows.stop**2)
@@ -115,7 +123,7 @@ MUTANTS = (
     VarianceAsDeviation,
     RootTwoForgotten,
     MeansNoiseOnSums,
-    HarmonicSplit,
+    SplitOverArms,
     ClassicalAboveOne,
     RhoTakenForEpsilon,
     DeltaPerRelease,

@@ -6,13 +6,20 @@ import pytest
 from notion_mutants import (
     MUTANTS,
     Approximate,
+    ClassicalAboveOne,
+    DeltaPerRelease,
+    MeansNoiseOnSums,
     RhoTakenForEpsilon,
+    RootTwoForgotten,
+    SplitOverArms,
     VarianceAsDeviation,
 )
 
+from dpaudit.core.algorithms import load
 from dpaudit.core.notions import Notion
 from dpaudit.exact.attained import Pairs
 from dpaudit.exact.refuting import judge
+from dpaudit.exact.sequences import TRIED, Steered, attained_by
 from dpaudit.structure import accounting, prove
 from dpaudit.verdict import Status
 
@@ -61,6 +68,31 @@ def test_a_pair_shows_the_flaw(kind, horizon, stream):
     tries = [pairs.look(stream, other).value for other in changed]
     best = max(tries, key=lambda value: value.lower)
     assert best.certified and best.lower > algorithm.claim.notion.bound
+
+
+BY_ONE_SEQUENCE = [
+    (RootTwoForgotten, Steered(33, 0, 1, 0, 33)),
+    (MeansNoiseOnSums, Steered(33, 0, 2, 0, 33)),
+    (ClassicalAboveOne, Steered(129, 0, 1, 0, 129)),
+    pytest.param(DeltaPerRelease, Steered(129, 1, 6, 0, 2), marks=pytest.mark.slow),
+    pytest.param(SplitOverArms, Steered(1025, 1, 9, 0, 4), marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("kind", "steered"), BY_ONE_SEQUENCE)
+def test_one_long_sequence_shows_the_flaw(kind, steered):
+    algorithm = built(kind)
+    notion = algorithm.claim.notion
+    assert steered in TRIED
+    found = (one.value for one in attained_by(algorithm, steered, notion))
+    assert any(value.certified and value.lower > notion.bound for value in found)
+
+
+def test_one_long_sequence_attains_most_of_what_the_right_one_is_charged():
+    right = load("adac_ucb", arms=2)
+    found = [one.value for one in attained_by(right, TRIED[0], right.claim.notion)]
+    best = max(value.lower for value in found)
+    assert 0.8 * 0.5 < best < 0.5
 
 
 @pytest.mark.slow
