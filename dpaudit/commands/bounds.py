@@ -169,11 +169,11 @@ def _other_notion(arguments: argparse.Namespace) -> tuple[list[Table], Callable[
         for setting in _settings(arguments):
             horizon, level = setting.horizon, setting.epsilon
             if arguments.local:
-                said, bounds = f"local epsilon {level:g}", other_notions.local_bounds
+                said = f"local epsilon {level:g}"
+                made = other_notions.local_bounds(instance, level, horizon)
             else:
                 level = number("rho", arguments.rho)
-                said, bounds = f"rho {level:g}", other_notions.zcdp_bounds
-            made = bounds(instance, level, horizon)
+                said, made = f"rho {level:g}", other_notions.zcdp_bounds(instance, level, horizon)
             found.append(partial(describe_notion, name, instance, said, horizon, made))
     return found, lambda: None
 

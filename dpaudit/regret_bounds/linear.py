@@ -150,9 +150,9 @@ def structural(instance: LinearInstance, epsilon: float) -> Structural:
     gaps = instance.costs
     paper = [min(g**2 / 2, 3 * epsilon * r * g) for g, r in zip(gaps, rho, strict=True)]
     corrected = [min(g**2 / 2, kappa * r * g) for g, r in zip(gaps, valid, strict=True)]
-    sharp = _solve(instance, [(g, 1.0, kappa) for g in gaps])
+    sharp = programme(instance, 1.0, kappa)
     return Structural(
-        without_privacy=_solve(instance, [(g, 1.0, math.inf) for g in gaps]),
+        without_privacy=programme(instance, 1.0, math.inf),
         paper=_norms(instance, paper),
         paper_implied=all(p >= c for p, c in zip(paper, corrected, strict=True)),
         corrected=_norms(instance, corrected),
@@ -163,11 +163,9 @@ def structural(instance: LinearInstance, epsilon: float) -> Structural:
     )
 
 
-def alternatives(
-    instance: LinearInstance, weight: float, knee: float
-) -> tuple[tuple[float, ...], ...]:
-    """Return the z behind the certificate for Huber's function of a weight and a knee."""
-    return _solve(instance, [(gap, weight, knee) for gap in instance.costs]).alternatives
+def programme(instance: LinearInstance, weight: float, knee: float) -> Certificate:
+    """Return the value of the programme for Huber's function of a weight and a knee."""
+    return _solve(instance, [(gap, weight, knee) for gap in instance.costs])
 
 
 def _norms(instance: LinearInstance, limits: Sequence[float]) -> Certificate:

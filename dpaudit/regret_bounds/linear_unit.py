@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpaudit.core.divergence import private_bernoulli
-from dpaudit.regret_bounds.linear import LinearInstance, alternatives
+from dpaudit.regret_bounds.linear import LinearInstance, programme
 from dpaudit.regret_bounds.structural import Array, bound_below
 
 EDGE = 1e-9  # how far inside (0, 1) the means of an alternative must be
@@ -53,7 +53,7 @@ def coefficient(instance: LinearInstance, epsilon: float) -> UnitCoefficient | N
         return None
     before = means[list(instance.others)]
     rates = []
-    for z in alternatives(instance, 4.0, epsilon / 4):
+    for z in programme(instance, 4.0, epsilon / 4).alternatives:
         after = before + instance.projected @ np.array(z)
         if ((after > EDGE) & (after < 1 - EDGE)).all():
             rates.append(information(before, after, epsilon))
