@@ -95,9 +95,9 @@ def _bounded(
 ) -> Bound:
     start = time.monotonic()
     deadline, enough = start + budget, start + WALK_SHARE * budget
-    if in_linear_phases(algorithm):
-        return _by_law(algorithm, horizon, tariff, deadline)
     walk = Walk(algorithm, horizon, tariff)
+    if in_linear_phases(algorithm):
+        return _by_law(algorithm, walk, deadline)
     if in_phases(algorithm) and algorithm.arms > FEW_ARMS:
         return _phase_by_phase(algorithm, walk, deadline)
     try:
@@ -140,7 +140,8 @@ def _together(row: Row, unit: int) -> Row:
     return row if row.unit == unit else Row(unit * row.charge, row.arm, row.number, unit)
 
 
-def _by_law(algorithm: LinearPhases, horizon: int, tariff: Tariff, deadline: float) -> Bound:
+def _by_law(algorithm: LinearPhases, walk: Walk, deadline: float) -> Bound:
+    horizon, tariff = walk.horizon, walk.tariff
     row = charge_of_law(algorithm, tariff)
     paths = compare(algorithm, horizon, row, tariff, deadline)
     how = f"each reward enters one release, by one law whoever survives; {paths} paths walked"

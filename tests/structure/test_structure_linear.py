@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -110,8 +111,16 @@ class Changing(DPLinear):
         return Laplace(1 if len(SEEN) % 7 else Fraction(1, 1000))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Looking(DPLinear):
+    """A law that looks at who asks for it."""
+
+    def law(self):
+        return Laplace(1 if sys._getframe(1).f_locals.get("answer") else Fraction(1))
+
+
 SEEN: list[int] = []
-WRONG = (Weighed, Twice, EveryPhase, Deviation, Changing)
+WRONG = (Weighed, Twice, EveryPhase, Deviation, Changing, Looking)
 
 
 @pytest.mark.parametrize("kind", WRONG)
@@ -123,7 +132,7 @@ def test_none_of_the_wrong_ones_is_proved(kind):
     else:
         found = accounting.judge(algorithm, 100_000, notion, 20.0)
     assert found.status is Status.SILENT, found.reason
-    assert in_linear_phases(algorithm) is (kind in (Deviation, Changing))
+    assert in_linear_phases(algorithm) is (kind in (Deviation, Changing, Looking))
 
 
 def first_cut(kind, scale, sums):
