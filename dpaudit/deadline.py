@@ -11,10 +11,11 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+PATIENT = 3  # seconds on the wall that count as one of work, at least
 AGAIN = 0.25  # seconds until the alarm comes again, for code that catches everything
 
 
@@ -22,9 +23,31 @@ class Expired(BaseException):
     """The time is over; not an `Exception`, so that foreign code does not catch it by accident."""
 
 
+class Work:
+    """Seconds of work since it was made: the processor's, so that a busy machine does not count.
+
+    A part of those on the wall counts in any case, so that what only waits ends too.
+    """
+
+    def __init__(self) -> None:
+        self.processor, self.wall = time.process_time(), time.monotonic()
+
+    @property
+    def elapsed(self) -> float:
+        """The seconds on the wall."""
+        return time.monotonic() - self.wall
+
+    def before(self, moment: float) -> bool:
+        """Tell whether a moment is still to come."""
+        return self() < moment
+
+    def __call__(self) -> float:
+        return max(time.process_time() - self.processor, self.elapsed / PATIENT)
+
+
 @contextmanager
-def deadline(moment: float) -> Iterator[None]:
-    """Raise `Expired` in the block once `time.monotonic()` has passed a moment.
+def deadline(moment: float, clock: Callable[[], float] = time.monotonic) -> Iterator[None]:
+    """Raise `Expired` in the block once a clock has passed a moment.
 
     Alarms that were set outside of it come back afterwards.
     """
@@ -37,13 +60,11 @@ def deadline(moment: float) -> Iterator[None]:
     armed = True
 
     def expire(number: int, frame: FrameType | None) -> None:
-        if armed:
+        if armed and clock() >= moment:
             raise Expired
 
     previous = signal.signal(signal.SIGALRM, expire)
-    left, interval = signal.setitimer(
-        signal.ITIMER_REAL, max(moment - time.monotonic(), 1e-3), AGAIN
-    )
+    left, interval = signal.setitimer(signal.ITIMER_REAL, max(moment - clock(), 1e-3), AGAIN)
     start = time.monotonic()
     try:
         yield

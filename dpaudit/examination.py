@@ -16,6 +16,7 @@ from typing import Any
 
 from dpaudit import judging as engine
 from dpaudit import message
+from dpaudit.deadline import PATIENT
 from dpaudit.errors import InvalidArgument
 from dpaudit.judging import Claim, Report
 from dpaudit.output import plain
@@ -63,7 +64,7 @@ class Asked:
     def limit(self) -> float:
         """Return the seconds after which a process that says nothing is stopped."""
         usual = self.options.spend() + SEARCH_SECONDS if self.fixed else self.options.spend(LONGEST)
-        return usual + GRACE
+        return usual * (PATIENT if readable(self.target) else 1) + GRACE
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,9 @@ COLOURS = {
 }
 NOT_COVERED_OF_CODE = "{}timing, {}and code that tells its reader from Python"
 ROUNDING_OF_CODE = "rounding in floating-point samplers and sums, "
-OUTSIDE = "rewards outside of [0, 1] or of fewer than 64 bits, "
-BEYOND = "rewards of more than 1e9, nan or of fewer than 64 bits, "
+TYPES = "of other types than float, int, float64 and int64, "
+OUTSIDE = f"rewards outside of [0, 1] or {TYPES}"
+BEYOND = f"rewards of more than 1e9, nan or {TYPES}"
 ROUNDING = "rounding in floating-point samplers, "
 NOT_COVERED = "timing, and code that runs something else than the declaration"
 LONGEST_ROW = 40

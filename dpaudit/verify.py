@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 SCHEMA = 2
-SLACK, ZERO = Fraction(1, 10**12), Fraction(0)
+SLACK, ZERO = Fraction(1, 10**13), Fraction(0)
 Weights = dict[str, Fraction]
 Trace = tuple[tuple[int, int], ...]
 

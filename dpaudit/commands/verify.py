@@ -42,8 +42,10 @@ def execute(arguments: argparse.Namespace) -> int:
         print(f"REJECTED  {arguments.file}: {shown(str(error))}.")
         return 1
     target, arms = shown(data.get("target")), shown(data.get("arms"))
-    bound = f"epsilon*({found.horizon:,}) <= {float(found.worst):.12g}"
     epsilon = float(Fraction(data["epsilon"]))
+    above = float(found.worst - Fraction(data["epsilon"]))
+    charge = f"{epsilon:.12g} + {above:.1e}" if above > 0 else f"{float(found.worst):.12g}"
+    bound = f"epsilon*({found.horizon:,}) <= {charge}"
     print(f"VERIFIED  {target}: {bound} for {arms} arms, epsilon = {epsilon:g}")
     print(f"  {found.size} re-checked in fractions")
     other = ""
@@ -54,7 +56,8 @@ def execute(arguments: argparse.Namespace) -> int:
         for name, known in beside.items() if isinstance(beside, dict) else ():
             if _digest(file.parent / str(name)) not in (None, known):
                 other += f", and {shown(name)} has changed since"
-        text = f"of the text with sha256 {shown(digest[:16])}...{other}; that it was read right"
+        name = f"sha256 {shown(digest[:16])}...{other}"
+        text = f"of the text with {name}; that its object, arms, rounds and comparisons are these"
     else:
         text = f"that these are the requests of {target}"
     print(f"  {text} is not shown")

@@ -235,11 +235,18 @@ class Foreign:
 
     def _unjudged(self, options: Options, to: Listener) -> Judged:
         """Stay silent about a notion that neither symbols nor runs of code can judge."""
+        from dpaudit.sample.boxes import accepted
+
         notion, arms = options.claimed.judged(None), int(options.given["arms"])
         horizon = code.HORIZON if options.horizon is None else options.horizon
-        about = self.text, self.text, dict(options.given), math.inf, arms, horizon, False
+        names = accepted(self.source)
+        anytime = names is not None and "horizon" not in names
+        about = self.text, self.text, dict(options.given), math.inf, arms, horizon, anytime
         claim = Claim(*about, notion.neighbours, own=False, notion=notion)
-        reason = f"Code is judged by pure epsilon for one reward, not {notion}; declare it."
+        asked = f"{notion} ({notion.kind.described})"
+        reason = (
+            f"Code is judged by pure global epsilon for one reward, not by {asked}; declare it."
+        )
         found = [Finding(name, Status.SILENT, reason, arms=arms) for name in options.methods]
         to.begun(claim)
         for finding in found:

@@ -110,12 +110,12 @@ _OPAQUE_MATH = """
     erfc gamma lgamma cbrt exp2 copysign fmod floor ceil trunc"""
 OPAQUE_MATH = _OPAQUE_MATH.split()
 TOTAL = frozenset(("sin", "cos", "tanh", "atan", "atan2", "erf", "erfc", "cbrt", "copysign"))
-_ATTRIBUTES = """
-    init name class doc dict len call version post_init setattr getitem setitem iter next eq
-    module qualname file enter exit new add contains slots"""
-ATTRIBUTES = frozenset(f"__{name}__" for name in _ATTRIBUTES.split())
-"""The dunder attributes that judged code may name: others reach around what stands in."""
 ASKED = ("__name__", "__class__", "__module__", "__qualname__", "__doc__")
+SPECIAL = frozenset((*ASKED, "__init__", "__getitem__", "format", "format_map"))
+"""Attributes that are answered for: who somebody is, methods that reach further than they look."""
+_NAMES = "all author copyright credits date email file license post_init slots version"
+NAMES = frozenset((*ASKED, *SPECIAL, *(f"__{name}__" for name in _NAMES.split())))
+"""The dunder names that judged code may say: others reach around what stands in."""
 METHODS = """
     init new post_init call len iter next reversed contains getitem setitem delitem missing
         repr str format bytes bool int float complex index hash eq ne lt le gt ge round trunc floor

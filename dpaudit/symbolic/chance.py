@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -20,7 +20,7 @@ from dpaudit.symbolic import doubles
 from dpaudit.symbolic.arrays import Array, array, concrete
 from dpaudit.symbolic.elementwise import lifted
 from dpaudit.symbolic.run import Law, current
-from dpaudit.symbolic.values import Linear, Tracked, published, shadow
+from dpaudit.symbolic.values import Linear, Tracked, may_raise, published, shadow, union
 from dpaudit.symbolic.weights import exact, is_number
 
 MOST_OUTCOMES = 64
@@ -232,8 +232,8 @@ class Source:
         if not isinstance(p, Tracked):
             if not 0 <= p <= 1:
                 raise current().escape(f"a binomial draw with probability {p}")
-            if not 0 < p < 1:
-                return int(p >= 1)
+            if not 0 < p < 1 and not current().guarded:
+                return int(p >= 1)  # the real generator may draw for it all the same
             return self.outcome(2, lambda: int(self.real.binomial(1, p)), p == 0.5)
         if current().guarded:
             return int(self.real.binomial(1, shadow(p)))
@@ -268,19 +268,17 @@ class Source:
         if isinstance(lifted(a), Array) and lifted(a).ndim != 1:
             raise current().escape("a random choice among rows")
         options = list(range(int(a))) if is_number(a) else list(a)
+        weights, places = None, list(range(len(options)))
         if p is not None:
-            if any(isinstance(part, Tracked) for part in lifted(p).store.flat):
-                raise current().escape("a random choice whose weights depend on rewards or noise")
-            weights = np.asarray(concrete(lifted(p)), dtype=float)
-            if (
-                weights.shape != (len(options),)
-                or (weights < 0).any()
-                or abs(sum(weights) - 1) > 1e-9
-            ):
-                raise current().escape("a random choice whose weights are no probabilities")
-            places = [k for k, weight in enumerate(weights) if weight > 0]
-        else:
-            weights, places = None, list(range(len(options)))
+            given = lifted(p)
+            if noisy_weights(given.store.flat):
+                weights = _numbers(given) if current().guarded else None
+            else:
+                weights = np.asarray(concrete(given), dtype=float)
+                able = weights.shape == (len(options),) and not (weights < 0).any()
+                if not able or abs(sum(weights) - 1) > 1e-9:
+                    raise current().escape("a random choice whose weights are no probabilities")
+                places = [k for k, weight in enumerate(weights) if weight > 0]
         if not options:
             raise ValueError("a must be a positive integer unless no samples are taken")
 
@@ -354,6 +352,21 @@ class Source:
 
     def __deepcopy__(self, memo: Any) -> Source:
         raise current().escape("a copy of a random generator", "two generators then draw the same")
+
+
+def noisy_weights(weights: Iterable[Any]) -> bool:
+    """Tell whether weights of a choice are functions of noisy values, which are then public.
+
+    Of weights that depend on rewards without noise (the exponential mechanism) nothing is known.
+    """
+    tracked = [part for part in weights if isinstance(part, Tracked)]
+    run = current()
+    for rows, draws in union(*tracked):
+        if rows and all(run.laws[name].scale is None for name in draws):
+            raise run.escape("a random choice whose weights depend on rewards without noise")
+    if tracked:
+        may_raise("a random choice whose weights depend on rewards or noise", *tracked)
+    return bool(tracked)
 
 
 def _numbers(value: Any) -> Any:

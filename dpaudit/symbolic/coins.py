@@ -13,7 +13,11 @@ from typing import Any
 
 from dpaudit.symbolic.run import Coin, Run
 
-UP = 1 + 1e-14  # a logarithm in doubles is not exact: the charge is rounded up
+
+def log_above(ratio: Any) -> float:
+    """Return a double that is at least the logarithm: it is computed to within one step."""
+    above = math.nextafter(float(ratio), math.inf)
+    return math.nextafter(math.log(above), math.inf)
 
 
 def coin_of(run: Run, difference: Any) -> Coin | None:
@@ -34,7 +38,7 @@ def coin_of(run: Run, difference: Any) -> Coin | None:
     if lo < hi:
         charge = math.inf
         if lo > 0 and hi < 1:
-            charge = max(math.log(hi / lo), math.log((1 - lo) / (1 - hi))) * UP
+            charge = max(log_above(hi / lo), log_above((1 - lo) / (1 - hi)))
     return Coin(row, draw, charge, run.place())
 
 

@@ -14,9 +14,7 @@ that were.
 
 from __future__ import annotations
 
-import math
 import random
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -75,16 +73,16 @@ def side_by_side(
     target: Target,
     followed: frozenset[int] = frozenset(),
     horizon: int = 0,
-    deadline: float = math.inf,
+    going: Callable[[], bool] = lambda: True,
 ) -> int:
     """Run both programs on every stream; return the rounds that agreed, or raise `Misread`.
 
-    `followed` are the blocks of the walk, up to a horizon: all of them must be reached, before a
-    deadline.
+    `followed` are the blocks of the walk, up to a horizon: all of them must be reached while it is
+    going on.
     """
     horizon = horizon or target.horizon
     with lent_randomness(0):
-        whole = driver_of(target.builder(_real(target), np.random.default_rng(0))()) is None
+        whole = driver_of(target.builder(real_object(target), np.random.default_rng(0))()) is None
     rounds = target.horizon if whole else min(horizon, ROUNDS)
     plans = [(rewards, seed) for rewards in streams(rounds) for seed in SEEDS]
     if horizon > rounds:
@@ -100,7 +98,7 @@ def side_by_side(
     rng, tried = np.random.default_rng(17), len(plans)
     missing &= probes.places.keys()  # of dpaudit's own files some are not compared
     for number in range(TRIES):
-        if not missing or time.monotonic() > deadline:
+        if not missing or not going():
             break
         tried += 1
         length = target.horizon if whole else min(horizon, int(ROUNDS * 1.1**number))
@@ -134,7 +132,7 @@ def _compare(target: Target, rewards: Any, seed: int, probes: Probes, wild: bool
     made: Any = WildGenerator if wild else np.random.default_rng
     with lent(seed):
         rng = made(seed)
-        policy = target.builder(_real(target), rng)()
+        policy = target.builder(real_object(target), rng)()
         wanted = drive(policy, rewards, target.arms, rng, target.text).tolist()
     with lent(seed), recorded(target.path, target.name, record) as source:
         rng = made(seed)
@@ -157,7 +155,7 @@ def _compare(target: Target, rewards: Any, seed: int, probes: Probes, wild: bool
     return record
 
 
-def _real(target: Target) -> Any:
+def real_object(target: Target) -> Any:
     """Return the object of the target, its file executed anew."""
     return getattr(load_file(target.path, target.text), target.name)
 

@@ -10,16 +10,14 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from dpaudit.symbolic.allowed import ASKED, MEMBERS
+from dpaudit.symbolic.allowed import MEMBERS, NAMES, SPECIAL
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.run import Escape, Place, current
 from dpaudit.symbolic.stand_ins import is_plain
-from dpaudit.symbolic.writing import METHODS, is_private
 
-NAME, SAME, SHOWN, LISTED = "__described__", "__same__", "__shown__", "__listed__"
-OWNED, ELEMENT, METHOD, TABLE = "__owned__", "__element__", "__method__", "__table__"
-FORMAT, BASE, CAUGHT, CONTEXT = "__formatting__", "__base__", "__caught__", "__context__"
-PRIVATE = "__private__"
+ANSWERED, ASKING, SAME, SHOWN = "__answered__", "__asking__", "__same__", "__shown__"
+OWNED, ELEMENT, BASE = "__owned__", "__element__", "__base__"
+CAUGHT, CONTEXT = "__caught__", "__context__"
 SINGLE = (type(None), bool, type(...), type(NotImplemented))
 
 
@@ -51,18 +49,10 @@ class Guarded(ast.NodeTransformer):
         name = ast.Constant(node.attr)
         if not isinstance(node.ctx, ast.Load):
             node.value = self._call(node.value, OWNED, node.value)
-        elif node.attr in METHODS:
-            return self._call(node, METHOD, node.value, name)
-        elif node.attr in ("format", "format_map"):
-            return self._call(node, FORMAT, node.value, name)
-        elif node.attr == "__dict__":
-            return self._call(node, TABLE, node.value)
-        elif node.attr in ASKED:
-            return self._call(node, NAME, node.value, name)
-        elif is_private(node.attr):
-            node.value = self._call(node.value, PRIVATE, node.value, name)
-        elif node.attr not in MEMBERS and not node.attr.startswith("__"):
-            node.value = self._call(node.value, LISTED, node.value, name)
+        elif node.attr in SPECIAL:
+            return self._call(node, ANSWERED, node.value, name)
+        elif node.attr not in MEMBERS and node.attr not in NAMES:
+            node.value = self._call(node.value, ASKING, node.value, name)
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:  # noqa: N802

@@ -18,12 +18,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from dpaudit.symbolic.run import UNIT, Column, Escape, Fork, Law, Run, active
 from dpaudit.symbolic.snapshot import OPEN, Copier
 from dpaudit.symbolic.values import Linear
 from dpaudit.symbolic.weights import combined, exact
 
-ZERO = (float, "0.0", False)  # the mark of 0.0; -0.0 has another
+ZERO = "0.0", False  # the mark of 0.0, after its type; -0.0 has another
+NUMBERS = (float, int, np.float64, np.int64)  # a symbol may stand for each of them
 
 
 @dataclass(frozen=True)
@@ -176,13 +179,16 @@ def _instead(one: Copier, two: Copier, name: int, run: Run) -> dict[int, Linear]
 
 
 def _number(mark: Any) -> Any:
-    """Return the number that a mark of a key stands for, if it is a finite float."""
-    # a symbol answers as a float does: numpy's numbers, in arrays or not, would be told from it
-    if mark == ZERO:
-        return 0
-    if type(mark) is not tuple or len(mark) != 2 or mark[0] is not float:
+    """Return the number that a mark of a key stands for, if it is one that a symbol can be."""
+    if type(mark) is not tuple or mark[0] not in NUMBERS:
         return None
-    return exact(mark[1]) if math.isfinite(mark[1]) else None
+    if mark[-1] == "element":
+        if mark[0] is not np.float64:
+            return None  # arrays of integers hold no symbols
+        mark = mark[:-1]
+    if mark[1:] == ZERO:
+        return 0
+    return exact(mark[1]) if len(mark) == 2 and math.isfinite(mark[1]) else None
 
 
 def _mixed(x: Any, y: Any, name: int, run: Run) -> Linear | None:

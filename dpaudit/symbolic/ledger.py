@@ -99,7 +99,9 @@ class Ledger:
         """Say why a form hides a row behind no noise."""
         row = min(rows)
         laws = [self.laws[name] for name in form.draws]
-        if not laws:
+        if not laws and form.beside:
+            why = "the noise that decides with it is not added to it, or made in an unknown way"
+        elif not laws:
             why = "it decides here without any noise"
         elif all(law.scale is None for law in laws):
             kinds = ", ".join(sorted({law.kind for law in laws}))

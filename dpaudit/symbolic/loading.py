@@ -32,6 +32,7 @@ from dpaudit.symbolic.catching import Catching
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.exact_noise import fractions_module, noise_module
 from dpaudit.symbolic.identity import Guarded, same
+from dpaudit.symbolic.numeric import SUMMARY, Summaries, numeric_functions
 from dpaudit.symbolic.numpy_stand_in import Quiet, numpy_module
 from dpaudit.symbolic.other_modules import FrozenLaw, logging_module, memo_free, warnings_module
 from dpaudit.symbolic.poison import Poison, PoisonModule, StandIn
@@ -40,12 +41,12 @@ from dpaudit.symbolic.python_chance import PythonSource
 from dpaudit.symbolic.refused import require_plain
 from dpaudit.symbolic.run import Escape, Place, current, running
 from dpaudit.symbolic.stand_ins import (
-    described,
+    answered,
     math_functions,
     real_base,
     substituted,
 )
-from dpaudit.symbolic.texts import formatting, shown
+from dpaudit.symbolic.texts import shown
 from dpaudit.symbolic.values import Tracked
 from dpaudit.symbolic.writing import Writing
 from dpaudit.target import said
@@ -82,24 +83,21 @@ class Loader:
 
     def __post_init__(self) -> None:
         self._bits: Any = None
+        self.summaries = Summaries()
         self.writing = writing = Writing()
         catching = Catching(writing.modules, (Quiet,))
         self.builtins = substituted(self.imported, writing) | {
-            identity.NAME: described,
+            identity.ANSWERED: functools.partial(answered, writing),
+            identity.ASKING: writing.asked,
             identity.SAME: same,
             identity.SHOWN: shown,
-            identity.LISTED: writing.listed,
             identity.OWNED: writing.owned,
             identity.ELEMENT: writing.container,
-            identity.METHOD: writing.method,
-            identity.TABLE: writing.table,
-            identity.PRIVATE: writing.private,
-            identity.FORMAT: formatting,
             identity.BASE: real_base,
             identity.CAUGHT: catching.caught,
             identity.CONTEXT: catching.context,
         }
-        self.builtins |= self.calls
+        self.builtins |= {SUMMARY: self.summaries} | self.calls
         writing.builtins = self.builtins
         self.global_source = Source(False, self.legacy, "RandomState")
         self._stand_in()
@@ -314,6 +312,7 @@ class Loader:
         sys.modules[name] = module  # dataclasses looks its module up by name
         try:
             text = self._compiled(file, path)
+            self.summaries.add(path, text.numeric)
             self.rebinding, self.catching = (
                 self.rebinding or text.rebinding,
                 self.catching or text.catching,
@@ -338,10 +337,15 @@ class Loader:
         tree = ast.parse(file.read_bytes(), path)
         kinds = {type(node) for node in ast.walk(tree)}
         require_plain(tree, path)
+        numeric = numeric_functions(tree)
         if self.probes is not None and (self.probed is None or path in self.probed):
             tree = self.probes.inserted(tree, path, self.probed is not None)
-        code = compile(Guarded(path).visit(tree), path, "exec", dont_inherit=True)
-        found = Compiled(code, ast.Global in kinds, bool(kinds & {ast.Try, ast.TryStar}))
+        tree = Guarded(path).visit(tree)
+        for it in numeric.values():
+            it.rewrite()
+        code = compile(tree, path, "exec", dont_inherit=True)
+        catching = bool(kinds & {ast.Try, ast.TryStar})
+        found = Compiled(code, ast.Global in kinds, catching, numeric)
         if self.probes is not None:
             self.probes.read[path] = found
         return found

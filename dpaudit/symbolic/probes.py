@@ -57,6 +57,8 @@ class Compiled:
     """Whether some function of it binds global names."""
     catching: bool
     """Whether it catches exceptions."""
+    numeric: Any
+    """Its functions of numbers."""
 
 
 class Probes:

@@ -9,21 +9,27 @@ that is too large is a diagnosis and a lead for the sampler, never a refutation.
 from __future__ import annotations
 
 import hashlib
+import inspect
 import math
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dpaudit.deadline import Work
 from dpaudit.errors import DpauditError
 from dpaudit.judging import place_of
+from dpaudit.sample.boxes import accepted
+from dpaudit.sample.guard import lent_randomness
 from dpaudit.structure.program import TAU, with_boundaries
 from dpaudit.symbolic.alike import Unlike
 from dpaudit.symbolic.certificate import Recorder
 from dpaudit.symbolic.doubles import Found
-from dpaudit.symbolic.guard import Misread, Unreached, side_by_side
+from dpaudit.symbolic.guard import Misread, Unreached, real_object, side_by_side
 from dpaudit.symbolic.ledger import Failure
 from dpaudit.symbolic.run import LATTICE, UNIT, WHOLE, Escape, Exact
 from dpaudit.symbolic.subject import Target, subject_of
@@ -34,7 +40,7 @@ from dpaudit.verdict import ANY_REWARDS, Finding, Program, Status
 NUMBERS = "in real arithmetic, for rewards in [0, 1]"
 WIDE = -(10**9), 10**9  # where the rewards of the question lie
 WALKED = 0.8  # of the budget; the rest is for what is done side by side
-ROUNDING = Fraction(1, 10**13)  # of public numbers: some operations on doubles
+ULPS = Fraction(8, 2**52)  # some operations on doubles
 PATIENCE = 5.0  # seconds for the question, at most
 CHOICE = "choice"
 PRODUCT = Fraction(1, 2**54)  # what one more rounding of a draw, of 2^-53 of it, moves at most
@@ -67,24 +73,23 @@ def digest(path: Path) -> str:
 
 def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Proved:
     """Return what the code check concludes of an instance; a recorder gets what was proved."""
-    start = time.monotonic()
-    arms, horizon, epsilon = target.arms, target.horizon, target.epsilon
+    clock = Work()
+    arms, epsilon = target.arms, target.epsilon
 
     def silent(reason: str, lead: Lead | None = None, line: int | None = None) -> Proved:
-        spent = time.monotonic() - start
-        finding = Finding("code", Status.SILENT, reason, arms=arms, seconds=spent)
+        finding = Finding("code", Status.SILENT, reason, arms=arms, seconds=clock.elapsed)
         return Proved(finding, lead, line)
 
     if not target.readable:
         return silent(f"{target.text} is not file.py:object, so its code was not read.")
     path = target.path
     try:
-        found = walked(target, start + WALKED * budget, recorder)
-        compared = 0
+        found = walked(target, clock, WALKED * budget, recorder)
+        compared = clipped = 0
         if found.failure is None and found.horizon > 0:
-            compared = side_by_side(target, found.reached, found.horizon, start + budget)
-        late = time.monotonic() > start + budget
-        clipped = clipping(target, found, start) if found.failure is None and not late else 0
+            left = partial(clock.before, budget)
+            compared = side_by_side(target, found.reached, found.horizon, left)
+            clipped = clipping(target, found, clock) if left() else 0
     except Escape as stop:
         return silent(f"Not followed: {stop}.", line=_line(stop.place.file, path, stop.place.line))
     except Misread as error:
@@ -106,27 +111,17 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
         if found.whole:
             return silent(f"The budget ended after {found.states:,} paths: {WHOLE}.")
         return silent("The budget ended before the first round was covered.")
-    lines = ", ".join(sorted(str(place) for place in found.releases if place.line))
-    reason = (
-        f"No reward is charged more than {float(found.charge):.12g} on any path ({found.states:,} "
-        f"states; noise drawn at {lines or 'no line'}), {NUMBERS}. The code and its reading on "
-        f"symbols agreed in {compared:,} rounds."
-    )
-    if clipped:
-        reason += f" The code clips rewards outside [0, 1] (asked up to round {clipped:,})."
-    if found.horizon < horizon:
-        reason += f" The budget ended at round {found.horizon:,} of {horizon:,}."
-    program, rounding = _program(target, found, start, start + budget)
+    program, rounding = _program(target, found, clock, budget)
     finding = Finding(
         "code",
         Status.PROVED,
-        reason,
+        _reason(target, found, compared, clipped),
         epsilon_upper=_upper(found.charge, epsilon),
         certified=True,
         arms=arms,
         horizon=found.horizon,
         streams=ANY_REWARDS if clipped >= found.horizon else "all streams of rewards in [0, 1]",
-        seconds=time.monotonic() - start,
+        seconds=clock.elapsed,
         program=program,
         rounding=rounding,
     )
@@ -140,9 +135,44 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
     return Proved(finding, certificate=document)
 
 
-def _program(
-    target: Target, found: Outcome, start: float, end: float
-) -> tuple[Program | None, str]:
+def _reason(target: Target, found: Outcome, compared: int, clipped: int) -> str:
+    """Return what was found, as sentences."""
+    lines = ", ".join(sorted(str(place) for place in found.releases if place.line))
+    noise = f"({found.states:,} states; noise drawn at {lines or 'no line'})"
+    said = [f"No reward is charged more than {float(found.charge):.12g} on any path {noise}"]
+    if not found.charge:
+        said = [f"No decision depends on a reward, on any path {noise}"]
+    said[0] += f", {NUMBERS}."
+    above = found.charge - Fraction(target.epsilon)
+    if above > 0:
+        said.append(f"{float(above):.1e} above epsilon counts as rounding of public numbers.")
+    if others := overruled(target):
+        said.append(f"Built with {', '.join(others)}.")
+    said.append(f"The code and its reading on symbols agreed in {compared:,} rounds.")
+    if clipped:
+        said.append(f"The code clips rewards outside [0, 1] (asked up to round {clipped:,}).")
+    if found.horizon < target.horizon:
+        said.append(f"The budget ended at round {found.horizon:,} of {target.horizon:,}.")
+    return " ".join(said)
+
+
+def overruled(target: Target) -> list[str]:
+    """Return the arguments that the policy was built with in place of its own defaults."""
+    with lent_randomness(0):
+        source = real_object(target)
+    if accepted(source) is None:
+        return []
+    own = {it.name: it.default for it in inspect.signature(source).parameters.values()}
+    asked = {"arms": target.arms, "horizon": target.horizon, "epsilon": target.epsilon}
+    numbers = [(name, it) for name, it in own.items() if isinstance(it, int | float)]
+    return [
+        f"{name}={asked[name]:g} (its default is {default:g})"
+        for name, default in numbers
+        if name in asked and asked[name] != default
+    ]
+
+
+def _program(target: Target, found: Outcome, clock: Work, end: float) -> tuple[Program | None, str]:
     """Return what is proved of the code with its rounding, or why nothing is.
 
     Where its noise is on a lattice every reward becomes public through integers alone, and doubles
@@ -154,17 +184,21 @@ def _program(
         bits = "the operating system's bits are independent and unbiased"
         name = "this code, whose noise is dpaudit.noise's, drawn and added in integers"
         return Program(name, _upper(found.charge, target.epsilon), 0.0, bits), ""
-    now = time.monotonic()
-    limit = max(now + 0.1, min(now + 3 * (now - start), end))
-    return in_doubles(replace(target, horizon=found.horizon), limit)
+    now = clock()
+    limit = max(now + 0.1, min(4 * now, end))
+    return in_doubles(replace(target, horizon=found.horizon), limit, clock)
 
 
-def in_doubles(target: Target, deadline: float) -> tuple[Program | None, str]:
+def in_doubles(
+    target: Target, deadline: float, clock: Callable[[], float] = time.monotonic
+) -> tuple[Program | None, str]:
     """Return what is proved of code that is proved and draws numpy's noise, or why nothing is."""
     largest = Found()
     epsilon = Fraction(target.epsilon)
     try:
-        walk = Walk(subject_of(target), target.horizon, epsilon, deadline, doubles=largest)
+        walk = Walk(
+            subject_of(target), target.horizon, epsilon, deadline, clock=clock, doubles=largest
+        )
         found = walk.explore()
         why = "the time for it is over" if found.horizon < 1 else ""
         if found.failure is not None:
@@ -180,16 +214,16 @@ def in_doubles(target: Target, deadline: float) -> tuple[Program | None, str]:
     return None, f"nothing is proved of the code, because {why.rstrip('.')}; {REMEDY}."
 
 
-def clipping(target: Target, found: Outcome, start: float) -> int:
+def clipping(target: Target, found: Outcome, clock: Work) -> int:
     """Return up to which round the bound stands for rewards of up to 1e9 too; 0 if it does not.
 
     The same walk is made with rewards in that interval: what is released of them is charged no more
     only where the code clips them.
     """
-    now = time.monotonic()
+    now = clock()
     short = replace(target, horizon=found.horizon)
     try:
-        wide = walked(short, now + max(1.0, min(PATIENCE, now - start)), rewards=WIDE)
+        wide = walked(short, clock, now + max(1.0, min(PATIENCE, now)), rewards=WIDE)
     except (Escape, Exception):  # code that raises on such a reward does not clip it
         return 0
     same = wide.failure is None and 0 < wide.charge <= found.charge
@@ -198,6 +232,7 @@ def clipping(target: Target, found: Outcome, start: float) -> int:
 
 def walked(
     target: Target,
+    clock: Callable[[], float],
     deadline: float,
     recorder: Recorder | None = None,
     rewards: tuple[Exact, Exact] = UNIT,
@@ -210,9 +245,23 @@ def walked(
         epsilon = Fraction(target.epsilon)
         subject = subject_of(target)
         walk = Walk(
-            subject, target.horizon, epsilon, deadline, apart, heard=recorder, rewards=rewards
+            subject,
+            target.horizon,
+            epsilon,
+            deadline,
+            apart,
+            heard=recorder,
+            rewards=rewards,
+            clock=clock,
         )
-        found = walk.explore()
+        try:
+            found = walk.explore()
+        except Escape:
+            if not walk.found.joined:
+                raise
+            found = replace(walk, joining=False, heard=None).explore()
+            if found.failure is None:
+                raise
         if found.failure is None:
             return found
         first = found if first.failure is None else first
@@ -221,8 +270,8 @@ def walked(
 
 
 def _upper(charge: Fraction, epsilon: float) -> float:
-    """Return the charge, rounded up; epsilon where only the rounding of a scale is above it."""
-    if abs(charge - Fraction(epsilon)) <= Fraction(epsilon) * ROUNDING:
+    """Return the charge, rounded up; epsilon where a few roundings of a scale are between."""
+    if abs(charge - Fraction(epsilon)) <= Fraction(epsilon) * ULPS:
         return epsilon
     upper = float(charge)
     return upper if Fraction(upper) >= charge else math.nextafter(upper, math.inf)

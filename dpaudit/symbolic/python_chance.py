@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.symbolic.chance import Source
+from dpaudit.symbolic.chance import Source, noisy_weights
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.values import Tracked, shadow
 from dpaudit.symbolic.weights import exact
@@ -61,12 +61,12 @@ class PythonSource(Source):
         if k != 1 or cum_weights is not None:
             raise current().escape("random.choices of several elements, or of summed weights")
         options, given = list(population), None if weights is None else list(weights)
-        if given is not None and any(isinstance(part, Tracked) for part in given):
-            raise current().escape("a random choice whose weights depend on rewards or noise")
-        able = [n for n in range(len(options)) if given is None or given[n] > 0]
+        noisy = given is not None and noisy_weights(given)
+        able = [n for n in range(len(options)) if given is None or noisy or given[n] > 0]
 
         def real() -> int:
-            return able.index(self.real.choices(range(len(options)), given)[0])
+            numbers = None if given is None else [shadow(part) for part in given]
+            return able.index(self.real.choices(range(len(options)), numbers)[0])
 
         return [options[able[self.outcome(len(able), real, weights is None)]]]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from dpaudit.symbolic.allowed import ATTRIBUTES, DEFINED, UNTOLD
+from dpaudit.symbolic.allowed import DEFINED, NAMES, UNTOLD
 from dpaudit.symbolic.run import Escape, Place
 
 
@@ -49,7 +49,7 @@ def require_plain(tree: ast.AST, path: str) -> None:
             # a format may ask for attributes: "{0.__class__}"
             hidden = ".__" in node.value or node.value.strip("_") in UNTOLD
             name = f"__{node.value.strip('_')}__" if hidden else ""
-        if name.startswith("__") and name.endswith("__") and name not in ATTRIBUTES:
+        if name.startswith("__") and name.endswith("__") and name not in NAMES:
             raise Escape(f"the name {name}", "it can reach around what is followed", where)
 
 

@@ -83,6 +83,9 @@ class Form:
     rows: dict[int, Any]
     draws: dict[int, Any]
     place: Place
+    beside: bool = False
+    """Whether the same question depends on noise by itself: a function of noise for which there is
+    no rule, perhaps."""
 
 
 @dataclass
@@ -254,10 +257,11 @@ class Run:
     def depend(self, forms: Sequence[tuple[dict[int, Any], dict[int, Any]]]) -> None:
         """Record what the path depends on from here on."""
         where = self.place()
+        beside = any(draws and not rows for rows, draws in forms)
         for rows, draws in forms:
             self.require_whole(draws)
             if rows or draws:
-                self.forms.append(Form(rows, draws, where))
+                self.forms.append(Form(rows, draws, where, beside))
 
     def require_whole(self, draws: dict[int, Any]) -> None:
         """Raise if a draw is a part of noise made by hand: it is known by more than that noise."""

@@ -13,6 +13,7 @@ import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -75,7 +76,6 @@ class Copier:
         self.key: list[Any] | None = [] if keyed else None
         self.met: list[Tracked] = []
         self.functions: dict[int, int] = {}  # of symbols, by their place among `met`
-        self.tables: set[int] = set()  # the attributes of objects that were copied
         self.inside_array = False
 
     def __call__(self, value: Any) -> Any:
@@ -160,8 +160,6 @@ class Copier:
         if kind in (dict, OrderedDict, Counter, defaultdict):
             if getattr(value, "__dict__", None):
                 raise Escape(f"attributes put on a {kind.__name__}")
-            if id(value) in self.tables:
-                raise Escape("the attributes of an object, kept beside it")
             new = defaultdict(self(value.default_factory)) if kind is defaultdict else kind()
             self._begin(value, new, kind.__name__, len(value))
             for name, part in value.items():
@@ -196,6 +194,16 @@ class Copier:
             return new
         if kind is FunctionType:
             return self._function(value)
+        if kind is partial:
+            if vars(value):
+                raise Escape("attributes put on a partial function")
+            self._begin(value, value, "partial", len(value.args), tuple(value.keywords))
+            parts = [*value.args, *value.keywords.values()]
+            function, *parts = map(self, [value.func, *parts])
+            more = parts[len(value.args) :]
+            named = dict(zip(value.keywords, more, strict=True))
+            self.memo[id(value)] = partial(function, *parts[: len(value.args)], **named)
+            return self.memo[id(value)]
         if kind is SimpleNamespace:
             new = self._begin(value, SimpleNamespace(), "namespace", len(vars(value)))
             for name, part in vars(value).items():
@@ -221,10 +229,6 @@ class Copier:
                 self._mark(name)
                 slot.__set__(new, self(part))
         attributes = attributes_of(value)
-        if id(attributes) in self.memo:
-            raise Escape("the attributes of an object, kept beside it")
-        self.tables.add(id(attributes))
-        self.kept.append(attributes)
         self._mark(len(attributes))
         for name, part in attributes.items():
             if type(name) is not str:

@@ -12,7 +12,15 @@ from typing import Any, Union, get_args, get_origin
 
 import numpy as np
 
-from dpaudit.symbolic.allowed import ASKED, ATTRIBUTES, BUILTINS, MEMBERS, OPAQUE_MATH, TOTAL
+from dpaudit.symbolic.allowed import (
+    ASKED,
+    BUILTINS,
+    MEMBERS,
+    NAMES,
+    OPAQUE_MATH,
+    SPECIAL,
+    TOTAL,
+)
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.arrays import Array
 from dpaudit.symbolic.chance import Source
@@ -23,7 +31,7 @@ from dpaudit.symbolic.questions import largest
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.texts import formatting, printing, shown, stands_in, texting
 from dpaudit.symbolic.values import Linear, Tracked, function, may_raise
-from dpaudit.symbolic.writing import METHODS, Writing, is_private
+from dpaudit.symbolic.writing import Writing, is_private
 
 
 class Kind(type):
@@ -207,12 +215,12 @@ def _refuse(name: str) -> Callable[..., Any]:
 
 def _named(real: Callable[..., Any], writing: Writing) -> Callable[..., Any]:
     def apply(thing: Any, name: Any, *more: Any) -> Any:
-        if isinstance(name, str) and name.startswith("__") and name not in ATTRIBUTES:
+        if isinstance(name, str) and name.startswith("__") and name not in NAMES:
             raise current().escape(f"the name {name}", "it can reach around what is followed")
         if name == "register":
             raise current().escape("a class that is registered with another")
         if not str(name).startswith("_") and name not in MEMBERS:
-            writing.listed(thing, name)
+            writing.asked(thing, name)
         if isinstance(thing, Source) and name not in dir(CHANCE[thing.kind]):
             raise current().escape(f"whether a generator has {name}")
         if stands_in(thing) and real in (hasattr, getattr) and not hasattr(thing, str(name)):
@@ -220,9 +228,7 @@ def _named(real: Callable[..., Any], writing: Writing) -> Callable[..., Any]:
         if real in (setattr, delattr):
             if str(name).startswith("__"):
                 raise current().escape(f"the name {name}, written to", "it is for Python to say")
-            writing.owned(thing)
-        if real in (setattr, delattr):
-            return real(thing, name, *more)
+            return real(writing.owned(thing), name, *more)
         if real is getattr and not more:
             return _read(thing, name, writing)
         try:
@@ -238,15 +244,16 @@ def _named(real: Callable[..., Any], writing: Writing) -> Callable[..., Any]:
 
 def _read(thing: Any, name: str, writing: Writing) -> Any:
     """Return an attribute as the text `thing.name` would get it."""
-    if name in METHODS:
-        return writing.method(thing, name)
-    if name == "__dict__":
-        return writing.table(thing)
-    if name in ("format", "format_map"):
-        return formatting(thing, name)
-    if is_private(name):
-        writing.private(thing, name)
-    return described(thing, name) if name in ASKED else getattr(thing, name)
+    if name in SPECIAL:
+        return answered(writing, thing, name)
+    return getattr(writing.private(thing, name) if is_private(name) else thing, name)
+
+
+def answered(writing: Writing, thing: Any, name: str) -> Any:
+    """Return an attribute that is answered for."""
+    if name in ASKED:
+        return described(thing, name)
+    return (writing.method if name.startswith("__") else formatting)(thing, name)
 
 
 def _require_missing(error: AttributeError, name: str) -> None:
@@ -318,6 +325,11 @@ def is_known(value: Linear) -> bool:
     return not value.forms() and not value.publics
 
 
+def sign(value: float) -> float:
+    """Return -1 or 1."""
+    return math.copysign(1.0, value)
+
+
 def _zero(value: Any) -> bool:
     if isinstance(value, Linear):
         return value.rest == 0 and is_known(value)
@@ -344,6 +356,8 @@ def _math(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
             return real(*given)
         if name in FINITE:
             return is_finite(name, given[0])
+        if name == "copysign" and not isinstance(given[0], Tracked):
+            return abs(given[0]) * function(sign, given[1])
         if name == "fabs":
             return abs(given[0])
         if name in OPAQUE_MATH:

@@ -77,6 +77,8 @@ class Outcome:
     kinds: set[str] = field(default_factory=set)
     """The laws of all that was drawn."""
     late: bool = False
+    joined: bool = False
+    """Whether branches on raw rewards were joined again."""
     whole: bool = False
     """Whether the code is a function of the whole stream, followed path by path."""
     reached: frozenset[int] = frozenset()
@@ -108,6 +110,7 @@ class Walk:
     deadline: float
     apart: bool = True
     merging: bool = True
+    joining: bool = True
     heard: Callable[[Move], None] | None = None
     rewards: tuple[Exact, Exact] = UNIT
     clock: Callable[[], float] = time.monotonic
@@ -177,7 +180,10 @@ class Walk:
             if self.found.failure is None:
                 raise
             return
-        self._add(state, joined(waiting, self.subject.copier), at)
+        if self.joining:
+            waiting, apart = joined(waiting, self.subject.copier), len(waiting)
+            self.found.joined |= len(waiting) < apart
+        self._add(state, waiting, at)
 
     def segment(self, state: State | None, at: int, prefix: tuple[int, ...]) -> Leaf:
         """Run on from a state until a round branches, with some outcomes."""

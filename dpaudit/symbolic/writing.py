@@ -19,23 +19,9 @@ from dpaudit.symbolic.poison import Poison
 from dpaudit.symbolic.run import current
 
 CONTAINERS = frozenset((list, dict, OrderedDict, Counter, defaultdict, deque, Array))
-LOOKED_UP = (list, dict, tuple, OrderedDict, Counter, defaultdict)
+LOOKED_UP = (list, dict, tuple, OrderedDict, Counter, defaultdict, Array)
 MUTABLE = (list, dict, set, deque, bytearray)
 OPEN = (ModuleType, Poison, SimpleNamespace, super)
-WRITERS = ("__init__", "__setattr__", "__setitem__")
-OPERATORS = (
-    "__len__",
-    "__call__",
-    "__getitem__",
-    "__iter__",
-    "__next__",
-    "__eq__",
-    "__enter__",
-    "__exit__",
-    "__add__",
-    "__contains__",
-)
-METHODS = (*WRITERS, *OPERATORS)
 
 
 def is_private(name: str) -> bool:
@@ -109,23 +95,18 @@ class Writing:
             raise current().escape(f"the attribute {name} of a {type(value).__name__}")
         return value
 
-    def table(self, value: Any) -> Any:
-        """Return the attributes of an object of the judged code."""
-        if type(value).__module__ not in self.modules or isinstance(value, enum.Enum):
-            raise current().escape(f"the attributes of a {type(value).__name__}")
-        return value.__dict__
+    def asked(self, value: Any, name: str) -> Any:
+        """Return whose attribute is asked for that not everybody may be asked for."""
+        return (self.private if is_private(name) else self.listed)(value, name)
 
     def method(self, value: Any, name: str) -> Callable[..., Any]:
-        """Return a method that writes or reads attributes, which looks at what it is given."""
-        real = getattr(value, name)
-        if name in OPERATORS:
-            if type(value) in LOOKED_UP and name in ("__getitem__", "__contains__", "__len__"):
-                return real  # type: ignore[no-any-return]
-            if type(value) is super or type(value).__module__ in self.modules:
-                return real  # type: ignore[no-any-return]
-            if isinstance(value, type) and value.__module__ in self.modules:
-                return real  # type: ignore[no-any-return]
-            raise current().escape(f"the method {name} of a {type(value).__name__}")
+        """Return `__getitem__` of what may be looked up, `__init__` for the judged code's own."""
+        real: Callable[..., Any] = getattr(value, name)
+        if name == "__getitem__":
+            kind = value if isinstance(value, type) else type(value)
+            if kind in LOOKED_UP or kind is super or kind.__module__ in self.modules:
+                return real
+            raise current().escape(f"the method {name} of a {kind.__name__}")
 
         def apply(*given: Any, **named: Any) -> Any:
             thing: Any = value
@@ -133,9 +114,7 @@ class Writing:
                 thing = given[0] if given else None
             elif type(value) is super:
                 thing = object.__getattribute__(value, "__self__")
-            if name == "__setattr__" and str(given[-2] if given[1:] else "").startswith("__"):
-                raise current().escape("a name of Python's own, written to")
-            (self.container if name == "__setitem__" else self.owned)(thing)
+            self.owned(thing)
             return real(*given, **named)
 
         return apply

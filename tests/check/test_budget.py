@@ -9,7 +9,7 @@ import time
 import pytest
 
 from dpaudit.core.algorithms.dp_se import DPSE
-from dpaudit.deadline import Expired, deadline
+from dpaudit.deadline import Expired, Work, deadline
 from dpaudit.judging import Case, check
 from dpaudit.structure import prove
 from dpaudit.target import resolve
@@ -102,3 +102,28 @@ def test_a_deadline_passes_through_code_that_catches_errors_and_gives_the_alarm_
         assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 100
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
     assert signal.getsignal(signal.SIGALRM) is before
+
+
+def test_work_is_of_the_processor_and_at_least_a_part_of_the_wall(monkeypatch):
+    wall, processor = [100.0], [7.0]
+    monkeypatch.setattr(time, "monotonic", lambda: wall[0])
+    monkeypatch.setattr(time, "process_time", lambda: processor[0])
+    work = Work()
+    wall[0], processor[0] = 102.0, 9.0
+    assert work() == work.elapsed == 2.0  # alone on the machine
+    wall[0], processor[0] = 106.0, 10.0
+    assert work() == 3.0 and work.before(3.5)  # beside others
+    wall[0] = 130.0
+    assert work() == 10.0 and not work.before(3.5)  # it only waits
+
+
+def test_an_alarm_that_comes_before_its_time_is_not_heard():
+    now = [0.0]
+    with deadline(0.05, clock=lambda: now[0]):
+        start = time.monotonic()
+        while time.monotonic() < start + 0.4:
+            pass
+    with pytest.raises(Expired), deadline(0.05, clock=lambda: now[0]):
+        now[0] = 1.0
+        while time.monotonic() < start + 10:
+            pass

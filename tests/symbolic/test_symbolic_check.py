@@ -2,6 +2,7 @@
 
 import json
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -248,3 +249,53 @@ def test_conform_tells_the_declared_algorithm_from_an_off_by_one(tmp_path, monke
 def test_handwritten_mutants_are_followed_to_the_line_at_fault(name):
     found = prove(Target(f"mutants/{name}", 2, 60, 1.0), 30).finding
     assert found.status is Status.SILENT and found.reason.startswith("Not proved: ")
+
+
+SAID = {
+    "an exploration rate of the same name": (
+        "self.explore = int(epsilon * 20)",
+        "return self.t % 2 if self.t < self.explore else int(self.total > 2)",
+        "No decision depends on a reward, on any path",
+        "Built with epsilon=1 (its default is 0.1).",
+    ),
+    "noise that is a little too small": (
+        "self.scale = 0.99999999999995 / epsilon",
+        "return int(self.total + np.random.laplace(0, self.scale) > 2) if self.t == 2 else 0",
+        "5.0e-14 above epsilon counts as rounding of public numbers.",
+        "",
+    ),
+    "a coin that is no coin": (
+        "self.p = epsilon",
+        "return int(np.random.randint(2)) if np.random.binomial(1, self.p) else self.t",
+        "No decision depends on a reward, on any path",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_a_proof_says_what_it_is_about(tmp_path, name):
+    kept, choice, *words = SAID[name]
+    file = tmp_path / "policy.py"
+    file.write_text(
+        "import numpy as np\n\n\nclass Policy:\n"
+        "    def __init__(self, arms, epsilon=0.1):\n"
+        f"        {kept}\n        self.total, self.t = 0.0, 0\n\n"
+        f"    def select(self):\n        {choice}\n\n"
+        "    def update(self, arm, reward):\n"
+        "        self.total, self.t = self.total + reward if self.t < 2 else 0.0, self.t + 1\n"
+    )
+    found = prove(Target(f"{file}:Policy", 2, 20, 1.0), 30.0).finding
+    assert found.status is Status.PROVED, found.reason
+    assert all(word in found.reason for word in words), found.reason
+    assert found.epsilon_upper == 0 or Fraction(found.epsilon_upper) >= 1 / Fraction(
+        0.99999999999995
+    )
+
+
+def test_another_notion_is_not_judged_and_the_policy_is_what_it_is(capsys):
+    for words in (["--rho", "0.5"], ["--epsilon", "1", "--local"]):
+        code = run(["check", f"{FAULTS / 'right.py'}:Doubling", *words, "--horizon", "20"])
+        said = " ".join(capsys.readouterr().out.split())
+        assert code == 3 and "horizon 20, anytime" in said
+        assert "Code is judged by pure global epsilon for one reward, not by" in said

@@ -50,6 +50,8 @@ RIGHT = {
     "inverse by log1p": UNIFORM + "noise = -b * np.sign(u) * np.log1p(-2 * abs(u))",
     "inverse by math": "u = random.random() - 0.5; "
     "noise = -b * np.sign(u) * math.log(1 - 2 * abs(u))",
+    "inverse by copysign": "u = random.random() - 0.5; "
+    "noise = -b * math.copysign(1, u) * math.log(1 - 2 * abs(u))",
     "inverse, wide": "u = rng.uniform(-1, 1); noise = b * np.log(1 - np.abs(u)) * np.sign(u)",
     "inverse, older": "u = np.random.rand() - 0.5; "
     "noise = -b * np.sign(u) * np.log(1 - 2 * abs(u))",

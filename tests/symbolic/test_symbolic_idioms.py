@@ -46,6 +46,10 @@ RIGHT = {
     "a choice of Python": "noisy = self.sums + rng.laplace(0, scale, size=2); "
     "self.best = random.choices([0, 1], weights=[1, 3])[0] if random.random() < 0.1 "
     "else int(np.argmax(noisy))",
+    "weights of noisy values": NOISE + "odds = np.exp(self.sums + noise); "
+    "self.best = int(rng.choice(2, p=odds / odds.sum()))",
+    "weights of noisy values in Python": NOISE
+    + "self.best = random.choices([0, 1], [np.exp(it) for it in self.sums + noise])[0]",
 }
 WRONG = {
     "a part of it only": "noisy = np.zeros(2); noise = np.array([0.0, rng.laplace(0, scale)]); "

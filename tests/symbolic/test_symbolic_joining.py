@@ -20,12 +20,12 @@ import numpy as np
 class Policy:
     def __init__(self, arms, epsilon, rng):
         self.t, self.total, self.best, self.rng, self.other = 0, 0.0, 0, rng, 0.0
-        self.sums = np.zeros(2)
+        self.sums, self.whole, self.counts = np.zeros(2), np.zeros(2, dtype=int), [0, 0]
         self.u, self.seen, self.kept = 0.0, 0, {{}}
 
     def select(self):
         if self.t == 6:
-            total = self.total + self.other + np.sum(self.sums)
+            total = self.total + self.other + np.sum(self.sums) + sum(self.counts)
             self.best = int(total + self.rng.laplace(0, {scale}) > 3)
         if self.t == 8:
             {later}
@@ -49,15 +49,16 @@ RIGHT = {
         "else: self.total += rng.laplace(0, 1)",
         "1",
     ),
+    "in an array": ("self.sums[arm] += 1.0 if reward >= 0.5 else 0.0", "1"),
+    "whole numbers": ("self.counts[arm] += 1 if reward >= 0.5 else 0", "1"),
+    "numbers of numpy": ("self.other += np.float64(1) if reward >= 0.5 else np.float64(0)", "1"),
 }
 WRONG = {
-    # its sides differ by numpy's numbers, which a symbol would not answer for
-    "in an array": ("self.sums[arm] += 1.0 if reward >= 0.5 else 0.0", "1"),
     "too little noise": ("if reward > 0.5: self.total += 1.5", "1"),
     "the other side's noise": ("if reward > 0.5: self.total += rng.laplace(0, 1)", "1"),
     "another scale": ("self.total += rng.laplace(0, 1 if reward > 0.5 else 2)", "1"),
     "another arm": ("if reward > 0.5: self.best = 1", "1"),
-    "a whole number": ("if reward > 0.5: self.seen += 1", "1"),
+    "in an array of integers": ("self.whole[arm] += 1 if reward >= 0.5 else 0", "1"),
     "a name": ("self.kept = {1.0 if reward > 0.5 else 0.0: 1}", "1"),
     "a text": ("self.kept = 'high' if reward > 0.5 else 'low'", "1"),
     "a longer list": ("if reward > 0.5: self.kept[self.t] = 1.0", "1"),
@@ -87,6 +88,11 @@ WRONG = {
     ),
 }
 LEAKS = {
+    "a whole number": ("if reward > 0.5: self.seen += 1", "self.best = int(self.seen > 2)"),
+    "an index": (
+        "if reward > 0.5: self.seen += 1",
+        "self.best = [0, 0, 0, 1, 1, 1, 1][self.seen]",
+    ),
     "the side": ("x = 1.0 if reward > 0.5 else 0.0; self.u = x", "self.best = int(self.u > 0.5)"),
     "the coin's draw": (
         "self.u = rng.random(); self.total += 1.0 if self.u < reward else 0.0",

@@ -1,0 +1,162 @@
+"""A search on noisy values is one function of them; what is more than a function is followed."""
+
+import ast
+
+import pytest
+
+from dpaudit.symbolic.numeric import numeric_functions
+from dpaudit.symbolic.prove import prove
+from dpaudit.symbolic.subject import Target
+from dpaudit.verdict import Status
+
+POLICY = """
+import math
+
+import numpy as np
+
+TIMES = 12
+
+
+def gap(p, q):
+    p = min(max(p, 1e-9), 1 - 1e-9)
+    q = min(max(q, 1e-9), 1 - 1e-9)
+    return p * math.log(p / q) + (1 - p) * math.log((1 - p) / (1 - q))
+
+
+def bound(p, level):
+    '''The largest q within the level.'''
+    low, high = min(max(p, 0.0), 1.0), 1.0
+    for _ in range(TIMES):
+        middle = (low + high) / 2
+        if gap(p, middle) > level:
+            high = middle
+        else:
+            low = middle
+    return low
+
+
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.t, self.rng, self.level = 0, rng, 0.3
+        self.sums, self.means = np.zeros(arms), np.zeros(arms)
+        self.best = 0
+
+    def _gap(self, p, q):
+        return 2 * (p - q) ** 2
+
+    def _bound(self, arm):
+        low, high, p = self.means[arm], 1.0, self.means[arm]
+        while high - low > 0.001:
+            middle = (low + high) / 2
+            if self._gap(p, middle) > self.level:
+                high = middle
+            else:
+                low = middle
+        return low
+
+    def select(self):
+        if self.t < 4:
+            return self.t % 2
+        if self.t == 4:
+            self.means = self.sums + self.rng.laplace(0, 1, size=2)
+            {search}
+        return self.best
+
+    def update(self, arm, reward):
+        self.t += 1
+        if self.t <= 4:
+            self.sums[arm] += reward
+"""
+BEST = "self.best = int(np.argmax([{} for k in range(2)]))"
+RIGHT = {
+    "a function": BEST.format("bound(self.means[k], self.level)"),
+    "a method": BEST.format("self._bound(k)"),
+}
+
+
+def judged(tmp_path, search, text=POLICY, **named):
+    file = tmp_path / "policy.py"
+    for name, other in named.items():
+        assert text.count(name) == 1
+        text = text.replace(name, other)
+    file.write_text(text.replace("{search}", search))
+    return prove(Target(f"{file}:Policy", 2, 8, 1.0), 30.0).finding
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_search_on_noisy_values_is_proved(tmp_path, name):
+    found = judged(tmp_path, RIGHT[name])
+    assert found.status is Status.PROVED, found.reason
+    assert found.horizon == 8 and found.epsilon_upper == 1.0
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_search_on_raw_values_is_not(tmp_path, name):
+    bare = RIGHT[name]
+    text = POLICY.replace(" + self.rng.laplace(0, 1, size=2)", "")
+    found = judged(tmp_path, bare, text)
+    assert found.status is Status.SILENT and "charged without bound" in found.reason
+
+
+def test_an_attribute_of_its_object_is_read_too(tmp_path):
+    level = "self.level = self.sums[0]; " + RIGHT["a method"]
+    found = judged(tmp_path, level)
+    assert found.status is Status.SILENT and "charged without bound" in found.reason
+
+
+MORE = {
+    "nothing in the end": "def f(x):\n    while x > 1:\n        x = x / 2",
+    "nothing at some end": "def f(x):\n    if x > 1:\n        return\n    return x",
+    "a truth value": "def f(x):\n    return x > 1",
+    "a text": "def f(x):\n    return 'a'",
+    "a list": "def f(x):\n    return [x]",
+    "a global name, bound": "def f(x):\n    global y\n    y = x\n    return x",
+    "an attribute, written to": "def f(self, x):\n    self.x = x\n    return x",
+    "an element, written to": "def f(self, x):\n    self.x[0] = x\n    return x",
+    "a method of an attribute": "def f(self, x):\n    return self.x.pop(x)",
+    "its object as a number": "def f(self, x):\n    return self.y + self",
+    "its object, bound anew": "def f(self, x):\n    self = x\n    return self.y",
+    "a default that is no number": "def f(x, y=[]):\n    return x",
+    "more arguments": "def f(*x):\n    return x",
+    "a root": "def f(x):\n    return x ** 0.5",
+    "the least of a row": "def f(x):\n    return min(x)",
+    "a call of an argument": "def f(x, y):\n    return y(x)",
+    "an exception": "def f(x):\n    if x > 1:\n        raise ValueError\n    return x",
+    "an assignment within": "def f(x):\n    return (y := x)",
+    "a function within": "def f(x):\n    g = lambda y: y\n    return g(x)",
+}
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_what_is_more_than_arithmetic_is_no_function_of_numbers(name):
+    assert not numeric_functions(ast.parse(MORE[name]))
+
+
+FOLLOWED = {
+    "another minimum": {"TIMES = 12": "TIMES = 3\n\n\ndef min(*given):\n    return given[0]\n"},
+    "a wrapped function": {
+        "def gap(": "def kept(function):\n    return lambda *it: function(*it)\n\n\n@kept\ndef gap("
+    },
+    "an attribute that is computed": {
+        "self.level = 0, rng, 0.3": "self._level = 0, rng, 0.3",
+        "    def _gap(": "    @property\n    def level(self):\n        return 0.3\n\n    def _gap(",
+    },
+    "an attribute that is a row": {"rng, 0.3": "rng, np.array([0.3])"},
+}
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_what_the_text_cannot_tell_is_followed(tmp_path, monkeypatch, name):
+    summaries = []
+    from dpaudit.symbolic import numeric
+
+    real = numeric.may_raise
+    monkeypatch.setattr(numeric, "may_raise", lambda *it: (summaries.append(it), real(*it)))
+    both = "; ".join(f"_ = {call}" for call in ("bound(self.means[0], 0.3)", "self._bound(0)"))
+    judged(tmp_path, both)
+    assert {it[0] for it in summaries} == {
+        f"the search of {name}(), which depends on rewards or noise" for name in ("bound", "_bound")
+    }
+    summaries.clear()
+    judged(tmp_path, both.replace("0.3", "0.9"), **FOLLOWED[name])
+    assert len({it[0] for it in summaries}) < 2
