@@ -355,5 +355,5 @@ def _too_many(at: int, whole: bool) -> Escape:
         return Escape(f"a run of the whole stream has more than {MOST_LEAVES} paths", WHOLE)
     return Escape(
         f"round {at + 1} has more than {MOST_LEAVES} outcomes",
-        "a search by bisection on a noisy value is a long chain of branches",
+        "write a search by bisection as a function of numbers alone",
     )
