@@ -84,7 +84,7 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
         return silent(f"{target.text} is not file.py:object, so its code was not read.")
     path = target.path
     try:
-        found = walked(target, clock, WALKED * budget, recorder)
+        found = walked(target, WALKED * budget, clock, recorder)
         compared = clipped = 0
         if found.failure is None and found.horizon > 0:
             left = partial(clock.before, budget)
@@ -223,7 +223,7 @@ def clipping(target: Target, found: Outcome, clock: Work) -> int:
     now = clock()
     short = replace(target, horizon=found.horizon)
     try:
-        wide = walked(short, clock, now + max(1.0, min(PATIENCE, now)), rewards=WIDE)
+        wide = walked(short, now + max(1.0, min(PATIENCE, now)), clock, rewards=WIDE)
     except (Escape, Exception):  # code that raises on such a reward does not clip it
         return 0
     same = wide.failure is None and 0 < wide.charge <= found.charge
@@ -232,8 +232,8 @@ def clipping(target: Target, found: Outcome, clock: Work) -> int:
 
 def walked(
     target: Target,
-    clock: Callable[[], float],
     deadline: float,
+    clock: Callable[[], float] = time.monotonic,
     recorder: Recorder | None = None,
     rewards: tuple[Exact, Exact] = UNIT,
 ) -> Outcome:

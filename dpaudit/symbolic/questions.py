@@ -237,8 +237,8 @@ def largest(values: Sequence[Any], sign: int = 1) -> int:
             best = position
     tracked = [position for position, value in enumerate(values) if isinstance(value, Tracked)]
     tame = all(finite(values[position]) for position in tracked)
-    if current().tally is not None:
-        for position in tracked:
+    for position in tracked:
+        if current().tally is not None:
             doubles.required(current(), values[position])  # finite in doubles too
     if not tracked or (tame and best is not None and values[best] == sign * math.inf):
         return best or 0

@@ -84,7 +84,7 @@ class Int(metaclass=Kind):
     @staticmethod
     def convert(*given: Any, **named: Any) -> Any:
         """Return an int."""
-        if len(given) == 1 and isinstance(given[0], Linear) and is_known(given[0]):
+        if len(given) == 1 and is_known(given[0]):
             return int(given[0].rest)  # of a number whose type alone is not known
         return int(*given, **named)
 
@@ -195,9 +195,9 @@ def _chosen(larger: bool) -> Callable[..., Any]:
             return default
         keys = [key(value) for value in values] if key is not None else values
         symbols = sum(isinstance(value, Tracked) for value in keys)
-        if not symbols:
-            position = real(range(len(keys)), key=keys.__getitem__)
-            return values[position]
+        if all(not isinstance(value, Tracked) or is_known(value) for value in keys):
+            known = [value.rest if isinstance(value, Linear) else value for value in keys]
+            return values[real(range(len(keys)), key=known.__getitem__)]
         public = [value for value in keys if not isinstance(value, Tracked)]
         if key is None and symbols == 1 and public:
             return between(next(v for v in keys if isinstance(v, Tracked)), real(public), larger)
@@ -320,9 +320,9 @@ def math_functions() -> dict[str, Any]:
     return found
 
 
-def is_known(value: Linear) -> bool:
+def is_known(value: Any) -> bool:
     """Tell whether a number is known, and only its type is not."""
-    return not value.forms() and not value.publics
+    return isinstance(value, Linear) and not value.forms() and not value.publics
 
 
 def sign(value: float) -> float:
@@ -331,9 +331,7 @@ def sign(value: float) -> float:
 
 
 def _zero(value: Any) -> bool:
-    if isinstance(value, Linear):
-        return value.rest == 0 and is_known(value)
-    return isinstance(value, float) and value == 0
+    return value.rest == 0 if is_known(value) else isinstance(value, float) and value == 0
 
 
 def _math(name: str, real: Callable[..., Any]) -> Callable[..., Any]:

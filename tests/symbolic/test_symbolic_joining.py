@@ -266,3 +266,26 @@ def test_what_is_charged_is_never_less_than_what_the_sides_release(tmp_path):
             proved += 1
             assert float(found.charge) >= spread(*parts) - 1e-9, parts
     assert proved > 20
+
+
+def test_counts_that_add_up_are_public_again(tmp_path):
+    file = tmp_path / "policy.py"
+    file.write_text(
+        "import numpy as np\n\n\nclass Policy:\n"
+        "    def __init__(self, arms, epsilon):\n"
+        "        self.won, self.lost, self.best = [0] * arms, [0] * arms, None\n\n"
+        "    def select(self):\n"
+        "        pulls = [a + b for a, b in zip(self.won, self.lost)]\n"
+        "        if min(pulls) < 2 and self.best is None:\n"
+        "            return pulls.index(min(pulls))\n"
+        "        if self.best is None:\n"
+        "            noisy = [won / 2 + np.random.laplace(scale=0.5) for won in self.won]\n"
+        "            self.best = int(np.argmax(noisy))\n"
+        "        return self.best\n\n"
+        "    def update(self, arm, reward):\n"
+        "        if self.best is None:\n"
+        "            if reward == 1:\n                self.won[arm] += 1\n"
+        "            else:\n                self.lost[arm] += 1\n"
+    )
+    found = prove(Target(f"{file}:Policy", 2, 8, 1.0), 30.0).finding
+    assert (found.status, found.horizon, found.epsilon_upper) == (Status.PROVED, 8, 1.0)
