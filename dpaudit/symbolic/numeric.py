@@ -20,9 +20,9 @@ from dpaudit.symbolic.answers import TRUTHS
 from dpaudit.symbolic.arrays import Array
 from dpaudit.symbolic.elementwise import UNARY
 from dpaudit.symbolic.poison import StandIn
-from dpaudit.symbolic.run import Escape, Run, active, current
+from dpaudit.symbolic.run import Disagreement, Escape, Form, Run, active, current
 from dpaudit.symbolic.values import Tracked, may_raise, opaque, union
-from dpaudit.symbolic.weights import is_number
+from dpaudit.symbolic.weights import Weights, is_number
 
 BODY, SUMMARY = "__body__", "__summary__"
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
@@ -226,12 +226,30 @@ class Summaries:
         run, it = current(), self.known[body.__code__.co_filename, name, line]
         read = _Read(self, body.__globals__)
         arguments = [given[k] for k, part in enumerate(it.given) if part in it.plain]
-        if not run.guarded and all(map(read.number, arguments)) and read.function(it, given[0]):
-            tracked = [value for value in read.values if isinstance(value, Tracked)]
-            if tracked and _Trial.of(run).is_long(body, given):
-                may_raise(f"the search of {name}(), which depends on rewards or noise", *tracked)
-                return opaque(union(*tracked), None)
+        free = body.__code__.co_freevars  # a variable of a function around it may be anything
+        if free or not all(map(read.number, arguments)) or not read.function(it, given[0]):
+            return body(*given)
+        tracked = [value for value in read.values if isinstance(value, Tracked)]
+        if run.guarded:
+            start = len(run.forms)
+            found = body(*given)
+            _require_read([*_pairs(run.forms[start:]), *union(found)], union(*tracked))
+            return found
+        if tracked and _Trial.of(run).is_long(body, given):
+            may_raise(f"the search of {name}(), which depends on rewards or noise", *tracked)
+            return opaque(union(*tracked), None)
         return body(*given)
+
+
+def _pairs(forms: Iterable[Form]) -> list[tuple[Weights, Weights]]:
+    return [(form.rows, form.draws) for form in forms]
+
+
+def _require_read(met: list[tuple[Weights, Weights]], read: list[tuple[Weights, Weights]]) -> None:
+    """Raise unless all that a function has met is among what it is known to read."""
+    seen, known = ({name for pair in pairs for it in pair for name in it} for pairs in (met, read))
+    if not seen <= known:
+        raise Disagreement(f"{current().place()}: a function reads more than its text says")
 
 
 class _Long(Exception):
@@ -310,7 +328,7 @@ class _Read:
             return False
         code = function.__code__
         it = self.codes.get((code.co_filename, code.co_name, code.co_firstlineno))
-        if it is None or function.__globals__ is not self.scope:
+        if it is None or function.__globals__ is not self.scope or function.__closure__:
             return False
         bound = own is not None and not static
         if it.owning if not bound else it.given[0] in it.plain:
@@ -326,7 +344,8 @@ class _Members:
         self.kinds = [vars(kind) for kind in type(value).__mro__]
 
     def get(self, name: str, of_class: bool = False) -> Any:
-        """Return a member; of the object itself before those of its classes."""
-        if name in self.own:
-            return None if of_class else self.own[name]
-        return next((table[name] for table in self.kinds if name in table), None)
+        """Return a member; of the object itself before those of its classes, if these allow it."""
+        found = next((table[name] for table in self.kinds if name in table), None)
+        if name not in self.own or hasattr(type(found), "__set__"):
+            return found
+        return None if of_class else self.own[name]

@@ -104,6 +104,62 @@ def test_an_attribute_of_its_object_is_read_too(tmp_path):
     assert found.status is Status.SILENT and "charged without bound" in found.reason
 
 
+NESTED = """
+import numpy as np
+
+mean = 0.5
+
+
+class Policy:
+    def __init__(self, arms, epsilon):
+        self.t, self.total, self.best = 0, 0.0, None
+
+    def select(self):
+        if self.t < 2:
+            return 0
+        if self.best is None:
+            mean = self.total
+            {more}
+
+            def search(level):
+                low, high = 0.0, 4.0
+                for _ in range(24):
+                    middle = (low + high) / 2
+                    if middle < {read}:
+                        low = middle
+                    else:
+                        high = middle
+                return low
+
+            self.best = 1 if search(np.random.laplace(0, 1)) > 0.7 else 0
+        return self.best
+
+    def update(self, arm, reward):
+        self.t += 1
+        if self.t <= 2:
+            self.total += reward
+"""
+AROUND = {
+    "a variable": ("pass", "mean + 0.001 * level"),
+    "a function": ("max = lambda a, b: mean + 0.001 * b", "max(level, 0.0)"),
+}
+
+
+@pytest.mark.parametrize("name", AROUND)
+def test_what_a_function_around_it_holds_is_no_global_of_that_name(tmp_path, name):
+    more, read = AROUND[name]
+    found = judged(tmp_path, "", NESTED.format(more=more, read=read))
+    assert found.status is Status.SILENT
+
+
+def test_a_search_that_reads_more_than_is_known_is_misread(tmp_path, monkeypatch):
+    from dpaudit.symbolic import numeric
+
+    monkeypatch.setattr(numeric._Read, "row", lambda self, value: self.number(value[0]))
+    found = judged(tmp_path, RIGHT["a method"])
+    assert found.status is Status.SILENT and "reads more than its text says" in found.reason
+
+
 MORE = {
     "nothing in the end": "def f(x):\n    while x > 1:\n        x = x / 2",
     "nothing at some end": "def f(x):\n    if x > 1:\n        return\n    return x",
