@@ -111,12 +111,16 @@ _OPAQUE_MATH = """
 OPAQUE_MATH = _OPAQUE_MATH.split()
 TOTAL = frozenset(("sin", "cos", "tanh", "atan", "atan2", "erf", "erfc", "cbrt", "copysign"))
 ASKED = ("__name__", "__class__", "__module__", "__qualname__", "__doc__")
-SPECIAL = frozenset((*ASKED, "__init__", "__getitem__", "format", "format_map"))
+METHODS = ("__init__", "__setattr__", "__getitem__")
+_UNANSWERED = "dict len call setitem iter next eq enter exit new add contains"
+UNANSWERED = frozenset(f"__{name}__" for name in _UNANSWERED.split())
+"""What may stand in a file, and ends in silence where it is asked for."""
+SPECIAL = frozenset((*ASKED, *METHODS, *UNANSWERED, "format", "format_map"))
 """Attributes that are answered for: who somebody is, methods that reach further than they look."""
 _NAMES = "all author copyright credits date email file license post_init slots version"
-NAMES = frozenset((*ASKED, *SPECIAL, *(f"__{name}__" for name in _NAMES.split())))
+NAMES = frozenset((*SPECIAL, *(f"__{name}__" for name in _NAMES.split())))
 """The dunder names that judged code may say: others reach around what stands in."""
-METHODS = """
+_DEFINED = """
     init new post_init call len iter next reversed contains getitem setitem delitem missing
         repr str format bytes bool int float complex index hash eq ne lt le gt ge round trunc floor
         ceil neg pos abs invert add sub mul matmul truediv floordiv mod divmod pow lshift rshift and
@@ -124,5 +128,5 @@ METHODS = """
         imul itruediv ifloordiv imod ipow iand ior ixor setattr delattr enter
         exit get set delete set_name init_subclass class_getitem copy deepcopy
     reduce getstate setstate"""
-DEFINED = frozenset(f"__{name}__" for name in METHODS.split())
+DEFINED = frozenset(f"__{name}__" for name in _DEFINED.split())
 """The dunder methods that judged code may define: others are called behind its back."""

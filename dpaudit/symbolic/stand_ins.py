@@ -20,6 +20,7 @@ from dpaudit.symbolic.allowed import (
     OPAQUE_MATH,
     SPECIAL,
     TOTAL,
+    UNANSWERED,
 )
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.arrays import Array
@@ -253,6 +254,8 @@ def answered(writing: Writing, thing: Any, name: str) -> Any:
     """Return an attribute that is answered for."""
     if name in ASKED:
         return described(thing, name)
+    if name in UNANSWERED:
+        raise current().escape(f"the attribute {name}", "it can reach around what is followed")
     return (writing.method if name.startswith("__") else formatting)(thing, name)
 
 

@@ -100,7 +100,7 @@ class Writing:
         return (self.private if is_private(name) else self.listed)(value, name)
 
     def method(self, value: Any, name: str) -> Callable[..., Any]:
-        """Return `__getitem__` of what may be looked up, `__init__` for the judged code's own."""
+        """Return `__getitem__` of what may be looked up; what writes, for the code's own alone."""
         real: Callable[..., Any] = getattr(value, name)
         if name == "__getitem__":
             kind = value if isinstance(value, type) else type(value)
@@ -114,6 +114,8 @@ class Writing:
                 thing = given[0] if given else None
             elif type(value) is super:
                 thing = object.__getattribute__(value, "__self__")
+            if name == "__setattr__" and str(given[-2] if given[1:] else "").startswith("__"):
+                raise current().escape("a name of Python's own, written to")
             self.owned(thing)
             return real(*given, **named)
 

@@ -46,7 +46,7 @@ REFUSED = {
     ),
     "while the policy runs": ("", "0", "import beside; self.arm = 0"),
     "that is caught": ("", "0", "\n        try: float('x')\n        except ValueError: pass"),
-    "the name __dict__": ("class C: pass", "[C(), 0]", "self.n[1] = self.n[0].__dict__"),
+    "the attribute __dict__": ("class C: pass", "[C(), 0]", "self.n[1] = self.n[0].__dict__"),
     "not laid out row by row": (
         "import numpy as np",
         "np.zeros((2, 3)).T",
