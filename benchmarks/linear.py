@@ -3,7 +3,9 @@
     python benchmarks/linear.py figure FILE.png     T = 10^7, 20 runs, d = 3 and 10
     python benchmarks/linear.py speed               episodes beside a compiled loop over rounds
 
-An instance has arms (1, v), v on the unit sphere of R^(d-1), and means 1/2 + 0.4 <v, u>.
+An instance has arms (1, v), v on the unit sphere of R^(d-1), and means 1/2 + 0.4 <v, u>. The best
+arm is u, and <v, u> <= 1/2 for the others: gaps are at least 0.2, so that the bounds that hold in
+the limit say something at T = 10^7.
 """
 
 from __future__ import annotations
@@ -24,17 +26,20 @@ from dpaudit.regret_bounds import linear_unit
 from dpaudit.regret_bounds.linear import LinearInstance, programme
 
 HORIZON, RUNS = 10**7, 20
-LEVELS = tuple(np.geomspace(0.01, 10, 7).tolist())
-FINE = tuple(np.geomspace(0.01, 10, 13).tolist())
+LEVELS = {"epsilon": np.geomspace(0.01, 10, 7).tolist(), "rho": np.geomspace(1e-5, 10, 7).tolist()}
+FINE = np.geomspace(0.01, 10, 7).tolist()
 SIZES = {3: 12, 10: 30}  # dimension: arms
+FARTHEST = 0.5
 
 
 def instance(dimension: int) -> LinearInstance:
     """Return the instance of a dimension, always the same."""
-    points = np.random.default_rng(dimension).normal(size=(SIZES[dimension] + 1, dimension - 1))
+    points = np.random.default_rng(dimension).normal(size=(20 * SIZES[dimension], dimension - 1))
     points /= np.linalg.norm(points, axis=1)[:, None]
-    arms = tuple((1.0, *row) for row in points[1:].tolist())
-    return LinearInstance(arms, (0.5, *(0.4 * points[0]).tolist()))
+    best = points[0]
+    others = points[points @ best <= FARTHEST][: SIZES[dimension] - 1]
+    arms = tuple((1.0, *row) for row in np.vstack((best, others)).tolist())
+    return LinearInstance(arms, (0.5, *(0.4 * best).tolist()))
 
 
 def regrets(name: str, of: LinearInstance, **level: float) -> Any:
@@ -46,10 +51,11 @@ def regrets(name: str, of: LinearInstance, **level: float) -> Any:
 def draw(axes: Any, dimension: int, name: str, measure: str) -> None:
     """Draw one panel: regret with two standard errors, and the bounds."""
     of, log = instance(dimension), math.log(HORIZON)
-    found = [regrets(name, of, **{measure: level}) for level in LEVELS]
+    levels = LEVELS[measure]
+    found = [regrets(name, of, **{measure: level}) for level in levels]
     means = [float(each.mean()) for each in found]
     errors = [2 * float(each.std(ddof=1)) / math.sqrt(RUNS) for each in found]
-    axes.errorbar(LEVELS, means, yerr=errors, fmt="o", capsize=3, color=plotting.COLOURS[0],
+    axes.errorbar(levels, means, yerr=errors, fmt="o", capsize=3, color=plotting.COLOURS[0],
                   label=f"{name}, {RUNS} runs")  # fmt: skip
     free = linear_unit.coefficient(of, 500.0)
     assert free is not None
@@ -61,7 +67,7 @@ def draw(axes: Any, dimension: int, name: str, measure: str) -> None:
         axes.plot(FINE, [log * it for it in gauss], ":", color=plotting.COLOURS[6],
                   label="lower, N(., 1) rewards: does not compare")  # fmt: skip
     else:
-        axes.plot(FINE, [log * free.value] * len(FINE), "-", color=plotting.COLOURS[1],
+        axes.plot(levels, [log * free.value] * len(levels), "-", color=plotting.COLOURS[1],
                   label="lower without privacy (none known under rho)")  # fmt: skip
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -70,7 +76,7 @@ def draw(axes: Any, dimension: int, name: str, measure: str) -> None:
     axes.set_title(f"d = {dimension}, {SIZES[dimension]} arms, T = 10^7", fontsize="medium")
     axes.grid(True, which="major", alpha=0.3)
     axes.legend(frameon=False, fontsize="x-small")
-    for level, mean, error in zip(LEVELS, means, errors, strict=True):
+    for level, mean, error in zip(levels, means, errors, strict=True):
         said = f"{measure} {level:<8.4g} regret {mean:,.0f} +- {error:,.0f}"
         print(f"d {dimension:>2}  {name:<12} {said}", flush=True)
 

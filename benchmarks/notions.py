@@ -1,7 +1,7 @@
 """Accounting beside dp_accounting, claims beside what is proved and attained, and groups.
 
     python benchmarks/notions.py ledgers     twenty ledgers (needs: pip install dp-accounting)
-    python benchmarks/notions.py table       algorithms x notions: claimed, proved, attained
+    python benchmarks/notions.py table       claimed, proved, attained (certified), sampled
     python benchmarks/notions.py groups      k = 1..5 rewards of a person
     python benchmarks/notions.py gaussian    certified Gaussian likelihoods: width and seconds by T
 
@@ -19,11 +19,20 @@ from fractions import Fraction
 
 from dpaudit import load
 from dpaudit.core import conversions
+from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.algorithms import find
 from dpaudit.core.noise import Gaussian, Laplace, Noise
 from dpaudit.core.notions import Kind, Notion, Tariff
+from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import law
 from dpaudit.exact.attained import Pairs
-from dpaudit.exact.likelihood import Engine
+from dpaudit.exact.likelihood import Engine, likelihood
+from dpaudit.exact.paths import path_along
+from dpaudit.exact.sequences import Steered, sequences
+from dpaudit.sample.audit import audit
+from dpaudit.sample.boxes import DeclaredBox
+from dpaudit.sample.plan import AuditPlan
+from dpaudit.sample.streams import candidates
 from dpaudit.structure.accounting import judge
 from dpaudit.structure.prove import bound
 
@@ -82,33 +91,76 @@ def ledgers() -> int:
     return wrong
 
 
-def table(horizon: int = 10**6, small: int = 4) -> None:
-    """Print what is claimed, proved and attained."""
-    print(
-        "| algorithm | notion | proved at 10^6 | attained at T = 4 (certified) |\n|---|---|---|---|"
-    )
-    notions = [
-        Notion(Kind.PURE, 1.0, unit=2),
-        Notion(Kind.ZCDP, 0.5),
-        Notion(Kind.GDP, 1.0),
-        Notion(Kind.APPROXIMATE, 0.5, 0.1),
-        Notion(Kind.LOCAL, 1.0),
-    ]
-    for name in ("adap_ucb", "adac_ucb", "lazy_dp_ucb", "dp_ucb", "ldp_ucb_l"):
-        told = {"horizon": horizon} if name == "dp_ucb" else {}
-        algorithm = load(name, arms=2, **told)
-        brief = load(name, arms=2, **({"horizon": small} if told else {}))
-        for notion in notions:
-            proved = judge(algorithm, horizon, notion, 30.0)
-            upper = proved.bracket.upper if proved.bracket else float("inf")
-            try:
-                found, _ = Pairs(brief, small, notion, "ball", time.monotonic() + 30).binary()
-                low = f"{found.value.lower:.6g}" if found and found.value.certified else "-"
-            except Exception as error:
-                low = type(error).__name__
-            print(
-                f"| {name} | {notion} | {proved.status}: {notion.measure} <= {upper:.6g} | {low} |"
+ALGORITHMS = (
+    *("adap_ucb", "lazy_dp_ucb", "dp_ucb", "dp_se", "dp_greedy", "adap_tt", "dp_linear"),
+    *("adac_ucb", "zcdp_se", "zcdp_linear", "dp_gaussian_ts", "ldp_ucb_b", "ldp_ucb_l"),
+)
+
+
+def built(name: str, horizon: int) -> Algorithm:
+    """Return an algorithm of two arms, told its horizon if it asks for one."""
+    return load(name, arms=2, **({"horizon": horizon} if find(name).told() else {}))
+
+
+def attained(name: str, notion: Notion, small: int = 4, seconds: float = 20.0) -> str:
+    """Return the largest certified value of a short pair, or of one long sequence."""
+    best, at = 0.0, small
+    end = time.monotonic() + seconds
+    try:
+        found, _ = Pairs(built(name, small), small, notion, "ball", end).binary()
+        if found is not None and found.value.certified:
+            best = found.value.lower
+        for way, one in sequences(lambda size: built(name, size), notion, 129, end + seconds):
+            if one.value.certified and one.value.lower > best:
+                best, at = one.value.lower, way.horizon
+    except (Unsupported, InvalidArgument) as error:
+        return f"- ({error})" if not best else f"{best:.4g}, T = {at}"
+    return f"{best:.4g}, T = {at}" if best else "0: nothing is decided so early"
+
+
+def sampled(name: str, notion: Notion, claimed: float, horizon: int = 64, runs: int = 3_000) -> str:
+    """Return the lower bound of an audit, wrong with probability at most 1e-3."""
+    if notion.kind not in (Kind.PURE, Kind.APPROXIMATE, Kind.LOCAL):
+        return "not judged"
+    algorithm = built(name, horizon)
+    pairs = tuple(candidates(2, horizon, [0, 2])[:8])
+    delta = min(max(claimed, 1e-3), 0.9) if notion.kind is Kind.APPROXIMATE else 0.0
+    plan = AuditPlan(DeclaredBox(algorithm, horizon), notion.level, 1e-3, runs, 0, pairs, delta)
+    return f"{audit(plan).lower:.3g}"
+
+
+def table(horizon: int = 10**6) -> None:
+    """Print what is claimed, proved, attained and sampled, for every algorithm and notion."""
+    print("| algorithm | notion | claimed | proved at 10^6 | attained, certified | sampled |")
+    print("|---|---|---|---|---|---|")
+    for name in ALGORITHMS:
+        algorithm = built(name, horizon)
+        own = algorithm.claim.notion
+        for notion in dict.fromkeys(
+            (own, Notion(Kind.ZCDP, 0.5), Notion(Kind.APPROXIMATE, 0.5, 0.5))
+        ):
+            assert notion is not None
+            claimed = f"{notion.bound:g}" if notion == own else "-"
+            if notion.plain:
+                upper = float(bound(algorithm, horizon, 30.0).charge)
+            else:
+                found = judge(algorithm, horizon, notion, 30.0)
+                upper = found.bracket.upper if found.bracket else float("inf")
+            proved = f"{upper:.6g}" if upper < float("inf") else "-"
+            said = (
+                f"{notion.measure} at epsilon 0.5"
+                if notion.delta
+                else f"{notion.kind} {notion.measure}"
             )
+            cells = (
+                name,
+                said,
+                claimed,
+                proved,
+                attained(name, notion),
+                sampled(name, notion, upper),
+            )
+            print(f"| {' | '.join(cells)} |", flush=True)
 
 
 def groups(horizon: int = 10**6, small: int = 5) -> None:
@@ -143,6 +195,12 @@ def gaussian() -> None:
         width = max(p.log_upper - p.log_lower for p in found.probabilities.values())
         spent = time.monotonic() - start
         print(f"| {horizon} | {len(found.probabilities)} | {width:.1e} | {spent:.1f} |")
+    for horizon in (33, 129, 1025):
+        start = time.monotonic()
+        path = path_along(algorithm, horizon, Steered(horizon, 0, 2, 0, 0).decide())
+        one = likelihood(algorithm, path.actions, [0.5] * horizon)
+        spent = time.monotonic() - start
+        print(f"| {horizon:,} | one | {one.log_upper - one.log_lower:.1e} | {spent:.1f} |")
 
 
 if __name__ == "__main__":

@@ -236,9 +236,9 @@ class Case:
         return Finding(name, Status.SILENT, reason, arms=self.claim.arms, seconds=spent)
 
     def unjudged(self, name: str) -> Finding:
-        """Return the silence of a check that knows pure epsilon for one reward alone."""
+        """Return the silence of a check that knows epsilon, with a delta or not, for one reward."""
         claim = self.claim
-        reason = f"It judges pure epsilon for one reward, not {claim.judged}; nothing is converted."
+        reason = f"It judges epsilon for one reward, not {claim.judged}; nothing is converted."
         return Finding(name, Status.SILENT, reason, arms=claim.arms)
 
     def structure(self, budget: float) -> list[Finding]:
@@ -272,14 +272,16 @@ class Case:
 
     def sample(self, budget: float) -> list[Finding]:
         """Run the short statistical audit, where there is one."""
-        if self.claim.notion is not None:
+        notion = self.claim.notion
+        if notion is not None and (notion.delta is None or notion.unit > 1):
             return [self.unjudged("sample")]
         short_audit = sampler()
         if short_audit is None:
             reason = "not run (not part of this version)."
             return [Finding("sample", Status.SILENT, reason, arms=self.claim.arms)]
         claim = self.claim
-        return [short_audit(self.algorithm, claim.epsilon, claim.horizon, self.seed, budget)]
+        level, delta = (claim.epsilon, 0.0) if notion is None else (notion.level, notion.delta)
+        return [short_audit(self.algorithm, level, claim.horizon, self.seed, budget, delta)]
 
     def _named(self, findings: list[Finding]) -> list[Finding]:
         """Put the target's own name on witnesses, so that `replay` finds it again."""

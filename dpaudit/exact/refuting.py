@@ -21,7 +21,7 @@ from dpaudit.exact.sequences import sequences
 from dpaudit.verdict import Bracket, Finding, Status
 
 MOST_STREAMS = 2**10
-BINARY_SHARE, CLIMB_SHARE = 0.45, 0.6  # of the budget; the rest is for long sequences
+BINARY_SHARE, CLIMB_SHARE, SEQUENCE_SHARE = 0.45, 0.6, 0.85  # of the budget, up to their ends
 GROWTH = 4  # how much longer the next horizon may take
 
 
@@ -65,7 +65,7 @@ def judge(
         return [Finding("exact", Status.SILENT, reason, arms=claimed.arms, seconds=seconds)]
     pairs, found, whole = best
     horizon, told = pairs.horizon, f"{_told(pairs, found, whole)} {stopped}".rstrip()
-    for way, one in sequences(build, notion, longest, start + budget):
+    for way, one in sequences(build, notion, longest, start + SEQUENCE_SHARE * budget):
         if _violates(found, notion):
             break
         if one.value.lower > found.value.lower:

@@ -70,7 +70,11 @@ TRIED = (
 def sequences(
     build: Callable[[int], Algorithm], notion: Notion, longest: int, deadline: float
 ) -> Iterator[tuple[Steered, Attained]]:
-    """Yield what sequences attain, until the deadline; nothing where they have no likelihood."""
+    """Yield what sequences attain, until the deadline; nothing where they have no likelihood.
+
+    None is begun that would end after the deadline if it took twice as long as the slowest before.
+    """
+    slowest, began = 0.0, time.monotonic()
     for steered in TRIED:
         if steered.horizon > longest:
             continue
@@ -80,7 +84,9 @@ def sequences(
         with suppress(Unsupported):
             for found in attained_by(algorithm, steered, notion):
                 yield steered, found
-                if time.monotonic() > deadline:
+                slowest = max(slowest, time.monotonic() - began)
+                began = time.monotonic()
+                if began + 2 * slowest > deadline:
                     return
 
 

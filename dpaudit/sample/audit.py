@@ -89,7 +89,12 @@ def _ended_at(deadline: float | None, name: str) -> AbstractContextManager[Any]:
 
 
 def short_audit(
-    algorithm: Algorithm, epsilon: float, horizon: int, seed: int, budget: float
+    algorithm: Algorithm,
+    epsilon: float,
+    horizon: int,
+    seed: int,
+    budget: float,
+    delta: float = 0.0,
 ) -> Finding:
     """Return the finding of an audit of a few seconds, ended after `budget` seconds at the latest.
 
@@ -106,7 +111,7 @@ def short_audit(
     with _ended_at(start + budget, box.name), judged(box.name):
         aimed = steered(algorithm, steps, [seed, 5], runs // 5, SHORT_STEERED, deadline=deadline)
     pairs = (*aimed, *candidates(algorithm.arms, steps, [seed, 2])[:SHORT_PAIRS])
-    plan = AuditPlan(box, epsilon, 1e-6, runs, seed, pairs, favoured=len(aimed))
+    plan = AuditPlan(box, epsilon, 1e-6, runs, seed, pairs, delta, favoured=len(aimed))
     report = audit(plan, deadline=start + budget)
     # of an algorithm that is told its horizon, the run is of the claimed instance
     return report.finding(horizon if algorithm.told() else steps, time.monotonic() - start)

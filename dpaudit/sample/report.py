@@ -8,7 +8,7 @@ from typing import Any
 from dpaudit.sample.codec import event_data, pair_data
 from dpaudit.sample.events import in_words
 from dpaudit.sample.progress import Progress
-from dpaudit.verdict import Course, Finding, Status
+from dpaudit.verdict import Bracket, Course, Finding, Status
 
 POINTS = 48
 
@@ -73,7 +73,8 @@ class Report:
             "sample",
             self.status,
             words,
-            epsilon_lower=self.lower,
+            epsilon_lower=0.0 if self.delta else self.lower,
+            bracket=Bracket("delta", self.lower) if self.delta else None,
             arms=self.arms,
             horizon=horizon,
             streams=f"{self.pairs_tried} pairs tried",
