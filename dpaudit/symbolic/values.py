@@ -239,6 +239,8 @@ class Tracked(doubles.Value):
     __rdivmod__ = _no("divmod")
     __matmul__ = _no("a matrix product")
     __rmatmul__ = _no("a matrix product")
+    __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __invert__ = _no("the bits")
+    __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = _no("the bits")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):

@@ -89,6 +89,7 @@ WRONG = {
 }
 LEAKS = {
     "a whole number": ("if reward > 0.5: self.seen += 1", "self.best = int(self.seen > 2)"),
+    "its bits": ("if reward > 0.5: self.seen += 1", "self.best = int((self.seen ^ 1) > 2)"),
     "an index": (
         "if reward > 0.5: self.seen += 1",
         "self.best = [0, 0, 0, 1, 1, 1, 1][self.seen]",
