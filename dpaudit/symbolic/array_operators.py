@@ -20,6 +20,7 @@ from dpaudit.symbolic.arrays import (
     element_kind,
     is_typed,
     kind_of,
+    storage,
     wrap,
 )
 from dpaudit.symbolic.doubles import in_any_order
@@ -42,15 +43,8 @@ def elementwise(operation: Callable[..., Any], a: Any, b: Any) -> Any:
     reals = [side.real if isinstance(side, Array) else side for side in (a, b)]
     if all(side is not None and not isinstance(side, Tracked) for side in reals):
         return wrap(operation(*reals))
-    stores = [side.store if isinstance(side, Array) else _boxed(side) for side in (a, b)]
-    found = np.frompyfunc(operation, 2, 1)(*stores)
+    found = np.frompyfunc(operation, 2, 1)(storage(a), storage(b))
     return _collected(found, operation is not operator.truediv and is_typed(a) and is_typed(b))
-
-
-def _boxed(value: Any) -> Any:
-    box = np.empty((), dtype=object)
-    box[()] = value
-    return box
 
 
 def _collected(found: Any, loose: bool) -> Any:

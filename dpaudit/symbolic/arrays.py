@@ -284,6 +284,15 @@ def index_of(key: Any) -> Any:
     return key
 
 
+def storage(value: Any) -> Any:
+    """Return what holds the elements of an array, or a number in a box of its own."""
+    if isinstance(value, Array):
+        return value.store
+    box = np.empty((), dtype=object)
+    box[()] = value
+    return box
+
+
 def stored(real: Any) -> Any:
     """Return a real array as storage: numpy's own scalars as objects."""
     found = np.empty(real.shape, dtype=object)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.symbolic import doubles
-from dpaudit.symbolic.arrays import Array, array, concrete
+from dpaudit.symbolic.arrays import Array, array, concrete, storage
 from dpaudit.symbolic.elementwise import lifted
 from dpaudit.symbolic.run import Law, current
 from dpaudit.symbolic.values import Linear, Tracked, may_raise, published, shadow, union
@@ -122,7 +122,7 @@ class Source:
             shape = np.broadcast_shapes(*(p.shape for p in parts if isinstance(p, Array)))
         if shape is None:
             return make(*parts, None if numbers is None else float(numbers))
-        stores = [np.broadcast_to(_boxed(part), shape) for part in parts]
+        stores = [np.broadcast_to(storage(part), shape) for part in parts]
         found = []
         for index in np.ndindex(shape):
             one = None if numbers is None else float(numbers[index])
@@ -376,11 +376,3 @@ def _numbers(value: Any) -> Any:
             value.shape
         )
     return shadow(value)
-
-
-def _boxed(value: Any) -> Any:
-    if isinstance(value, Array):
-        return value.store
-    box = np.empty((), dtype=object)
-    box[()] = value
-    return box

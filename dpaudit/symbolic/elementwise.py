@@ -14,7 +14,7 @@ import numpy as np
 
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.array_operators import elementwise, mapped
-from dpaudit.symbolic.arrays import Array, array, is_typed, wrap
+from dpaudit.symbolic.arrays import Array, array, is_typed, storage, wrap
 from dpaudit.symbolic.questions import asked
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.values import Tracked, finite, function
@@ -211,7 +211,7 @@ def where(condition: Any, *rest: Any) -> Any:
         return wrap(np.where(chosen, *(p.real if isinstance(p, Array) else p for p in (yes, no))))
     shapes = [part.shape if isinstance(part, Array) else () for part in (yes, no)]
     shape = np.broadcast_shapes(chosen.shape, *shapes)
-    parts = [np.broadcast_to(_store(part), shape) for part in (yes, no)]
+    parts = [np.broadcast_to(storage(part), shape) for part in (yes, no)]
     chosen = np.broadcast_to(chosen, shape)
     if not shape:
         raise current().escape("np.where of a single condition, which is an array")
@@ -223,14 +223,6 @@ def where(condition: Any, *rest: Any) -> Any:
 
 def _symbolic(value: Any) -> bool:
     return isinstance(value, Tracked) or (isinstance(value, Array) and value.real is None)
-
-
-def _store(value: Any) -> Any:
-    if isinstance(value, Array):
-        return value.store
-    box = np.empty((), dtype=object)
-    box[()] = value
-    return box
 
 
 def spread(name: str, values: list[Any], ddof: int = 0) -> Any:

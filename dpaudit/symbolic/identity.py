@@ -110,16 +110,18 @@ class Guarded(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:  # noqa: N802
         """Make text by `%`."""
         self.generic_visit(node)
-        if isinstance(node.op, ast.Mod) and not isinstance(node.right, ast.Constant):
-            node.right = self._call(node.right, SHOWN, node.right)
+        node.right = self._formatted(node.op, node.right)
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:  # noqa: N802
         """Make text by `%=`."""
         self.generic_visit(node)
-        if isinstance(node.op, ast.Mod) and not isinstance(node.value, ast.Constant):
-            node.value = self._call(node.value, SHOWN, node.value)
+        node.value = self._formatted(node.op, node.value)
         return node
+
+    def _formatted(self, op: ast.operator, value: ast.expr) -> ast.expr:
+        text = isinstance(op, ast.Mod) and not isinstance(value, ast.Constant)
+        return self._call(value, SHOWN, value) if text else value
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802
         """Have a length: Python swallows a TypeError there."""
