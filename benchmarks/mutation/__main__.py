@@ -6,9 +6,9 @@
 
 The modules come from docs/trusted-base.md. Mutants are changes by syntax (`operators`) and a
 hand-written list of optimistic ones (`optimistic`): each would let a check conclude more. A mutant
-is killed by a test that fails or hangs; the tests are those whose text speaks of the changed
-function (`choice`), the closest first, up to a cap of seconds. Results are appended to a file and
-not computed again. Tests that compare the text of the source do not count.
+is killed by a test that fails or hangs; the tests are those that are there to guard the changed
+module (`choice`), those that name the function first, up to a cap of seconds. Results are appended
+to a file and not computed again. Tests that compare the text of the source do not count.
 
 Why no tool from the package index: mutmut rewrites every function into a switch between variants,
 and the structure check recognises functions by identity; cosmic-ray changes the package in place
@@ -28,7 +28,6 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
-from choice import Choice
 from equivalent import equivalent
 from operators import Mutant, mutants
 from optimistic import STALE, optimistic
@@ -115,7 +114,7 @@ def main() -> None:
     known = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     results = {it["key"]: it for it in known}
     if not given.report:
-        bench = Bench(ROOT, given.work, Choice.read(ROOT), given.cap)
+        bench = Bench(ROOT, given.work, given.cap)
         for number, it in enumerate(wanted):
             before = results.get(it.key, {}).get("status")
             if before and not (given.again and before == "survived" and not equivalent(it)):

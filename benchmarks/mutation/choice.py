@@ -1,75 +1,146 @@
-"""Which test files may notice a change of a function: those that speak of it, most closely first.
+"""Which test files are there to notice a change of a module, the closest first.
 
 A map of lines to tests, measured under coverage, costs twice the whole suite before the first
-mutant is tried. The texts of the tests say nearly as much: a file that imports the changed module,
-says the names of the changed function and class, or lies in the folder of the module's package.
+mutant is tried. Here stands which tests are meant to guard what; that they do is what the campaign
+finds out. A module is looked up by its path, else by its folder; whatever is left of the time goes
+to the other tests of the folder.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from operators import Mutant
 
 TEXTUAL = {"test_structure_quotes.py", "test_gate_docs.py", "test_trusted_base.py"}
-FOLDERS = {  # of tests/, by the beginning of a module's path; later ones win
-    "dpaudit/": "check",
-    "dpaudit/core/": "core",
-    "dpaudit/core/canonical": "structure",
-    "dpaudit/core/unchanged": "structure",
-    "dpaudit/core/walk": "structure",
-    "dpaudit/core/episodes": "structure",
-    "dpaudit/core/phases": "structure",
-    "dpaudit/structure/": "structure",
-    "dpaudit/exact/": "exact",
-    "dpaudit/sample/": "sample",
-    "dpaudit/gate/": "gate",
-    "dpaudit/sources": "gate",
-    "dpaudit/noise": "core",
-    "dpaudit/symbolic/": "symbolic",
-    "dpaudit/code": "symbolic",
-    "dpaudit/affine": "symbolic",
-    "dpaudit/verify": "symbolic",
+GUARDED = {
+    "verdict": "check/verdict_rules check/horizons check/instances",
+    "judging": "check/instances check/verdict_rules check/horizons check/budget",
+    "target": "check/target check/instances gate/gate_sources",
+    "examination": "check/check_command gate/gate_commands check/budget",
+    "replay": "check/replay check/check_command",
+    "core/algorithm": "core/algorithms core/walk core/stop core/coin",
+    "core/walk": "core/walk core/coin core/stop structure/structure_distrust",
+    "core/canonical": "structure/structure_hidden structure/structure_shadowed",
+    "core/unchanged": "structure/two_faces structure/structure_shadowed structure/structure_hidden",
+    "core/blind": "core/blind structure/structure_hidden",
+    "core/episodes": "structure/structure_hidden structure/structure_shadowed core/coin",
+    "core/local": "core/response structure/accounting structure/structure_always",
+    "core/phases": "structure/structure_phases structure/structure_prove",
+    "core/arithmetic": "core/atoms structure/structure_hidden core/notions",
+    "core/noise": "core/atoms core/notions structure/structure_hidden core/conformance",
+    "noise": "core/exact_noise core/lattice symbolic/symbolic_exact_noise",
+    "core/lattice": "core/lattice core/exact_noise structure/structure_doubles",
+    "core/response": "core/response structure/accounting",
+    "core/notions": "core/notions structure/accounting gate/gate_notions",
+    "core/conversions": "core/notions structure/accounting structure/accounting_hostile",
+    "core/scores": "core/scores core/foreign_rules structure/two_faces structure/structure_hidden",
+    "core/lockstep": "core/one_meaning core/conformance core/stop core/coin core/simulate",
+    "core/compiled": "core/conformance sample/sample_runs core/simulate",
+    "core/kernels": "core/conformance sample/sample_runs core/simulate",
+    "core/divergence": "core/divergence core/scores",
+    "core/stream": "core/foreign_rules core/conformance core/lattice core/stop sample/sample_runs",
+    "structure/ledger": "structure/structure_oracle structure/structure_hidden core/response",
+    "structure/walk": "structure/structure_hidden structure/structure_oracle core/coin",
+    "structure/chain": "structure/structure_hidden structure/structure_always",
+    "structure/always": "structure/structure_always structure/two_faces",
+    "structure/phases": "structure/structure_phases",
+    "structure/tree": "structure/structure_prove structure/structure_hidden structure/two_faces",
+    "structure/certificate": "structure/structure_certificate",
+    "structure/program": "structure/structure_doubles structure/two_faces core/lattice",
+    "structure/prove": "structure/structure_hidden structure/structure_prove check/instances",
+    "structure/accounting": "structure/accounting structure/accounting_hostile core/response",
+    "exact/": "exact/hidden exact/exact_likelihood exact/exact_worst check/horizons",
+    "exact/horizons": "check/horizons check/instances",
+    "exact/paths": "exact/hidden exact/exact_likelihood core/coin core/stop",
+    "exact/region": "exact/exact_sums exact/any_order exact/hidden exact/read_once",
+    "exact/known": "exact/known exact/own_score exact/own_formula",
+    "exact/conditions": "exact/by_hand exact/exact_worst exact/hidden",
+    "exact/likelihood": "exact/exact_likelihood exact/by_hand exact/ball_affine",
+    "exact/lattice_sums": "exact/lattice_sums core/lattice",
+    "exact/lattice_loss": "exact/lattice_sums core/lattice",
+    "exact/noiseless": "exact/noiseless exact/by_hand",
+    "exact/respon": "core/response",
+    "exact/witness": "exact/witness check/replay exact/exact_worst",
+    "exact/balls/": "exact/ball_primitives exact/ball_affine exact/ball_other exact/ball_kl",
+    "exact/balls/sums": "exact/ball_sums exact/exact_sums exact/any_order",
+    "exact/balls/fibres": "exact/ball_sums exact/ball_primitives",
+    "exact/balls/gaussians": "exact/exact_notions",
+    "exact/balls/jets": "exact/own_formula exact/own_score exact/ball_primitives",
+    "exact/balls/differences": "exact/ball_other exact/exact_plane exact/pairwise exact/by_hand",
+    "exact/attained": "exact/exact_notions structure/notion_mutants",
+    "exact/refuting": "exact/exact_notions structure/notion_mutants",
+    "exact/profile": "exact/exact_notions",
+    "sample/": "sample/sample_audit sample/sample_runs sample/sample_boxes",
+    "sample/bets": "sample/sample_bets",
+    "sample/cells": "sample/sample_bets sample/sample_audit",
+    "sample/events": "sample/sample_runs sample/sample_audit",
+    "sample/lower": "sample/sample_lower sample/sample_onerun",
+    "sample/runs": "sample/sample_runs sample/sample_learned",
+    "sample/streams": "sample/sample_streams sample/sample_steer",
+    "sample/boxes": "sample/sample_boxes sample/sample_foreign sample/sample_independence",
+    "sample/guard": "sample/sample_boxes sample/sample_independence",
+    "sample/lockstep": "sample/sample_runs sample/sample_scores",
+    "sample/rounds": "sample/sample_seeds sample/sample_audit",
+    "sample/block": "sample/sample_seeds sample/sample_audit",
+    "sample/independence": "sample/sample_independence sample/sample_foreign",
+    "sample/onerun": "sample/sample_onerun",
+    "code": "symbolic/symbolic_declared symbolic/symbolic_check check/budget",
+    "affine": "symbolic/symbolic_declared",
+    "verify": "symbolic/symbolic_certificate structure/structure_certificate",
+    "symbolic/": "symbolic/symbolic_oracle symbolic/symbolic_natural symbolic/symbolic_idioms",
+    "symbolic/weights": "symbolic/symbolic_shortcuts symbolic/symbolic_oracle",
+    "symbolic/handmade": "symbolic/symbolic_handmade",
+    "symbolic/joining": "symbolic/symbolic_joining",
+    "symbolic/coins": "symbolic/symbolic_refusals symbolic/symbolic_joining",
+    "symbolic/simplex": "symbolic/symbolic_simplex symbolic/symbolic_oracle",
+    "symbolic/alike": "symbolic/symbolic_alike symbolic/symbolic_shortcuts",
+    "symbolic/states": "symbolic/symbolic_alike symbolic/symbolic_shortcuts",
+    "symbolic/numpy_stand_in": "symbolic/symbolic_numpy symbolic/symbolic_idioms",
+    "symbolic/arrays": "symbolic/symbolic_numpy symbolic/symbolic_idioms",
+    "symbolic/array_operators": "symbolic/symbolic_numpy symbolic/symbolic_idioms",
+    "symbolic/elementwise": "symbolic/symbolic_numpy symbolic/symbolic_handmade",
+    "symbolic/exact_noise": "symbolic/symbolic_exact_noise",
+    "symbolic/prove": "symbolic/symbolic_exact_noise symbolic/symbolic_check",
+    "symbolic/chance": "symbolic/symbolic_refusals symbolic/symbolic_idioms",
+    "symbolic/python_chance": "symbolic/symbolic_refusals symbolic/symbolic_idioms",
+    "symbolic/guard": "symbolic/symbolic_guard",
+    "symbolic/probes": "symbolic/symbolic_guard",
+    "symbolic/recording": "symbolic/symbolic_guard",
+    "symbolic/likeness": "symbolic/symbolic_guard",
+    "symbolic/declared": "symbolic/symbolic_declared",
+    "symbolic/scripted": "symbolic/symbolic_declared",
+    "symbolic/indices": "symbolic/symbolic_declared symbolic/symbolic_check",
+    "symbolic/conform": "gate/gate_conforming symbolic/symbolic_check",
+    **dict.fromkeys(
+        (
+            *("symbolic/roots", "symbolic/snapshot", "symbolic/loading", "symbolic/allowed"),
+            *("symbolic/poison", "symbolic/identity", "symbolic/answers", "symbolic/refused"),
+            *("symbolic/catching", "symbolic/writing", "symbolic/texts", "symbolic/stand_ins"),
+        ),
+        "symbolic/symbolic_evil symbolic/symbolic_refusals symbolic/symbolic_idioms",
+    ),
+    "gate/": "gate/gate_weaker gate/gate_commands",
+    "gate/compare": "gate/gate_compare gate/gate_weaker gate/gate_notions",
+    "gate/lock": "gate/gate_lock gate/gate_notions",
+    "sources": "gate/gate_sources gate/gate_follows",
+    "gate/update": "gate/gate_again gate/gate_weaker gate/gate_commands",
+    "gate/run": "gate/gate_commands",
+    "gate/conforming": "gate/gate_conforming",
 }
-BESIDE = {"core": "structure", "structure": "core", "exact": "check", "gate": "check"}
-MOST = 9  # files
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The texts of all test files, by their names."""
-
-    texts: dict[str, str]
-
-    @classmethod
-    def read(cls, root: Path) -> Choice:
-        """Read every test file whose tests run the package."""
-        found = (it for it in sorted((root / "tests").rglob("test_*.py")) if it.name not in TEXTUAL)
-        return cls({str(it.relative_to(root)): it.read_text() for it in found})
-
-    def files(self, mutant: Mutant) -> list[str]:
-        """Return the files that speak of a mutant, the closest first and of these the shortest."""
-        folder = [name for start, name in FOLDERS.items() if mutant.module.startswith(start)][-1]
-        dotted = mutant.module.removesuffix(".py").replace("/", ".")
-        package, _, module = dotted.rpartition(".")
-        imported = re.compile(rf"{dotted}\b|from {package} import [^\n]*\b{module}\b")
-        names = [re.compile(rf"\b{re.escape(it)}\b") for it in words(mutant)]
-
-        def closeness(path: str) -> tuple[float, int]:
-            text = self.texts[path]
-            points = 4.0 * bool(imported.search(text))
-            points += sum(2.0 for name in names if name.search(text))
-            near = path.split("/")[1]
-            points += 4.0 * (near == folder) + 2.0 * (near == BESIDE.get(folder))
-            points += 5.0 * (module in path)
-            return -points, len(text)
-
-        ranked = sorted(self.texts, key=closeness)
-        return [it for it in ranked if closeness(it)[0] < 0][:MOST]
+def files(root: Path, mutant: Mutant) -> tuple[list[str], list[str]]:
+    """Return the files that guard a mutant's module, and the others of their first folder."""
+    name = mutant.module.removeprefix("dpaudit/").removesuffix(".py")
+    known = max((it for it in GUARDED if name.startswith(it)), key=len)
+    first = [f"tests/{a}/test_{b}.py" for a, b in (it.split("/") for it in GUARDED[known].split())]
+    folder = (root / first[0]).parent
+    others = sorted(folder.glob("test_*.py"), key=lambda it: it.stat().st_size)
+    names = [str(it.relative_to(root)) for it in others if it.name not in TEXTUAL]
+    return first, [it for it in names if it not in first]
 
 
 def words(mutant: Mutant) -> list[str]:

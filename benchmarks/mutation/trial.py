@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from choice import Choice, words
+from choice import files, words
 from operators import Mutant
 
 PRELOADED = (
@@ -119,7 +119,6 @@ class Bench:
 
     root: Path
     work: Path
-    choice: Choice
     cap: float
     killers: dict[str, Counter[str]] = field(default_factory=dict)
 
@@ -136,7 +135,7 @@ class Bench:
     def run(self, mutant: Mutant) -> Outcome:
         """Return what became of a mutant; the copy is as before afterwards."""
         begun = time.monotonic()
-        files = self.choice.files(mutant)
+        guards, others = files(self.root, mutant)
         try:
             compile(mutant.source, mutant.module, "exec")
         except SyntaxError:
@@ -149,8 +148,8 @@ class Bench:
         lethal = self.killers.setdefault(mutant.module, Counter())
         ran = 0
         try:
-            for stage in (files[:2], files[2:]):
-                status, by, more = self._forked(stage, words(mutant), lethal, self.cap / 2)
+            for tests, cap in ((guards, self.cap), (others, self.cap / 4)):
+                status, by, more = self._forked(tests, words(mutant), lethal, cap)
                 ran += more
                 if status != "survived":
                     break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -113,3 +114,16 @@ def test_another_instance_does_not_speak_for_the_claimed_one():
     assert verdict([other], case) == (SILENT, 0)
     assert verdict([other, found(HOLDS, 4)], case) == (HOLDS, 4)
     assert verdict([found(HOLDS, 10)], case) == (HOLDS, 10)
+
+
+def test_where_a_charge_of_code_is_too_large_a_few_rounds_do_not_hold_for_the_claim(monkeypatch):
+    from dpaudit import affine, code
+
+    few = Finding("exact", HOLDS, "all of 5 rounds", epsilon_upper=0.9, horizon=5, certified=True)
+    monkeypatch.setattr(affine, "judged", lambda *given: few)
+    case = code._Case(code.Asked("own.py:Policy"), None, None, None, 0.0, [], print)
+    assert case.exact(1.0) is few  # nothing is known of its charges
+    case.proved = SimpleNamespace(lead=SimpleNamespace(path=(0,) * 99))
+    found = case.exact(1.0)
+    assert (found.status, found.epsilon_upper) == (SILENT, math.inf)
+    assert found.reason.startswith("No violation within 5 rounds.")

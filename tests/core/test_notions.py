@@ -179,6 +179,35 @@ def test_doubles_are_above_what_they_stand_for():
         assert root == math.inf or Fraction(repr(root)) ** 2 >= value
 
 
+def test_conversions_are_never_below_the_number_that_they_name():
+    """Against 80 digits of mpmath: at least the truth, and above it by less than a double shows."""
+    import mpmath
+
+    with mpmath.workdps(80):
+
+        def quantile(p):
+            return -mpmath.sqrt(2) * mpmath.erfinv(1 - 2 * p)
+
+        for number in range(1, 12):
+            c, e = Fraction(number, 7), Fraction(number, 19)
+            x, y = (mpmath.mpf(it.numerator) / it.denominator for it in (c, e))
+            normal, exp = mpmath.ncdf, mpmath.exp
+            named = {
+                conversions.pure_to_zcdp(c): x * mpmath.tanh(x / 2),
+                conversions.pure_to_gdp(c): 4 * quantile(1 / (1 + exp(x))) ** 2,
+                conversions.pure_to_delta(c, e): (exp(x) - exp(y)) / (1 + exp(x)),
+                conversions.laplace_to_zcdp(c): x - 1 + exp(-x),
+                conversions.laplace_to_gdp(c): 4 * quantile(exp(-x / 2) / 2) ** 2,
+                conversions.laplace_to_delta(c, e): 1 - exp((y - x) / 2),
+                conversions.gdp_to_delta(c**2, e): (
+                    normal(x / 2 - y / x) - exp(y) * normal(-x / 2 - y / x)
+                ),
+            }
+            for found, truth in named.items():
+                over = mpmath.mpf(found.numerator) / found.denominator / truth - 1
+                assert 0 <= over < 1e-16, (c, e, found)
+
+
 def test_a_pure_proof_says_what_it_implies():
     report = dpaudit.testing.assert_global_dp("adap_ucb", horizon=50, method="structure")
     rho, mu, delta = report.implies

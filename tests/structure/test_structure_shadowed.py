@@ -154,3 +154,20 @@ def test_an_instance_runs_beyond_its_horizon_as_declared():
     slow = np.array([run_stream(algorithm, [1.0] * 64, rng).actions.sum() for _ in range(300)])
     error = np.sqrt(fast.var() / 300 + slow.var() / 300)
     assert abs(fast.mean() - slow.mean()) < 6 * error
+
+
+def test_what_an_algorithm_holds_beside_its_parameters_is_distrusted():
+    """No key shows it, and a later run may find another value there."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Mood(AdapUCB):
+        def release(self, rows):
+            right = super().release(rows)
+            return replace(right, noise=Laplace(right.noise.scale * self.__dict__.get("mood", 1)))
+
+    algorithm = Mood(arms=2)
+    assert prove(algorithm, 50).status is Status.PROVED
+    object.__setattr__(algorithm, "mood", 2)
+    finding = prove(algorithm, 50)
+    assert finding.status is Status.SILENT
+    assert "holds 'mood', which is not one of its parameters" in finding.reason
