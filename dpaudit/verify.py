@@ -45,6 +45,7 @@ def _weights(data: Any) -> Weights:
 def _charge(*law: Any) -> Fraction:
     if law[0] == "response":
         one, zero, found = map(_fraction, law[1:])
+        _require(0 <= found < 1000, "a charge is negative, or too large")
         series = Fraction(1)  # at most e^charge, which bounds the odds of either answer
         for k in range(60 + 6 * int(found), 0, -1):
             series = 1 + found * series / k
@@ -69,6 +70,7 @@ class Declared:
         """Return an arm's charges by row, as changes, after a release [first, stop, *noise]."""
         first, stop = _whole(release[0], 0), _whole(release[1], 1, most + 1)
         _require(first < stop, "a release of no rows")
+        _require(release[2] != "response" or stop == first + 1, "a response to several rows")
         charge, paid = _charge(*release[2:]), dict(paid)
         for row, change in ((first, charge), (stop, -charge)):
             paid[row] = paid.get(row, ZERO) + change

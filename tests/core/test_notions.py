@@ -124,6 +124,8 @@ def test_small_numbers_stay_sharp():
 
 
 def test_without_noise_nothing_is_bounded():
+    gauss = Gaussian(variance=4)
+    assert gauss.charge(ONE) == gauss.charge(ONE / 10**9) == math.inf and gauss.charge(0 * ONE) == 0
     bare = NoNoise()
     assert bare.zcdp(ONE) == bare.gdp(ONE) == bare.charge(ONE) == math.inf
     assert bare.delta(ONE, ONE) == 1 and bare.zcdp(Fraction(0)) == 0

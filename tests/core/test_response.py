@@ -216,3 +216,26 @@ def test_a_certificate_of_responses_is_checked_anew():
         release[6] = str(one)
         with pytest.raises(Rejected, match="a charge is wrong"):
             verify(whole)
+
+
+@pytest.mark.parametrize("charge", ["-1", "-10", "-1000", "1000000"])
+def test_a_response_that_pays_a_reward_back_is_no_certificate(charge):
+    """A public coin with a negative charge makes room for a release that shows the reward."""
+    coin = ["release", 1, 0, 0, 1, "response", "1/2", "1/2", charge, [2]]
+    show = ["release", 1, 0, 0, 1, "1", "1/1000", "1000", [3]]
+    whole = {"dpaudit": "certificate", "schema": 2, "target": "own.py:Own", "arms": 1}
+    whole |= {"epsilon": "1", "charge": str(max(1000 + int(charge), 0)), "kind": "walk"}
+    whole |= {"horizon": 2, "states": [["play", 0, 0, 1, [1]], coin, show, ["play", 1, 0, 1, []]]}
+    with pytest.raises(Rejected, match="a charge is negative, or too large"):
+        verify(whole)
+
+
+def test_a_response_to_several_rows_is_no_certificate():
+    coin = ["release", 2, 0, 0, 2, "response", "1/2", "1/2", "0", [2]]
+    whole = {"dpaudit": "certificate", "schema": 2, "target": "own.py:Own", "arms": 1}
+    whole |= {"epsilon": "1", "charge": "0", "kind": "walk", "horizon": 9}
+    whole |= {"states": [["play", 0, 0, 2, [1]], coin, ["play", 2, 0, 9, []]]}
+    with pytest.raises(Rejected, match="a response to several rows"):
+        verify(whole)
+    coin[4] = 1
+    assert verify(whole).worst == 0

@@ -62,6 +62,7 @@ WRONG = {
     "one exponential": "noise = rng.exponential(b)",
     "a sum": "noise = rng.exponential(b) + rng.exponential(b)",
     "scales that differ": "noise = rng.exponential(b) - rng.exponential(2 * b)",
+    "logarithms that differ": "noise = 2 * np.log(rng.random()) - 0.5 * np.log(rng.random())",
     "half the scale": "noise = 0.5 * (rng.exponential(b) - rng.exponential(b))",
     "half the scale, inverse": UNIFORM + "noise = -b / 2 * np.sign(u) * np.log(1 - 2 * np.abs(u))",
     "no absolute value": UNIFORM + "noise = -b * np.sign(u) * np.log(1 - 2 * u)",
