@@ -1,7 +1,7 @@
 """A campaign of random declarations: who answers, who refuses and why, who disagrees.
 
 Run `python benchmarks/fuzz.py --declarations 5000 --seed 0 --jobs 2`. The declarations are cut into
-chunks, each with a seed of its own, so that any number of jobs examines the same ones; finished
+chunks, each with a seed of its own, so that a chunk is the same whoever examines it; finished
 chunks are kept in `--state FILE`, with which an interrupted campaign goes on. Every eighth chunk is
 also compared with seeded runs. A disagreement is printed with a line that builds its case again
 where `tests/fuzz` is on the path: `from cases import *; from declarations import *; ...`.
@@ -15,7 +15,8 @@ import pickle
 import sys
 import time
 import warnings
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from itertools import count
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "fuzz"))
@@ -86,24 +87,24 @@ def main() -> int:
         kept, done = pickle.loads(options.state.read_bytes())
         if kept != key:
             parser.error(f"--state {options.state} belongs to another campaign {kept}")
-    began, number = time.monotonic(), 0
+    began, running, fresh = time.monotonic(), dict[Future[Tally], int](), count()
     pool = ProcessPoolExecutor(options.jobs)
     try:
         while sum(tally.counts["declarations"] for tally in done.values()) < options.declarations:
-            ahead = [n for n in range(number, number + 4 * options.jobs) if n not in done]
-            number += 4 * options.jobs
-            futures = {pool.submit(chunk, options.seed, n): n for n in ahead}
-            for future in as_completed(futures):
-                done[futures[future]] = future.result()
-                examined = sum(tally.counts["declarations"] for tally in done.values())
-                wrong = sum(len(tally.disagreements) for tally in done.values())
-                passed = time.monotonic() - began
-                print(f"\r{examined} declarations, {wrong} disagreements, {passed:.0f} s", end="")
-                sys.stdout.flush()
-                if options.state:
-                    beside = options.state.with_suffix(".part")
-                    beside.write_bytes(pickle.dumps((key, done)))
-                    os.replace(beside, options.state)
+            while len(running) < 2 * options.jobs:
+                if (number := next(fresh)) not in done:
+                    running[pool.submit(chunk, options.seed, number)] = number
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                done[running.pop(future)] = future.result()
+            examined = sum(tally.counts["declarations"] for tally in done.values())
+            wrong = sum(len(tally.disagreements) for tally in done.values())
+            passed = time.monotonic() - began
+            print(f"\r{examined} declarations, {wrong} disagreements, {passed:.0f} s", end="")
+            sys.stdout.flush()
+            if options.state:
+                beside = options.state.with_suffix(".part")
+                beside.write_bytes(pickle.dumps((key, done)))
+                os.replace(beside, options.state)
     except KeyboardInterrupt:
         print("\ninterrupted")
     pool.shutdown(wait=False, cancel_futures=True)

@@ -44,6 +44,9 @@ WEIGHTS = np.array([9, 49, 64, 49, 9]) / 90
 Path = namedtuple("Path", "actions releases decisions chance")
 
 
+MOST_POINTS = 4_000_000  # of one integral: a few seconds
+
+
 class Declined(Exception):
     """The oracle has no answer; the reason is a few words."""
 
@@ -106,7 +109,7 @@ def goes(request: Choose | Keep, outcome: Any, x: Any) -> Any:
 
 class Integral:
     def __init__(self, path: Path, stream: Any, rounds: int = 0) -> None:
-        self.noises, self.rounds = [noise for *_, noise in path.releases], rounds
+        self.noises, self.rounds, self.points = [law for *_, law in path.releases], rounds, 0
         self.centres = [math.fsum(stream[t] for t in at) / over for at, over, _ in path.releases]
         self.decisions = [(*d, {i for group in d[2] for i in group}) for d in path.decisions]
         choices = [d[0] for d in path.decisions if isinstance(d[0], Choose)]
@@ -149,6 +152,9 @@ class Integral:
                 now.append((request, outcome, count, np.where(free, best, 0.0)))
 
         def fits(value: Any, rows: Any) -> Any:
+            self.points += value.size
+            if self.points > MOST_POINTS:
+                raise Declined("too many points")
             fine = [np.ones((*value.shape, 1), dtype=bool)]
             for request, outcome, count, rest in now:
                 past = (x[rows] @ count[:, :-1].T)[(slice(None), *(None,) * (value.ndim - 1))]
