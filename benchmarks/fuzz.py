@@ -10,13 +10,13 @@ where `tests/fuzz` is on the path: `from cases import *; from declarations impor
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import pickle
 import sys
 import time
 import warnings
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from itertools import count
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "fuzz"))
@@ -87,7 +87,7 @@ def main() -> int:
         kept, done = pickle.loads(options.state.read_bytes())
         if kept != key:
             parser.error(f"--state {options.state} belongs to another campaign {kept}")
-    began, running, fresh = time.monotonic(), dict[Future[Tally], int](), count()
+    began, running, fresh = time.monotonic(), dict[Future[Tally], int](), itertools.count()
     pool = ProcessPoolExecutor(options.jobs)
     try:
         while sum(tally.counts["declarations"] for tally in done.values()) < options.declarations:

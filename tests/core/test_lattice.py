@@ -161,7 +161,7 @@ def test_sums_are_integers_and_one_reward_moves_them_by_a_grid_at_most(values, g
 
 
 @pytest.mark.parametrize("rounding", ["nearest", "stochastic"])
-@pytest.mark.parametrize("reward", [0.0, 1.0, 0.25, 1 / 3, np.nextafter(1, 0), 5e-324])
+@pytest.mark.parametrize("reward", [0.0, 1.0, 0.25, 1 / 3, np.nextafter(1, 0), 5e-324, -0.7, 1.7])
 def test_a_rounded_reward_is_one_of_the_grid(reward, rounding):
     found = lattice.rounded(np.full(200, reward), 3, rounding, np.random.default_rng(1))
     assert found.dtype == np.int64 and found.min() >= 0 and found.max() <= 3

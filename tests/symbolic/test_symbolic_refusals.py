@@ -52,6 +52,11 @@ REFUSED = {
         "np.zeros((2, 3)).T",
         "self.arm = 0",
     ),
+    "hides nothing under pure epsilon": (
+        "",
+        "0",
+        "self.arm = int(reward + self.rng.normal(0, 1) > 0.5)",
+    ),
     "the type of a reward": ("", "0", "self.arm = int(isinstance(reward, float))"),
 }
 
@@ -150,6 +155,34 @@ def test_right_code_is_followed(tmp_path, name):
     file.write_text(POLICY.format(before=before, kept=kept, done=done))
     found = prove(Target(f"{file}:Policy", 2, 6, 1.0), 20.0).finding
     assert found.status is Status.PROVED, found.reason
+
+
+TWICE = """
+        self.n[0] += 1
+        if self.n[0] == 1:
+            self.arm = int(self.n[1] < 0.65)
+        elif self.n[0] == 3:
+            self.arm = int(self.n[1] < 0.7 + 0.2 * reward)"""
+TOSSED = {  # what decides, and epsilons above and below its loss
+    "the likelier answer": (
+        "0",
+        "self.arm = int(self.rng.random() < 0.1 + 0.3 * reward)",
+        1.4,
+        1.3,
+    ),
+    "the other answer": ("0", "self.arm = int(self.rng.random() < 0.6 + 0.3 * reward)", 1.4, 1.3),
+    "a draw that a branch has used": ("[0, rng.random()]", TWICE, None, 1.2),  # log(0.25 / 0.05)
+}
+
+
+@pytest.mark.parametrize("name", TOSSED)
+def test_a_coin_is_charged_for_both_answers_and_tossed_once(tmp_path, name):
+    kept, done, enough, less = TOSSED[name]
+    file = tmp_path / "policy.py"
+    file.write_text(POLICY.format(before="", kept=kept, done=done))
+    assert prove(Target(f"{file}:Policy", 2, 6, less), 20.0).finding.status is Status.SILENT
+    if enough is not None:
+        assert prove(Target(f"{file}:Policy", 2, 6, enough), 20.0).finding.status is Status.PROVED
 
 
 def test_a_generator_of_python_draws_as_python_does(tmp_path):
