@@ -91,6 +91,8 @@ GUARDED = {
     "affine": "symbolic/symbolic_declared",
     "verify": "symbolic/symbolic_certificate structure/structure_certificate",
     "symbolic/": "symbolic/symbolic_oracle symbolic/symbolic_natural symbolic/symbolic_idioms",
+    "symbolic/ledger": "symbolic/symbolic_refusals symbolic/symbolic_joining",
+    "symbolic/walk": "symbolic/symbolic_refusals symbolic/symbolic_oracle symbolic/symbolic_alike",
     "symbolic/weights": "symbolic/symbolic_shortcuts symbolic/symbolic_oracle",
     "symbolic/handmade": "symbolic/symbolic_handmade",
     "symbolic/joining": "symbolic/symbolic_joining",

@@ -19,6 +19,7 @@ from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import Affine
 from dpaudit.errors import BadDeclaration
 from dpaudit.structure import bound, prove
+from dpaudit.structure.walk import OutOfBudget, Walk
 from dpaudit.verdict import Status
 
 
@@ -489,3 +490,13 @@ def test_no_survivor_of_an_elimination_is_left_out():
     for bad in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)):
         assert bound(Eliminating(arms=3, bad=bad), 9).charge == 2
     assert bound(Eliminating(arms=3, bad=()), 9).charge == 1
+
+
+def test_what_is_not_asked_for_again_is_not_believed(monkeypatch):
+    def late(*_):
+        raise OutOfBudget
+
+    monkeypatch.setattr(Walk, "visit_again", late)
+    found = bound(AdapUCB(arms=2), 50)
+    assert found.charge == 1 and found.covered == 0
+    assert prove(AdapUCB(arms=2), 50).status is Status.SILENT

@@ -57,6 +57,7 @@ REFUSED = {
         "0",
         "self.arm = int(reward + self.rng.normal(0, 1) > 0.5)",
     ),
+    "a coin shows it": ("", "0", "self.arm = int(self.rng.random() < reward)"),
     "the type of a reward": ("", "0", "self.arm = int(isinstance(reward, float))"),
 }
 
@@ -162,7 +163,8 @@ TWICE = """
         if self.n[0] == 1:
             self.arm = int(self.n[1] < 0.65)
         elif self.n[0] == 3:
-            self.arm = int(self.n[1] < 0.7 + 0.2 * reward)"""
+            drawn, self.n[1] = self.n[1], 0
+            self.arm = int(drawn < 0.7 + 0.2 * reward)"""
 TOSSED = {  # what decides, and epsilons above and below its loss
     "the likelier answer": (
         "0",
@@ -183,6 +185,38 @@ def test_a_coin_is_charged_for_both_answers_and_tossed_once(tmp_path, name):
     assert prove(Target(f"{file}:Policy", 2, 6, less), 20.0).finding.status is Status.SILENT
     if enough is not None:
         assert prove(Target(f"{file}:Policy", 2, 6, enough), 20.0).finding.status is Status.PROVED
+
+
+MEETING = """
+        if self.n[0] == 0:
+            scale = %s if self.rng.random() < 0.5 else %s
+            self.arm = int(reward + self.rng.laplace(0, scale) > 0.5)
+            self.n[1] = reward
+        elif self.n[0] == 2:
+            self.arm = int(self.n[1] + self.rng.laplace(0, 1) > 0.5)
+            self.n[1] = 0
+        self.n[0] += 1"""
+THIRD = """
+        self.n += 1
+        if self.n == 1:
+            self.arm = int(np.argmax(self.rng.laplace(0, 1, 3)))
+        elif self.n == 2:
+            self.arm = int(reward > 0.5) if self.arm == 2 else 0"""
+
+
+@pytest.mark.parametrize("scales", [("1", "0.5"), ("0.5", "1")])
+def test_where_paths_meet_the_larger_charge_is_kept(tmp_path, scales):
+    file = tmp_path / "policy.py"
+    file.write_text(POLICY.format(before="", kept="[0, 0]", done=MEETING % scales))
+    assert prove(Target(f"{file}:Policy", 2, 6, 2.5), 20.0).finding.status is Status.SILENT
+    assert prove(Target(f"{file}:Policy", 2, 6, 3.0), 20.0).finding.status is Status.PROVED
+
+
+def test_a_leak_behind_the_third_outcome_is_found(tmp_path):
+    file = tmp_path / "policy.py"
+    file.write_text(POLICY.format(before="import numpy as np", kept="0", done=THIRD))
+    found = prove(Target(f"{file}:Policy", 3, 6, 1.0), 20.0).finding
+    assert found.status is Status.SILENT and "without any noise" in found.reason
 
 
 def test_a_generator_of_python_draws_as_python_does(tmp_path):
