@@ -91,6 +91,16 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("dpaudit/symbolic/roots.py", "Survey._add", "if True]"): (
         "a tuple that is shared is like its copy"
     ),
+    (
+        "dpaudit/structure/accounting.py",
+        "accountings.once",
+        "return conversions.group_delta(Fraction(charge) - 1, each, unit)",
+    ): "two releases are charged 2 at least, which leaves a delta of 1 or more: no claim is met",
+    ("dpaudit/symbolic/questions.py", "_record", "apart = False"): (
+        "so is recorded what the second walk records anyway; of what is not linear, both sides"
+    ),
+    ("dpaudit/symbolic/walk.py", "Walk._settle", "(spent >= known"): "equal charges are equal",
+    ("dpaudit/symbolic/walk.py", "Walk._settle", "get(mine, float(0))"): ZERO,
     ("dpaudit/structure/walk.py", "Walk", "Row(float(0)"): ZERO,
     ("dpaudit/structure/walk.py", "Walk", "Row(Fraction(0), 1, 0)"): WORDS,
     ("dpaudit/structure/walk.py", "Walk", "Row(Fraction(0), 0, 1)"): WORDS,

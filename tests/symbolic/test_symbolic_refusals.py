@@ -1,6 +1,8 @@
 """What ends in silence does so for its own reason; draws are those of the real laws."""
 
+import itertools
 import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,7 +12,8 @@ from dpaudit.symbolic.loading import Loader
 from dpaudit.symbolic.prove import prove
 from dpaudit.symbolic.python_chance import PythonSource
 from dpaudit.symbolic.run import Run, active
-from dpaudit.symbolic.subject import Target
+from dpaudit.symbolic.subject import Target, subject_of
+from dpaudit.symbolic.walk import Walk
 from dpaudit.verdict import Status
 
 POLICY = """
@@ -165,6 +168,13 @@ TWICE = """
         elif self.n[0] == 3:
             drawn, self.n[1] = self.n[1], 0
             self.arm = int(drawn < 0.7 + 0.2 * reward)"""
+AGAIN = """
+        self.n[0] += 1
+        if self.n[0] == 1:
+            self.n[1] = self.rng.random()
+            self.arm = int(self.n[1] < 0.3 + 0.4 * reward)
+        elif self.n[0] == 3:
+            self.arm = int(self.n[1] < 0.5)"""
 TOSSED = {  # what decides, and epsilons above and below its loss
     "the likelier answer": (
         "0",
@@ -173,6 +183,7 @@ TOSSED = {  # what decides, and epsilons above and below its loss
         1.3,
     ),
     "the other answer": ("0", "self.arm = int(self.rng.random() < 0.6 + 0.3 * reward)", 1.4, 1.3),
+    "a draw that is used again": ("[0, 0]", AGAIN, None, 1.0),  # in [0.5, 0.7) for one reward alone
     "a draw that a branch has used": ("[0, rng.random()]", TWICE, None, 1.2),  # log(0.25 / 0.05)
 }
 
@@ -217,6 +228,36 @@ def test_a_leak_behind_the_third_outcome_is_found(tmp_path):
     file.write_text(POLICY.format(before="import numpy as np", kept="0", done=THIRD))
     found = prove(Target(f"{file}:Policy", 3, 6, 1.0), 20.0).finding
     assert found.status is Status.SILENT and "without any noise" in found.reason
+
+
+FOURTH = """
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.rng, self.n, self.last = rng, 0, 0
+
+    def select(self):
+        self.n += 1
+        if self.rng.random() < 0.5:
+            return 1
+        return int(self.last > 0.5) if self.n == 4 else 0
+
+    def update(self, arm, reward):
+        self.last = reward if self.n == 3 else 0
+"""
+
+
+def test_a_round_that_was_not_followed_to_its_end_is_not_covered(tmp_path):
+    """The fourth action shows a reward, on the side of the coin that is looked at last."""
+    file = tmp_path / "policy.py"
+    file.write_text(FOURTH)
+    target, ended = Target(f"{file}:Policy", 2, 6, 1.0), []
+    for looks in range(30):
+        clock = itertools.chain([0] * looks, itertools.repeat(1)).__next__
+        walk = Walk(subject_of(target), 6, Fraction(1), 0.5, clock=clock)
+        found = walk.explore()
+        ended.append(found.failure is not None)
+        assert ended[-1] or found.horizon <= 3
+    assert ended[-1] and not ended[0]
 
 
 def test_a_generator_of_python_draws_as_python_does(tmp_path):
