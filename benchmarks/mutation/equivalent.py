@@ -96,6 +96,18 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "accountings.once",
         "return conversions.group_delta(Fraction(charge) - 1, each, unit)",
     ): "two releases are charged 2 at least, which leaves a delta of 1 or more: no claim is met",
+    ("dpaudit/core/lockstep.py", "decisions", "pass"): "more is kept in memory",
+    ("dpaudit/core/divergence.py", "_newton_from_right", "(least - w)"): (
+        "steps never rise and end when they gain nothing, long before the hundredth"
+    ),
+    ("dpaudit/structure/always.py", "_charges", "!= found[2]"): "found[2] is found[1] by then",
+    ("dpaudit/structure/tree.py", "deepest_row", "tariff.unit > 2"): (
+        "a person of two rewards is then charged twice what one is: more"
+    ),
+    ("dpaudit/structure/program.py", "_decisions", "longest = min"): (
+        "fewer rules of what ships are looked at, which have one kind in every state"
+    ),
+    ("dpaudit/structure/ledger.py", "total", "(first <= stop)"): "a release of no rows is refused",
     ("dpaudit/symbolic/questions.py", "_record", "apart = False"): (
         "so is recorded what the second walk records anyway; of what is not linear, both sides"
     ),

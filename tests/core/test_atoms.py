@@ -5,10 +5,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from dpaudit.core.algorithms import load
 from dpaudit.core.arithmetic import BALL, exact
 from dpaudit.core.noise import NOISES, Gaussian, Laplace, NoNoise
+from dpaudit.core.stream import run_stream
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import worst_loss
 
@@ -41,6 +43,21 @@ def test_functions_of_balls_hold_the_numbers():
 @pytest.mark.parametrize("law", [Laplace(2), Gaussian(variance=4.0), NoNoise()])
 def test_engines_know_the_laws_by_their_type(law):
     assert law.charge(Fraction(0)) == 0 and type(law) in NOISES
+
+
+def test_laws_are_those_of_scipy_on_both_sides():
+    x = np.array([-40.0, -3.0, -0.5, 0.0, 0.5, 3.0, 40.0])
+    for law, known in (
+        (Laplace(2), stats.laplace(scale=2)),
+        (Gaussian(variance=4.0), stats.norm(scale=2)),
+    ):
+        assert law.cdf(x) == pytest.approx(known.cdf(x), rel=1e-12)
+        assert law.log_density(x) == pytest.approx(known.logpdf(x), rel=1e-12)
+
+
+def test_one_reward_is_a_stream():
+    run = run_stream(load("adap_ucb", arms=2), [1.0], np.random.default_rng(0))
+    assert (run.arms, run.rounds) == ((0,), (1,))
 
 
 def test_which_streams_a_search_covers_is_said():

@@ -44,7 +44,7 @@ WEIGHTS = np.array([9, 49, 64, 49, 9]) / 90
 Path = namedtuple("Path", "actions releases decisions chance")
 
 
-MOST_POINTS = 4_000_000  # of one integral: a few seconds
+MOST_POINTS = 20_000_000  # of one integral: some seconds
 
 
 class Declined(Exception):

@@ -40,6 +40,26 @@ def test_adac_ucb_is_charged_rho():
     assert first.charge == Fraction(1, 8)  # one release of one pull, under n = 1/2
 
 
+def test_mu_is_compared_as_mu_and_not_as_its_square():
+    adac = AdacUCB(arms=2, rho=0.15)  # mu^2 = 0.3, mu = 0.5477...
+    assert upper(adac, Notion(Kind.GDP, 0.5))[0] is Status.SILENT
+    assert upper(adac, Notion(Kind.GDP, 0.55))[0] is Status.PROVED
+
+
+def test_a_charge_above_the_claim_by_less_than_a_double_shows_is_not_proved():
+    @dataclass(frozen=True, kw_only=True)
+    class Barely(AdapUCB):
+        more: Fraction = Fraction(0)
+
+        def release(self, rows):
+            right = super().release(rows)
+            return replace(right, noise=Laplace(right.noise.scale / (1 + self.more)))
+
+    claim = Notion(Kind.PURE, 2.0, unit=2)
+    assert upper(Barely(arms=2), claim) == (Status.PROVED, 2.0)
+    assert upper(Barely(arms=2, more=Fraction(1, 10**30)), claim)[0] is Status.SILENT
+
+
 def test_delta_is_that_of_the_one_release():
     adac, adap = AdacUCB(arms=2, rho=0.5), AdapUCB(arms=2, epsilon=1.0)
     exact = float(gdp_to_delta(Fraction(1), Fraction(1)))
