@@ -62,7 +62,7 @@ def _end(*_: Any) -> None:
     raise Late
 
 
-@dataclass
+@dataclass(eq=False)
 class Guide:
     """A plugin: lethal tests first, then those that name the function; long ones are left out."""
 
@@ -135,7 +135,7 @@ class Bench:
     def run(self, mutant: Mutant) -> Outcome:
         """Return what became of a mutant; the copy is as before afterwards."""
         begun = time.monotonic()
-        guards, others = files(self.root, mutant)
+        guards, others = files(self.copy, mutant)
         try:
             compile(mutant.source, mutant.module, "exec")
         except SyntaxError:
@@ -195,7 +195,8 @@ class Bench:
                 ran, _, by = said.read_text().partition(" ") if said.exists() else ("0", "", "")
                 if code in (-signal.SIGXCPU, -signal.SIGKILL):
                     return "timeout", "", int(ran)
-                by = by or (f"exit code {code}" if code not in (0, 2, 5) else "")
+                if not by and code not in (0, 2, 5):  # pytest itself has failed
+                    raise RuntimeError((self.work / "log").read_text()[-2000:])
                 return ("killed" if by else "survived"), by, int(ran)
             time.sleep(0.02)
         os.killpg(child, signal.SIGKILL)

@@ -13,7 +13,10 @@ from __future__ import annotations
 import dis
 import sys
 from collections.abc import Iterator
+from enum import EnumType
+from fractions import Fraction
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -35,24 +38,69 @@ MOST = 5000  # functions and classes; what leads to more of them is not looked a
 @lru_cache(maxsize=64)
 def looking(kind: type) -> str | None:
     """Return where a class of declarations may look at its caller, and by which name; else None."""
+    for count, value in enumerate(_reached(kind)):
+        if count == MOST:
+            return f"{kind.__name__} leads to more than {MOST:,} functions"
+        if isinstance(value, FunctionType) and (said := _said(value.__code__, value.__globals__)):
+            return said
+    return None
+
+
+def noted(kind: type) -> dict[tuple[int, str], Any]:
+    """Return what stands in the variables and containers that a class of declarations leads to.
+
+    A declaration that writes a note there and reads it later is no function of its state.
+    """
+    found: dict[tuple[int, str], Any] = {}
+    for value in islice(_reached(kind), MOST):
+        if isinstance(value, FunctionType):
+            names = {it for code in _codes(value.__code__) for it in code.co_names}
+            home = value.__globals__
+            found |= {(id(home), it): _content(home[it]) for it in names if it in home}
+        elif isinstance(value, list | dict | set):
+            found[id(value), "its content"] = _content(value)
+        elif isinstance(value, type) or not callable(value):
+            found |= {(id(value), name): _content(it) for name, it in _held(value).items()}
+    return found
+
+
+def _content(value: Any) -> Any:
+    """Return what a value says if it is plain, or holds what is; of anything else, which it is."""
+    if type(value) in (int, float, str, bytes, bool, complex, Fraction):
+        return type(value), repr(value)
+    if isinstance(value, dict):
+        return [(_content(name), _content(it)) for name, it in value.items()]
+    if isinstance(value, list | tuple):
+        return [*map(_content, value)]
+    if isinstance(value, set | frozenset):
+        return sorted(map(repr, value))
+    return id(value)
+
+
+def _reached(kind: type) -> Iterator[Any]:
+    """Yield every function, class and object of one's own that a class leads to."""
     pending: list[Any] = [kind]
     met: dict[int, Any] = {}
     while pending:
         value = pending.pop()
         if id(value) in met or _known(value):
             continue
-        if len(met) == MOST:
-            return f"{kind.__name__} leads to more than {MOST:,} functions"
         met[id(value)] = value
+        yield value
         if isinstance(value, FunctionType):
-            if said := _said(value.__code__, value.__globals__):
-                return said
             pending += _used(value)
         elif isinstance(value, type):
-            pending += [*value.__mro__[1:], type(value), *vars(value).values()]
+            pending += [*value.__mro__[1:], type(value), *_held(value).values()]
         else:
             pending += [type(value), *_behind(value)]
-    return None
+
+
+def _held(value: Any) -> dict[str, Any]:
+    """Return an object's or a class's own table; what an enum remembers of itself is Python's."""
+    table = getattr(value, "__dict__", {})
+    if isinstance(value, EnumType):
+        return {name: it for name, it in table.items() if not name.startswith("_")}
+    return {str(name): it for name, it in table.items()}
 
 
 def _known(value: Any) -> bool:
@@ -99,10 +147,7 @@ def _said(code: CodeType, home: dict[str, Any]) -> str | None:
 
 def _used(function: FunctionType) -> Iterator[Any]:
     """Yield what a function's code names, has closed over, or falls back on."""
-    codes = [function.__code__]
-    while codes:
-        code = codes.pop()
-        codes += [it for it in code.co_consts if isinstance(it, CodeType)]
+    for code in _codes(function.__code__):
         for name in code.co_names:
             if name in function.__globals__:
                 value = function.__globals__[name]
@@ -119,6 +164,14 @@ def _used(function: FunctionType) -> Iterator[Any]:
     yield from vars(function).values()
 
 
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield a code and all that lies inside of it."""
+    yield code
+    for it in code.co_consts:
+        if isinstance(it, CodeType):
+            yield from _codes(it)
+
+
 def _behind(value: Any) -> Iterator[Any]:
     """Yield what an object holds: the functions of a descriptor, the content of a container."""
     if isinstance(value, dict):
@@ -126,7 +179,7 @@ def _behind(value: Any) -> Iterator[Any]:
     elif isinstance(value, tuple | list | set | frozenset):
         yield from value
     elif not isinstance(value, ModuleType):
-        yield from getattr(value, "__dict__", {}).values()
+        yield from _held(value).values()
         for name in ("__func__", "fget", "fset", "func"):
             found = getattr(value, name, None)
             if isinstance(found, FunctionType):

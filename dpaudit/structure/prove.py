@@ -19,6 +19,7 @@ from typing import Any
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.arithmetic import exact
+from dpaudit.core.blind import noted
 from dpaudit.core.canonical import Distrust
 from dpaudit.core.episodes import Episodes, framed
 from dpaudit.core.linear import LinearPhases, in_linear_phases
@@ -83,8 +84,12 @@ def bound(
     of several rewards they are of those together. Raises `Distrust` for a declaration outside the
     model of the proof.
     """
+    before = noted(type(algorithm))
     found = _bounded(algorithm, horizon, budget, claimed, tariff)
     always = at_every_horizon(algorithm, tariff)
+    after = noted(type(algorithm))
+    if changed := [name for name in before if before[name] != after.get(name)]:
+        raise Distrust(f"it writes to {changed[0][1]} while it is asked")
     if always is not None and always < found.charge:
         raise Distrust(f"at every horizon {show(always)} is charged; on a path, {found.row}")
     return replace(found, always=always)

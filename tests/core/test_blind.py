@@ -3,16 +3,21 @@
 import sys
 import types
 from dataclasses import dataclass
+from fractions import Fraction
 from textwrap import dedent
 
 import numpy as np
 import pytest
 
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
+from dpaudit.core.algorithms.dp_linear import DPLinear
+from dpaudit.core.arithmetic import exact
 from dpaudit.core.blind import looking
+from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import Affine
 from dpaudit.core.stream import run_stream
 from dpaudit.judging import check
+from dpaudit.structure.prove import prove
 from dpaudit.target import Target
 from dpaudit.verdict import Status
 
@@ -22,6 +27,7 @@ import numpy as np
 from sys import _getframe as up
 from inspect import currentframe
 from dataclasses import dataclass
+from fractions import Fraction
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.scores import Affine
 
@@ -122,3 +128,62 @@ def test_it_would_be_proved_and_shows_a_reward():
     report = check(target, {"arms": 2}, horizon=3, methods=("structure", "exact"))
     assert report.verdict is Status.SILENT
     assert all("says _getframe" in finding.reason for finding in report.findings)
+
+
+NOTES = {
+    "a dictionary": ('NOTE = {"rows": 0}', 'NOTE["rows"] = pulls', 'NOTE["rows"]'),
+    "a variable": ("NOTE = 0", "global NOTE\n        NOTE = pulls", "NOTE"),
+    "a list": ("NOTE = [0]", "NOTE[0] = pulls", "NOTE[0]"),
+    "an object": ("class NOTE: rows = 0", "NOTE.rows = pulls", "NOTE.rows"),
+    "a class": ("", "Own.NOTE = pulls", "getattr(Own, 'NOTE', 0)"),
+}
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_a_declaration_that_writes_notes_is_not_proved(name):
+    """Chains are added up arm by arm, and a note may say more than a state."""
+    made, written, read = NOTES[name]
+    home = types.ModuleType("own_notes")
+    sys.modules["own_notes"] = home
+    text = f"""{HEAD}
+from dataclasses import replace
+from dpaudit.core.noise import Laplace
+{made}
+@dataclass(frozen=True, kw_only=True)
+class Own(AdapUCB):
+    def episode_length(self, pulls):
+        {written}
+        return pulls
+
+    def release(self, rows):
+        right = super().release(rows)
+        return right if {read} < 10**9 else replace(right, noise=Laplace(1e-9))
+"""
+    try:
+        exec(
+            compile(text.replace("NOTE = 0\n", "NOTE = 0\nOwn = None\n"), "own.py", "exec"),
+            vars(home),
+        )
+        home.Own.NOTE = 0
+        finding = prove(home.Own(arms=2), 10**5)
+    finally:
+        del sys.modules["own_notes"]
+    assert finding.status is Status.SILENT
+    assert "it writes to" in finding.reason
+
+
+def test_a_linear_elimination_whose_noise_hangs_on_a_note_is_not_proved():
+    note = {"phase": 1}
+
+    @dataclass(frozen=True, kw_only=True)
+    class ByPhase(DPLinear):
+        def plan(self, number, survivors):
+            note["phase"] = number
+            return super().plan(number, survivors)
+
+        def law(self):
+            return Laplace(Fraction(1, 100 if note["phase"] >= 4 else 1) / exact(self.epsilon))
+
+    finding = prove(ByPhase(arms=6, horizon=10**5), 10**5, budget=20)
+    assert finding.status is Status.SILENT
+    assert "it writes to" in finding.reason
