@@ -212,6 +212,7 @@ def played(
                 found.append(driver.turn(policy, memory, target.arms, number, reward))
                 if not watch(run, number):
                     break
+                run.first = run.next_symbol  # draws of before make no noise by hand any more
                 if roots is not None:
                     policy, memory = Copier(roots)([policy, memory])
                     if name := roots.changed():

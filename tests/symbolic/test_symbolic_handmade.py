@@ -139,3 +139,25 @@ def test_the_identities_hold():
         np.log(rng.random(20_000)) - np.log(rng.random(20_000)),
     )
     assert all(kstest(one, "laplace").pvalue > 1e-7 for one in made)
+
+
+def test_draws_of_two_arms_that_are_compared_are_not_taken_for_one(tmp_path):
+    file = tmp_path / "policy.py"
+    file.write_text(
+        "import random\n\n\nclass Policy:\n"
+        "    def __init__(self, arms, epsilon):\n"
+        "        self.sums, self.pulls, self.means = [0.0] * arms, [0] * arms, {}\n\n"
+        "    def select(self):\n"
+        "        if min(self.pulls) < 2:\n"
+        "            return self.pulls.index(min(self.pulls))\n"
+        "        return max(self.means, key=lambda arm: self.means[arm])\n\n"
+        "    def update(self, arm, reward):\n"
+        "        self.pulls[arm] += 1\n"
+        "        if self.pulls[arm] <= 2:\n            self.sums[arm] += reward\n"
+        "        if self.pulls[arm] == 2:\n"
+        "            noise = random.choice([-1, 1]) * random.expovariate(2)\n"
+        "            self.means[arm] = self.sums[arm] / 2 + noise\n"
+    )
+    found = prove(Target(f"{file}:Policy", 2, 10, 1.0), 30.0).finding
+    assert found.status is Status.PROVED, found.reason
+    assert found.epsilon_upper == 1.0
