@@ -26,9 +26,9 @@ from dpaudit.regret_bounds import linear_unit
 from dpaudit.regret_bounds.linear import LinearInstance, programme
 
 HORIZON, RUNS = 10**7, 20
-LEVELS = {"epsilon": np.geomspace(0.01, 10, 7).tolist(), "rho": np.geomspace(1e-5, 10, 7).tolist()}
-FINE = np.geomspace(0.01, 10, 7).tolist()
-SIZES = {3: 12, 10: 30}  # dimension: arms
+LEVELS = {"epsilon": np.geomspace(0.01, 10, 6).tolist(), "rho": np.geomspace(1e-5, 1, 6).tolist()}
+FINE = np.geomspace(0.01, 10, 4).tolist()
+SIZES = {3: 12, 10: 16}  # dimension: arms
 FARTHEST = 0.5
 
 
@@ -61,7 +61,10 @@ def draw(axes: Any, dimension: int, name: str, measure: str) -> None:
     assert free is not None
     if measure == "epsilon":
         unit = [linear_unit.coefficient(of, level) for level in FINE]
-        gauss = [programme(of, 1.0, level / math.sqrt(2 * math.pi)).lower for level in FINE]
+        gauss = [
+            programme(of, 1.0, level / math.sqrt(2 * math.pi), linear_unit.FEW).lower
+            for level in FINE
+        ]
         axes.plot(FINE, [log * it.value for it in unit if it], "-", color=plotting.COLOURS[1],
                   label="lower, rewards in [0, 1], in the limit")  # fmt: skip
         axes.plot(FINE, [log * it for it in gauss], ":", color=plotting.COLOURS[6],

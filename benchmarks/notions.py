@@ -115,7 +115,7 @@ def attained(name: str, notion: Notion, small: int = 4, seconds: float = 20.0) -
                 best, at = one.value.lower, way.horizon
     except (Unsupported, InvalidArgument) as error:
         return f"- ({error})" if not best else f"{best:.4g}, T = {at}"
-    return f"{best:.4g}, T = {at}" if best else "0: nothing is decided so early"
+    return f"{best:.4g}, T = {at}" if best else "none"
 
 
 def sampled(name: str, notion: Notion, claimed: float, horizon: int = 64, runs: int = 3_000) -> str:

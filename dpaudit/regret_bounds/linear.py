@@ -49,6 +49,7 @@ from dpaudit.regret_bounds.structural import (
 )
 
 MOST_BASES = 200_000
+ROUNDS = 400  # of cutting planes, at most
 
 
 @dataclass(frozen=True)
@@ -163,9 +164,11 @@ def structural(instance: LinearInstance, epsilon: float) -> Structural:
     )
 
 
-def programme(instance: LinearInstance, weight: float, knee: float) -> Certificate:
+def programme(
+    instance: LinearInstance, weight: float, knee: float, rounds: int = ROUNDS
+) -> Certificate:
     """Return the value of the programme for Huber's function of a weight and a knee."""
-    return _solve(instance, [(gap, weight, knee) for gap in instance.costs])
+    return _solve(instance, [(gap, weight, knee) for gap in instance.costs], rounds)
 
 
 def _norms(instance: LinearInstance, limits: Sequence[float]) -> Certificate:
@@ -173,14 +176,16 @@ def _norms(instance: LinearInstance, limits: Sequence[float]) -> Certificate:
     return _solve(instance, [(1.0, 2 * limit, math.inf) for limit in limits])
 
 
-def _solve(instance: LinearInstance, forms: Sequence[tuple[float, float, float]]) -> Certificate:
+def _solve(
+    instance: LinearInstance, forms: Sequence[tuple[float, float, float]], rounds: int = ROUNDS
+) -> Certificate:
     constraints = [
         Constraint(direction, level, weight, knee)
         for direction, (level, weight, knee) in zip(instance.projected, forms, strict=True)
         # an arm parallel to the best one cannot overtake it while the best one's mean is fixed
         if float(np.abs(direction).max(initial=0.0)) > 1e-12
     ]
-    return solve(instance.costs, instance.projected, constraints)
+    return solve(instance.costs, instance.projected, constraints, rounds=rounds)
 
 
 def _refine(instance: LinearInstance, certificate: Certificate, epsilon: float) -> float:

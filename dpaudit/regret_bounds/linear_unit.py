@@ -28,6 +28,7 @@ from dpaudit.core.divergence import private_bernoulli
 from dpaudit.regret_bounds.linear import LinearInstance, programme
 from dpaudit.regret_bounds.structural import Array, bound_below
 
+FEW = 20  # rounds of cutting planes: any alternatives make a bound
 EDGE = 1e-9  # how far inside (0, 1) the means of an alternative must be
 
 
@@ -53,7 +54,7 @@ def coefficient(instance: LinearInstance, epsilon: float) -> UnitCoefficient | N
         return None
     before = means[list(instance.others)]
     rates = []
-    for z in programme(instance, 4.0, epsilon / 4).alternatives:
+    for z in programme(instance, 4.0, epsilon / 4, FEW).alternatives:
         after = before + instance.projected @ np.array(z)
         if ((after > EDGE) & (after < 1 - EDGE)).all():
             rates.append(information(before, after, epsilon))
