@@ -53,8 +53,8 @@ class Attained:
         where = [
             i for i, (a, b) in enumerate(zip(self.stream, self.neighbour, strict=True)) if a != b
         ]
-        changed = ", ".join(f"{i + 1} to {self.neighbour[i]:g}" for i in where)
-        return f"rewards {shown}, number {changed}"
+        changed = ", ".join(f"{i + 1} changed to {self.neighbour[i]:g}" for i in where)
+        return f"rewards {shown}, reward {changed}"
 
 
 def hockey_stick(p: Law, q: Law, epsilon: Fraction) -> Enclosure:

@@ -61,7 +61,7 @@ def _releases(region: Region) -> str:
         for part in episode.steps:
             again = next((t for t in part if t in seen), None)
             if again is not None:
-                return f"The reward of step {again} enters two releases that are read."
+                return f"The reward of round {again + 1} enters two releases that are read."
             seen.update(part)
     return ""
 

@@ -108,7 +108,8 @@ def _told(pairs: Pairs, found: Attained, whole: bool) -> str:
         return f"No pair of streams of {pairs.horizon} rounds that was looked at shows anything."
     looked = "all pairs" if whole else "some pairs"
     at = _at(pairs.notion)
-    reason = f"Attained{at} ({_kind(found)}) by {found}; {looked} of binary streams, then climbed."
+    searched = f"{looked} of binary streams were tried, then values in between"
+    reason = f"Attained{at} ({_kind(found)}) by {found}; {searched}."
     if pairs.notion.unit == 1 and pairs.notion.kind not in (Kind.PURE, Kind.LOCAL):
         short = shortcut(pairs).value
         if short.upper < found.value.lower:

@@ -40,3 +40,10 @@ def test_all_that_a_listed_module_imports_is_listed_or_spared_with_a_reason():
     assert [name for name in reached - listed if not name.startswith(spared)] == []
     assert [name for name in spared if name in listed or not (ROOT / name).exists()] == []
     assert all(any(it.startswith(name) for it in reached - listed) for name in spared)
+
+
+def test_the_mathematics_names_files_that_exist():
+    text = (ROOT / "docs" / "mathematics.md").read_text()
+    named = re.findall(r"`((?:dpaudit|proofs|tests)/[\w./]+)`", text)
+    assert len(named) > 30
+    assert [name for name in named if not (ROOT / name).exists()] == []
