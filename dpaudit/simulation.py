@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from dpaudit.core.algorithm import Algorithm
-from dpaudit.core.environments import of_means
+from dpaudit.core.environments import Environment, of_means
 from dpaudit.core.simulate import SimulationResult, expected_seconds, simulate
 from dpaudit.process import answer
 from dpaudit.target import foreign, resolve
@@ -40,7 +40,7 @@ class Simulation:
 
         `kept` is told on Ctrl-C what is finished.
         """
-        asked = self._asked(horizon, runs, jobs) | {"seed": seed}
+        asked = {"work": vars(self), "horizon": horizon, "runs": runs, "jobs": jobs, "seed": seed}
 
         def hear(kind: str, data: Any) -> None:
             if kind == "kept":
@@ -52,12 +52,19 @@ class Simulation:
 
     def seconds(self, horizon: int, runs: int, jobs: int = 1) -> float:
         """Return about how long it would run, measured on a small part; 0 for what is short."""
-        return answer(self.target, estimated, self._asked(horizon, runs, jobs))
+        asked = {"work": vars(self), "horizon": horizon, "runs": runs, "jobs": jobs}
+        return answer(self.target, estimated, asked)
 
-    def _asked(self, horizon: int, runs: int, jobs: int) -> dict[str, Any]:
-        asked: dict[str, Any] = {"target": self.target, "given": dict(self.given)}
-        asked |= {"offered": dict(self.offered), "means": self.means, "rewards": self.rewards}
-        return asked | {"horizon": horizon, "runs": runs, "jobs": jobs}
+    def build(self, horizon: int) -> Algorithm:
+        """Return the algorithm for a horizon, where the target belongs."""
+        found = resolve(self.target)
+        taken = {name: value for name, value in self.offered.items() if name in found.accepts}
+        return found.build(horizon, {**self.given, **taken, "arms": len(self.means)})
+
+    @property
+    def environment(self) -> Environment:
+        """The arms."""
+        return of_means(tuple(self.means), self.rewards)
 
 
 def _result(data: dict[str, Any]) -> SimulationResult:
@@ -70,27 +77,24 @@ def _result(data: dict[str, Any]) -> SimulationResult:
 
 def simulated(
     tell: Callable[[str, Any], None],
-    target: str,
-    given: Mapping[str, Any],
-    offered: Mapping[str, Any],
-    means: Sequence[float],
-    rewards: str,
+    work: dict[str, Any],
     horizon: int,
     runs: int,
     jobs: int,
     seed: int,
 ) -> dict[str, Any]:
     """Simulate where the target belongs and return the fields of the result."""
-    environment = of_means(tuple(means), rewards)
+    asked = Simulation(**work)
 
     def fields(result: SimulationResult) -> dict[str, Any]:
         # a file may be called like an algorithm of dpaudit, and is not known by that name
-        return {**vars(result), "algorithm": target if foreign(target) else result.algorithm}
+        name = asked.target if foreign(asked.target) else result.algorithm
+        return {**vars(result), "algorithm": name}
 
     return fields(
         simulate(
-            _builder(target, given, offered, environment.arms)(horizon),
-            environment,
+            asked.build(horizon),
+            asked.environment,
             horizon,
             runs,
             seed,
@@ -101,27 +105,7 @@ def simulated(
     )
 
 
-def estimated(
-    tell: Callable[[str, Any], None],
-    target: str,
-    given: Mapping[str, Any],
-    offered: Mapping[str, Any],
-    means: Sequence[float],
-    rewards: str,
-    horizon: int,
-    runs: int,
-    jobs: int,
-) -> float:
+def estimated(tell: Any, work: dict[str, Any], horizon: int, runs: int, jobs: int) -> float:
     """Return about how many seconds a simulation would take, where the target belongs."""
-    environment = of_means(tuple(means), rewards)
-    build = _builder(target, given, offered, environment.arms)
-    return expected_seconds(build, environment, horizon, runs, jobs)
-
-
-def _builder(
-    target: str, given: Mapping[str, Any], offered: Mapping[str, Any], arms: int
-) -> Callable[[int], Algorithm]:
-    """Return what builds the algorithm for a horizon."""
-    found = resolve(target)
-    taken = {name: value for name, value in offered.items() if name in found.accepts}
-    return lambda horizon: found.build(horizon, {**given, **taken, "arms": arms})
+    asked = Simulation(**work)
+    return expected_seconds(asked.build, asked.environment, horizon, runs, jobs)
