@@ -23,7 +23,8 @@ class InvalidArgument(DpauditError, ValueError):
     """An argument breaks a rule."""
 
     def __init__(self, name: str, value: object, rule: str) -> None:
-        super().__init__(f"{name}={value} {rule}")
+        shown = f"{value:,}" if type(value) is int and name != "seed" else value
+        super().__init__(f"{name}={shown} {rule}")
         self.given = (name, value, rule)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -91,4 +92,4 @@ def require_integer(name: str, value: Any, minimum: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool):
         raise InvalidArgument(name, value, "must be an integer.")
     if value < minimum:
-        raise InvalidArgument(name, value, f"must be at least {minimum}.")
+        raise InvalidArgument(name, value, f"must be at least {minimum:,}.")

@@ -329,7 +329,7 @@ def check(
     if exact_horizon is not None:
         require_integer("exact_horizon", exact_horizon, 1)
         if exact_horizon > horizon:
-            rule = f"must be at most {horizon}, the horizon that is claimed."
+            rule = f"must be at most {horizon:,}, the horizon that is claimed."
             raise InvalidArgument("exact_horizon", exact_horizon, rule)
     stated = stated or Stated(epsilon)
     given = {**stated.numbers(target.accepts), **given}

@@ -55,7 +55,7 @@ def console(quiet: bool) -> Console:
 def show_claim(out: Console, claim: Claim) -> None:
     """Print what is judged."""
     verb = "claims" if claim.own else "is judged against"
-    shown = [f"arms {claim.arms}"]
+    shown = [f"arms {claim.arms:,}"]
     notion = claim.judged
     said = {"arms": claim.arms, **notion.numbers}
     shown += [

@@ -84,7 +84,7 @@ def execute(arguments: argparse.Namespace) -> int:
         horizon = integer("horizon", arguments.horizon)
         require_integer("horizon", horizon, 1)
         if horizon > LONGEST:
-            raise InvalidArgument("horizon", horizon, f"must be at most {LONGEST}.")
+            raise InvalidArgument("horizon", horizon, f"must be at most {LONGEST:,}.")
     out = Console(highlight=False)
     if not out.is_terminal:
         out.width = WIDTH

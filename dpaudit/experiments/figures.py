@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from dpaudit import plotting
-from dpaudit.core import divergence
 from dpaudit.core.environments import NAMED
 from dpaudit.experiments.panels import ALPHAS, SHOWN, Panel, Record, Records
 from dpaudit.output import write_text
+from dpaudit.regret_bounds.bound import bernoulli
+from dpaudit.regret_bounds.lower import coefficients
 
 DECADES = 10**5  # the last five of the horizon: before them all are alike
 
@@ -112,28 +112,14 @@ def _draw_alpha(panel: Panel, record: Record) -> Any:
     return canvas
 
 
-def lower_bounds(means: Sequence[float], epsilon: float, horizon: int) -> tuple[float, float]:
-    """Return the asymptotic lower bounds on regret at log T: the paper's, and that of d_epsilon.
-
-    The paper's (Theorem on problem-dependent regret): sum of gap log T / min(d, 6 epsilon gap).
-    arXiv 2505.05613: sum of gap log T / d_epsilon(mu, largest mu).
-    """
-    best = max(means)
-    worse = np.array([mean for mean in means if mean < best])
-    gaps = best - worse
-    paper = gaps / np.minimum(divergence.bernoulli(worse, best), 6 * epsilon * gaps)
-    sharp = gaps / divergence.private_bernoulli(worse, best, epsilon)
-    log_horizon = math.log(horizon)
-    return float(paper.sum() * log_horizon), float(sharp.sum() * log_horizon)
-
-
 def _draw_regimes(panel: Panel, record: Record, folder: Path) -> None:
     means = NAMED[panel.environment]
     epsilons = np.array([float(label) for label in record])
     mean = np.array([sample.mean for sample in record.values()])
     spread = np.array([sample.regrets.std() for sample in record.values()])
     error = np.array([sample.error for sample in record.values()])
-    bounds = np.array([lower_bounds(means, e, panel.horizon) for e in epsilons])
+    found = [coefficients(bernoulli(means), float(e)) for e in epsilons]
+    bounds = np.log(panel.horizon) * np.array([(it.paper, it.sharp) for it in found])
     canvas, axes = plotting.figure()
     axes.plot(epsilons, mean, "o-", color=plotting.COLOURS[0], label="AdaP-KLUCB")
     axes.fill_between(epsilons, mean - spread, mean + spread, color=plotting.COLOURS[0], alpha=0.15)

@@ -116,7 +116,9 @@ def _whole(actions: Any, horizon: int, arms: int, name: str) -> NDArray[np.int64
     if row.ndim != 1 or row.dtype.kind not in "iuf":
         raise PolicyError(f"{name} must return a row of arms, not {type(actions).__name__}.")
     if len(row) != horizon:
-        raise PolicyError(f"{name} returned {len(row)} actions; the stream has {horizon} rewards.")
+        raise PolicyError(
+            f"{name} returned {len(row):,} actions; the stream has {horizon:,} rewards."
+        )
     wrong = np.flatnonzero((row < 0) | (row >= arms) | (row != np.floor(row)))
     if len(wrong):
         step = int(wrong[0])

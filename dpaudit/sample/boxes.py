@@ -102,7 +102,7 @@ def _rests_on(text: str, source: Any) -> dict[str, Any]:
 
 def _require_few_arms(arms: int) -> None:
     if arms > MOST_ARMS:
-        raise InvalidArgument("arms", arms, f"must be at most {MOST_ARMS}.")
+        raise InvalidArgument("arms", arms, f"must be at most {MOST_ARMS:,}.")
 
 
 def _arrived(file: str, algorithm: bytes, horizon: int) -> DeclaredBox:

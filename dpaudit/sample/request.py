@@ -219,8 +219,8 @@ def replayed(arguments: argparse.Namespace) -> tuple[list[str], bool]:
     lines = [
         f"pair   {pair.name}",
         f"event  {in_words(event, box.arms)}",
-        f"       {hits} of {rounds} runs on the {names[0]}",
-        f"       {hits_neighbour} of {rounds} runs on the {names[1]}",
+        f"       {hits:,} of {rounds:,} runs on the {names[0]}",
+        f"       {hits_neighbour:,} of {rounds:,} runs on the {names[1]}",
         f"epsilon >= {lower:.4g} at error {arguments.error:g}; claimed {arguments.epsilon:g}",
         f"independence: {independence.words}",
         verdict,

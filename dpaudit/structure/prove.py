@@ -130,13 +130,13 @@ def _bounded(
         how = f"all {len(walk.seen):,} reachable public states walked"
         if walk.covered < horizon:
             how = (
-                f"the budget ended after {len(walk.seen)} public states, "
+                f"the budget ended after {len(walk.seen):,} public states, "
                 f"which cover every transcript of up to {walk.covered:,} of {horizon:,} rounds"
             )
         evidence = partial(of_walk, walk, walk.covered)
         return Bound(walk.worst, horizon, walk.covered, how, evidence)
     except OutOfBudget:
-        how = f"the budget ended before {len(walk.seen)} public states were asked for again"
+        how = f"the budget ended before {len(walk.seen):,} public states were asked for again"
         return Bound(walk.worst, horizon, 0, how)
 
 

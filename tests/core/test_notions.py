@@ -153,7 +153,7 @@ def test_groups_are_charged_for_what_they_move_together():
         ({"rho": 1.0, "local": True}, "claim=--local --rho exclude each other."),
         ({"epsilon": 1.0, "delta": 0.1, "local": True}, "--local --delta exclude each other."),
         ({"unit": 0}, "unit=0 must be at least 1."),
-        ({"unit": 10**6}, "unit=1000000 must be at most 1,000."),
+        ({"unit": 10**6}, "unit=1,000,000 must be at most 1,000."),
     ],
 )
 def test_bad_claims_are_one_line(stated, message):

@@ -12,9 +12,10 @@ from dpaudit import plotting
 from dpaudit.cli import run
 from dpaudit.core import divergence
 from dpaudit.experiments import panels, statements
-from dpaudit.experiments.figures import lower_bounds
 from dpaudit.experiments.panels import Sample
 from dpaudit.experiments.statements import FAILS, REPRODUCES, UNDECIDED, exceeds, together, within
+from dpaudit.regret_bounds.bound import bernoulli
+from dpaudit.regret_bounds.lower import coefficients
 
 
 def sample(values):
@@ -58,10 +59,10 @@ def test_verdicts_follow_the_numbers():
 
 def test_lower_bounds_at_a_hand_computed_instance():
     gap, d = 0.7, divergence.bernoulli(0.1, 0.8)
-    paper, sharp = lower_bounds((0.8, 0.1), 10.0, 1000)
-    assert paper == pytest.approx(gap / d * np.log(1000))
-    assert sharp == pytest.approx(gap / divergence.private_bernoulli(0.1, 0.8, 10.0) * np.log(1000))
-    assert lower_bounds((0.8, 0.1), 0.01, 1000)[0] == pytest.approx(np.log(1000) / 0.06)
+    found = coefficients(bernoulli((0.8, 0.1)), 10.0)
+    assert found.paper == pytest.approx(gap / d)
+    assert found.sharp == pytest.approx(gap / divergence.private_bernoulli(0.1, 0.8, 10.0))
+    assert coefficients(bernoulli((0.8, 0.1)), 0.01).paper == pytest.approx(1 / 0.06)
 
 
 @pytest.fixture

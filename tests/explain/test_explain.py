@@ -129,8 +129,8 @@ def test_a_terminal_gets_colours_and_its_width(monkeypatch, capsys):
     ("arguments", "words"),
     [
         (["adap_klcub"], "Did you mean 'adap_klucb'?"),
-        (["ucb", "--horizon", "100000"], "horizon=100000 takes more than 500 plays"),
-        (["adap_ucb", "--horizon", "1e9"], "horizon=1000000000 must be at most"),
+        (["ucb", "--horizon", "100000"], "horizon=100,000 takes more than 500 plays"),
+        (["adap_ucb", "--horizon", "1e9"], "horizon=1,000,000,000 must be at most"),
         (["adap_ucb", "--horizon", "0"], "horizon=0 must be at least 1."),
         (["adap_ucb", "--epsilon", "-1"], "epsilon=-1.0 must be positive."),
         (["adap_ucb", "--arms", "one"], "arms=one must be a whole number"),

@@ -82,7 +82,7 @@ def test_examples_are_judged_by_relative_path(monkeypatch, capsys):
         (["audit", f"{FILE}:Missing"], "No object in"),
         (["audit", f"{FILE}:Private", "--pair", "/nowhere.json"], "pair=/nowhere.json cannot be"),
         (["audit", f"{FILE}:Private", "--epsilon", "800"], "epsilon=800.0 must be at most 600"),
-        (["audit", f"{FILE}:Private", "--arms", "40000"], "arms=40000 must be at most 32767."),
+        (["audit", f"{FILE}:Private", "--arms", "40000"], "arms=40,000 must be at most 32,767."),
         (["audit", f"{FILE}:Private", "--time-limit", "0"], "time-limit=0.0 must be positive."),
     ],
 )
