@@ -93,12 +93,12 @@ def test_an_interrupted_audit_reports_what_was_finished(capsys, monkeypatch, tmp
         out, err = capsys.readouterr()
         data = json.loads((tmp_path / "report.json").read_text())
         assert 200 < data["runs"] < 2000 == data["runs_planned"]
-        assert f"{data['runs']:,} of 2,000 runs" in out and "epsilon >=" in out
+        assert f"{data['runs']:,} of 2,000," in out and "epsilon >=" in out
         done = f"the report is of the {data['runs']:,} runs that were finished"
         assert err == f"dpaudit: interrupted; {done}{kept}.\n"
     monkeypatch.setattr(Progress, "_tell", whole)
     assert run([*words, "--resume", log]) == 0
-    assert "2,000 of 2,000 runs" in capsys.readouterr().out
+    assert "2,000 of 2,000," in capsys.readouterr().out
 
 
 def test_interrupted_bounds_show_what_was_finished(capsys, monkeypatch, tmp_path):

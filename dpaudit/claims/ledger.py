@@ -126,11 +126,15 @@ def domain_of(claim: Claim) -> str:
 
 
 def select(results: dict[str, Result], only: Sequence[str]) -> list[Result]:
-    """Return the named results, or all of them; unknown names raise with a suggestion."""
-    for name in only:
-        if name not in results:
-            raise UnknownName("result", name, results)
-    return [result for name, result in results.items() if not only or name in only]
+    """Return the named results, or all of them; a theorem stands for the result that states it.
+
+    Unknown names raise with a suggestion.
+    """
+    homes = {it.name: name for name, result in results.items() for it in result.theorems}
+    wanted = {homes.get(name, name) for name in only}
+    for name in wanted - results.keys():
+        raise UnknownName("result or theorem", name, {*results, *homes})
+    return [result for name, result in results.items() if not only or name in wanted]
 
 
 def find_claim(results: dict[str, Result], label: str) -> tuple[Result, Claim]:

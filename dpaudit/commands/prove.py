@@ -45,7 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `prove`."""
     parser.add_argument("target", nargs="?", help=argparse.SUPPRESS)
     parser.add_argument(
-        "--only", action="append", default=[], metavar="RESULT", help="check one result; repeatable"
+        "--only",
+        action="append",
+        default=[],
+        metavar="RESULT",
+        help="check one result, or the one of a theorem such as thm:minimax; repeatable",
     )
     parser.add_argument("--json", metavar="FILE", help="write the ledger as JSON; - for stdout")
     parser.add_argument("--errata", metavar="FILE", help="write ERRATA.md; - for stdout")
@@ -290,6 +294,9 @@ def _write_coq(chosen: list[Result], target: str) -> int:
 
 
 def _replay(label: str) -> int:
+    import textwrap
+
+    from dpaudit import report
     from dpaudit.claims import ledger
     from dpaudit.claims.check import check
 
@@ -305,5 +312,6 @@ def _replay(label: str) -> int:
     lines += [f"  counterexample: {outcome.counterexample}"] if outcome.counterexample else []
     lines += [f"  correction: {claim.correction}"] if claim.correction else []
     lines += [f"  consequence: {claim.survives}"] if claim.survives else []
-    sys.stdout.write("\n".join(lines) + "\n")
+    for line in lines:
+        print(textwrap.fill(line, report.WIDTH, subsequent_indent="    ", break_on_hyphens=False))
     return 0 if outcome.kind == claim.expect else 1

@@ -53,6 +53,9 @@ def test_the_graph_needs_every_step(capsys):
 def test_listing_checks_nothing(capsys):
     assert run(["prove", "--list"]) == 0
     assert "  kv.lemma\n" in capsys.readouterr().out
+    assert run(["prove", "--list", "--only", "crl:vadhan_seq"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("karwa_vadhan: ") and "\n  kv.lemma\n" in out and "minimax" not in out
 
 
 @pytest.mark.parametrize(
