@@ -40,7 +40,6 @@ INSTANCES: tuple[tuple[int, int, Streams], ...] = (
     (2, 6, "real"),
     (2, 8, "binary"),
     (3, 5, "binary"),
-    (3, 6, "binary"),
 )
 KINDS = {"real": "rewards in [0, 1]", "binary": "binary"}
 

@@ -237,6 +237,8 @@ class Source:
             return self.outcome(2, lambda: int(self.real.binomial(1, p)), p == 0.5)
         if current().guarded:
             return int(self.real.binomial(1, shadow(p)))
+        if current().tally is not None:
+            raise current().escape("a binomial draw, which is no comparison in doubles")
         coin = self.value("uniform", None)
         return int(coin < p)
 

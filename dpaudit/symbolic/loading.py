@@ -73,6 +73,8 @@ class Loader:
     """Whether some file of it catches exceptions."""
     rebinding: bool = False
     """Whether some function of it binds global names."""
+    compiled: bool = False
+    """Whether numba compiles some of it."""
     probes: Probes | None = None
     calls: dict[str, Any] = field(default_factory=dict)
     """What the probes of its files call."""
@@ -124,7 +126,7 @@ class Loader:
         mathematics = StandIn("math")
         vars(mathematics).update(math_functions())
         numba = StandIn("numba")
-        same = lambda *given, **_: given[0] if given and callable(given[0]) else (lambda f: f)  # noqa: E731
+        same = self.left_alone
         vars(numba).update({"njit": same, "jit": same, "vectorize": same, "prange": range})
         functions = StandIn("functools")
         kept = ("partial", "reduce", "cmp_to_key", "cached_property")
@@ -147,6 +149,11 @@ class Loader:
             "logging": logging_module(),
         }
         self._scipy()
+
+    def left_alone(self, *given: Any, **_: Any) -> Any:
+        """Stand in for a decorator that compiles: what is judged is the function itself."""
+        self.compiled = True
+        return given[0] if given and callable(given[0]) else (lambda function: function)
 
     def integer_bits(self) -> Any:
         """Return the bits of `dpaudit.noise` in a guarded run."""

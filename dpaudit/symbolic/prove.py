@@ -196,9 +196,10 @@ def in_doubles(
     largest = Found()
     epsilon = Fraction(target.epsilon)
     try:
-        walk = Walk(
-            subject_of(target), target.horizon, epsilon, deadline, clock=clock, doubles=largest
-        )
+        subject = subject_of(target)
+        if subject.compiled:
+            raise Escape("numba compiles it, whose sums and noise are its own")
+        walk = Walk(subject, target.horizon, epsilon, deadline, clock=clock, doubles=largest)
         found = walk.explore()
         why = "the time for it is over" if found.horizon < 1 else ""
         if found.failure is not None:

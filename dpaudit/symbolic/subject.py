@@ -94,4 +94,5 @@ def subject_of(target: Target) -> Subject:
         roots = Roots(loader.own, loader.modules.values())
     build = target.builder(source, Source(False))
     files = frozenset(loader.files)
-    return Subject(build, driver_of, target.arms, files, roots, loader.catching, reached)
+    how = loader.catching, reached, loader.compiled
+    return Subject(build, driver_of, target.arms, files, roots, *how)

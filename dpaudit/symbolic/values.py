@@ -441,6 +441,8 @@ def may_raise(what: str, *values: Any) -> None:
     run = current()
     if run.catching and not run.guarded:
         raise run.escape(f"{what}, in code that catches exceptions", "it may raise")
+    if run.tally is not None:
+        raise run.escape(f"{what}, which shows in more than comparisons")
     run.depend(union(*values))
 
 
@@ -495,7 +497,10 @@ def published(value: Any) -> Any:
     """Return a value as a public number; the path depends on it from here on."""
     if not isinstance(value, Tracked):
         return value
-    current().depend(value.forms())
+    run = current()
+    if run.tally is not None:
+        raise run.escape("a draw whose law depends on rewards or noise")
+    run.depend(value.forms())
     return unknown(value.shadow)
 
 

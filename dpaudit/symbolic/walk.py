@@ -49,6 +49,7 @@ class Subject:
     catching: bool = False
     reached: set[int] = field(default_factory=set)
     """The blocks of the code that were followed, by the numbers of their probes."""
+    compiled: bool = False
 
     def copier(self, replace: dict[int, Tracked] | None = None, **how: Any) -> Copier:
         """Return a copier that knows the judged code's own classes."""

@@ -225,13 +225,36 @@ NOT_COVERED = {
         },
         "scipy",
     ),
+    "compiled": (
+        {
+            "import math": "import math\nimport numba",
+            "class Policy": "@numba.njit(fastmath=True)\ndef twice(x):\n    return 2 * x\n\n\n"
+            "class Policy",
+        },
+        "numba",
+    ),
     "by hand": (
         {RELEASE: "x = self.total / n + rng.exponential(scale) - rng.exponential(scale)"},
         "sums, products",
     ),
     "a noisy value that opens the next draw": (
         {RELEASE: RELEASE + "; self.other = rng.normal(0, abs(x) + 1)"},
-        "something else",
+        "a draw whose law depends",
+    ),
+    "a binomial draw": (
+        {BEST: "        return int(self.rng.binomial(1, np.clip(self.x[1], 0.1, 0.9)))\n\n"},
+        "no comparison in doubles",
+    ),
+    "a coin by a weight that is known": (
+        {
+            BEST: "        best = int(np.argmax(self.x)); p = 1 / (1 + np.exp(self.x[1 - best]))\n"
+            "        return int(self.rng.choice(2, p=[p, 1 - p]))\n\n"
+        },
+        "shows in more than comparisons",
+    ),
+    "a logarithm that may raise": (
+        {"        index = ": "        math.log(self.x[0])\n        index = "},
+        "shows in more than comparisons",
     ),
 }
 
@@ -366,6 +389,14 @@ def test_one_reward_that_enters_twice_is_counted_twice(tmp_path):
     program, why = certified(written(tmp_path, changes))
     assert program is not None, why
     assert 1 < program.epsilon < 1 + 1e-9
+
+
+def test_a_huge_number_on_the_way_costs_epsilon(tmp_path):
+    """(total + 2^53) - 2^53 rounds to even numbers, and so moves by 2."""
+    changes = {RELEASE: "x = ((self.total + 2.0**53) - 2.0**53 + rng.laplace(0, 1.0)) / n"}
+    program, why = certified(written(tmp_path, changes))
+    assert program is not None, why
+    assert 2 <= abs(((0.0 + 2.0**53) - 2.0**53) - ((2.0 + 2.0**53) - 2.0**53)) <= program.epsilon
 
 
 def test_a_draw_and_a_coin_are_told_apart():
