@@ -14,7 +14,7 @@ from dpaudit.symbolic.python_chance import PythonSource
 from dpaudit.symbolic.run import Run, active
 from dpaudit.symbolic.subject import Target, subject_of
 from dpaudit.symbolic.walk import Walk
-from dpaudit.verdict import Status
+from dpaudit.verdict import ANY_REWARDS, Status
 
 POLICY = """
 import collections.abc, functools, random
@@ -213,6 +213,36 @@ THIRD = """
             self.arm = int(np.argmax(self.rng.laplace(0, 1, 3)))
         elif self.n == 2:
             self.arm = int(reward > 0.5) if self.arm == 2 else 0"""
+
+
+ONCE = """
+        self.n += 1
+        if self.n == 1:
+            shown = %s
+            self.arm = int(shown + self.rng.laplace(0, %s) > 0.5)"""
+
+
+@pytest.mark.parametrize(
+    ("shown", "scale", "less", "enough"),
+    [("reward", "0.9995", 1.0, 1.001), ("min(max(3 * reward, 0), 2)", "1", 1.9, 3.0)],
+)
+def test_charges_are_compared_to_the_last_digit_and_know_their_reach(
+    tmp_path, shown, scale, less, enough
+):
+    file = tmp_path / "policy.py"
+    file.write_text(POLICY.format(before="", kept="0", done=ONCE % (shown, scale)))
+    assert prove(Target(f"{file}:Policy", 2, 4, less), 20.0).finding.status is Status.SILENT
+    assert prove(Target(f"{file}:Policy", 2, 4, enough), 20.0).finding.status is Status.PROVED
+
+
+@pytest.mark.parametrize(("most", "clipped"), [(1, True), (2, False)])
+def test_rewards_are_clipped_only_where_they_are_charged_no_more(tmp_path, most, clipped):
+    done = ONCE % (f"min(max(reward, 0), {most})", "4")
+    file = tmp_path / "policy.py"
+    file.write_text(POLICY.format(before="", kept="0", done=done))
+    found = prove(Target(f"{file}:Policy", 2, 4, 1.0), 20.0).finding
+    assert (found.status, found.epsilon_upper) == (Status.PROVED, 0.25)
+    assert (found.streams == ANY_REWARDS) is clipped
 
 
 @pytest.mark.parametrize("scales", [("1", "0.5"), ("0.5", "1")])
