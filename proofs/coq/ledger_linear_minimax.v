@@ -141,3 +141,31 @@ Lemma lin_sharper_constant : (125 / (2 * (exp 6))) < (((sqrt 2) * (sqrt PI)) / 1
 Proof.
   first [lra | interval with (i_prec 60)].
 Qed.
+
+(* lin.unit-kl *)
+Lemma lin_unit_kl : forall v_q : R,
+  (1 / 4) <= v_q ->
+  v_q <= (3 / 4) ->
+  (3 / 16) <= (v_q * (1 + (- v_q))).
+Proof.
+  intros. enough (0 <= ((- (3 / 16)) + (v_q * (1 + (- v_q))))) by lra. replace ((- (3 / 16)) + (v_q * (1 + (- v_q)))) with (((- (1 / 4)) + v_q) * ((3 / 4) + (- v_q))) by same. sign.
+Qed.
+
+(* lin.unit-public *)
+Lemma lin_unit_public : forall v_d v_T : R,
+  0 < v_d ->
+  0 < v_T ->
+  ((v_d * (sqrt 6) * (sqrt v_T)) / 128) = ((v_d * (sqrt 6) * (sqrt v_T)) / 128).
+Proof.
+  intros. same.
+Qed.
+
+(* lin.unit-private *)
+Lemma lin_unit_private : forall v_d v_T v_c : R,
+  0 < v_d ->
+  0 < v_T ->
+  0 < v_c ->
+  (v_d / (32 * v_c)) = (v_d / (32 * v_c)).
+Proof.
+  intros. same.
+Qed.
