@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations, groupby, product
 
-import numpy as np
 from flint import arb, ctx
 
 from dpaudit.core.algorithm import Algorithm
@@ -201,8 +200,3 @@ def shortcut(pairs: Pairs) -> Attained:
                 best = pairs._better(best, pairs.look(*pair))
     assert best is not None
     return best
-
-
-def values(rewards: Sequence[float]) -> Stream:
-    """Return a stream as the key of its law."""
-    return tuple(float(reward) for reward in np.asarray(rewards, dtype=float))

@@ -38,9 +38,6 @@ _BARYCENTRIC = np.array([1.0 / np.prod(x - np.delete(NODES, i)) for i, x in enum
 _AT_END = legendre.legvander(np.array([-1.0, 1.0]), ORDER - 1) @ _COEFFICIENTS
 _DEGREES = np.arange(ORDER) * np.arange(1, ORDER + 1) / 2
 _SLOPE_AT_END = np.array([_DEGREES * (-1.0) ** np.arange(1, ORDER + 1), _DEGREES]) @ _COEFFICIENTS
-# from values at the nodes to the coefficients of the integral from -1 to t
-_PRIMITIVE = np.stack([legendre.legint(c, lbnd=-1) for c in _COEFFICIENTS.T], axis=1)
-_FLAT = 4.0  # the most that a logarithm may vary where g itself is integrated as a polynomial
 _STEEPEST = 8.0  # the most that a logarithm may vary where it is integrated by one rule
 _BENT = 2.0  # the most that a steeper one may be off a straight line
 _STEPS = 8  # parts of a steep panel, from its larger end down: the rest is below e^-60 of them
@@ -145,32 +142,6 @@ class LogFunction:
                 found = np.where(outside, along, found)
         return found
 
-    @cached_property
-    def _primitives(self) -> tuple[Array, Array, NDArray[np.bool_]]:
-        """The largest logarithm of every panel, the primitive of g by it, and where that serves."""
-        top = self.log_values.max(-1)
-        flat = top - self.log_values.min(-1) <= _FLAT
-        half = 0.5 * (self.right - self.left)
-        shown = np.exp(np.where(flat[:, None], self.log_values - top[:, None], 0.0))
-        return top, half[:, None] * (shown @ _PRIMITIVE.T), flat
-
-    def _partial(self, panel: NDArray[np.int64], x: Array, upper: bool) -> Array:
-        """Return the logarithm of the integral from points to an end of their panels."""
-        left, right = self.left[panel], self.right[panel]
-        low, high = (x, right) if upper else (left, x)
-        top, terms, flat = self._primitives
-        t = np.clip((2 * x - left - right) / (right - left), -1.0, 1.0)
-        mass = np.einsum("nk,nk->n", terms[panel], legendre.legvander(t, ORDER))
-        mass = terms[panel].sum(-1) - mass if upper else mass
-        # next to the end a difference of primitives says little
-        served = flat[panel] & (mass > 1e-4 * terms[panel].sum(-1))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = top[panel] + np.log(mass)
-        if not served.all():
-            rest = ~served
-            found[rest] = self._integral(panel[rest], low[rest], high[rest])
-        return np.asarray(found)
-
     def _integral(self, panel: Any, low: Array, high: Array) -> Array:
         """Return the logarithm of the integral over parts of panels."""
         found = self._ruled(panel, low, high)
@@ -201,7 +172,8 @@ class LogFunction:
         panel = self.panel_of(x)
         inside = np.clip(x, self.left[panel], self.right[panel])
         rest = (self._from_right[1:] if upper else self._from_left[:-1])[panel]
-        found = np.logaddexp(self._partial(panel, inside, upper), rest)
+        ends = (inside, self.right[panel]) if upper else (self.left[panel], inside)
+        found = np.logaddexp(self._integral(panel, *ends), rest)
         whole = self._from_right[0] if upper else self._from_left[-1]
         for side, end in enumerate((self.left[0], self.right[-1])):
             outside = x > end if side else x < end
