@@ -21,8 +21,6 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.exact.likelihood import Engine, Likelihood, path_likelihood, require_engine, total
 from dpaudit.exact.paths import all_paths
 from dpaudit.exact.region import require_rewards
-from dpaudit.exact.search import Streams
-from dpaudit.exact.worst import every_step
 
 
 @dataclass(frozen=True)
@@ -138,33 +136,3 @@ def profile(
         raise InvalidArgument("neighbour", "(length)", "must be as long as the stream.")
     p, q = law(algorithm, stream, engine), law(algorithm, neighbour, engine)
     return Profile(p.log_values, q.log_values)
-
-
-@dataclass(frozen=True)
-class EpisodeLoss:
-    """The largest loss on a reward of one arm's rows first..stop-1, and what attains it."""
-
-    arm: int
-    first: int
-    stop: int
-    loss: float
-    actions: tuple[int, ...]
-    position: int
-
-
-def loss_by_position(
-    algorithm: Algorithm, horizon: int, *, streams: Streams = "real"
-) -> list[EpisodeLoss]:
-    """Return, for every episode of every arm, the largest loss on one of its rewards.
-
-    Episodes are told apart by the arm's rows. Uses the extremal-streams theorem; raises
-    `Unsupported` where its conditions fail.
-    """
-    best: dict[tuple[int, int, int], EpisodeLoss] = {}
-    for path, region, episode, loss in every_step(algorithm, horizon, streams):
-        rows, steps = region.episodes[episode].rows, region.episodes[episode].steps
-        key = (rows.arm, rows.first, rows.stop)
-        if key not in best or loss > best[key].loss:
-            actions = tuple(int(arm) for arm in path.actions)
-            best[key] = EpisodeLoss(*key, loss, actions, steps[0].start)
-    return sorted(best.values(), key=lambda item: (item.arm, item.first))

@@ -19,9 +19,6 @@ from dpaudit.exact.balls.exact_order import winner
 from dpaudit.exact.known import require_alike, require_known
 from dpaudit.exact.paths import Decided, Path
 
-Chances = Callable[[int, Respond], Fraction]
-"""(number of the response, request) -> the chance of a 1."""
-
 
 def applies(path: Path) -> bool:
     """Return whether a path holds a randomised response."""

@@ -315,10 +315,3 @@ def _by_actions(paths: Sequence[Path]) -> list[list[int]]:
     for number, path in enumerate(paths):
         groups.setdefault(path.actions.tobytes(), []).append(number)
     return list(groups.values())
-
-
-def loss_by_horizon(
-    algorithm: Algorithm, horizons: Sequence[int], **options: Any
-) -> dict[int, WorstLoss]:
-    """Return the largest loss at each horizon (an anytime algorithm's is non-decreasing)."""
-    return {horizon: worst_loss(algorithm, horizon, **options) for horizon in horizons}

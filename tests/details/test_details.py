@@ -16,9 +16,10 @@ from dpaudit.core.notions import Stated
 from dpaudit.core.simulate import simulate
 from dpaudit.details import losses, pair, regret
 from dpaudit.details.compute import details
-from dpaudit.exact import likelihood, loss_by_position, worst_loss
+from dpaudit.exact import likelihood, worst_loss
 from dpaudit.exact.enumerate import worst_pair
 from dpaudit.exact.paths import all_paths
+from dpaudit.exact.worst import every_step
 from dpaudit.judging import claim_of
 from dpaudit.target import resolve
 
@@ -44,12 +45,16 @@ def test_loss_by_position_agrees_with_brute_force():
 
 def test_loss_by_position_agrees_with_loss_by_episode():
     found, _ = losses.by_position(adap_ucb, [5], None, later())
-    episodes = loss_by_position(load("adap_ucb", arms=2), 5, streams="binary")
-    first = {e.arm: e.loss for e in episodes if e.first == 0}
+    steps = list(every_step(load("adap_ucb", arms=2), 5, "binary"))
+    first = {0: 0.0, 1: 0.0}
+    for _, region, episode, loss in steps:
+        rows = region.episodes[episode].rows
+        if rows.first == 0:
+            first[rows.arm] = max(first[rows.arm], loss)
     # the first two rounds are the first reward of each arm, on every path
     assert found.losses[0] == pytest.approx(first[0], abs=1e-12)
     assert found.losses[1] == pytest.approx(first[1], abs=1e-12)
-    assert max(found.losses) == pytest.approx(max(e.loss for e in episodes), abs=1e-12)
+    assert max(found.losses) == pytest.approx(max(loss for *_, loss in steps), abs=1e-12)
 
 
 def test_without_the_theorem_one_action_sequence_is_followed():

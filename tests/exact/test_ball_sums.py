@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import certified_engine as ball
 import numpy as np
 import pytest
 from flint import arb, ctx
-from test_exact_sums import SumUCB, built, frequencies, nested
+from scipy.integrate import quad
+from test_exact_sums import SumUCB, built, frequencies, laplace, nested
 
 from dpaudit.core.algorithm import Accumulate, Rows
 from dpaudit.core.algorithms import load
@@ -25,7 +27,6 @@ from dpaudit.exact.balls import sums as ball_sums
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.balls.roots import Threshold
 from dpaudit.exact.enumerate import worst_pair
-from dpaudit.exact.floats.accumulate import cut_and_add
 from dpaudit.exact.likelihood import exact_sum
 from dpaudit.exact.paths import all_paths, paths_of
 from dpaudit.exact.region import region_of
@@ -35,6 +36,38 @@ def sums_of(path, stream):
     region = region_of(path)
     steps = [path.steps(episode.rows) for episode in region.episodes]
     return region, {i: exact_sum(stream, parts) for i, parts in enumerate(steps)}
+
+
+def cut_and_add(y, cut, first, second):
+    """Return the density at y of X + Z on X >= cut, for Laplace X and Z of these scales."""
+    low, high = np.minimum(y, 0.0), np.maximum(y, 0.0)
+    rate = 1 / first + 1 / second
+
+    def log_both(x):
+        return -np.abs(x) / first - np.abs(y - x) / second
+
+    below = np.minimum(cut, low)
+    total = (np.exp(log_both(low)) - np.exp(log_both(below))) / rate
+    start = np.clip(cut, low, high)
+    width = high - start
+    slope = (1 / second - 1 / first) * width / 2
+    swing = np.where(np.abs(slope) > 1e-8, np.sinh(slope) / np.where(slope == 0, 1.0, slope), 1.0)
+    total = total + np.exp(log_both(0.5 * (start + high))) * width * swing
+    total = total + np.exp(log_both(np.maximum(cut, high))) / rate
+    return total / (4 * first * second)
+
+
+@pytest.mark.parametrize("cut", [-math.inf, -3.0, -0.2, 0.0, 0.7, 4.0])
+@pytest.mark.parametrize("scales", [(1.0, 1.0), (0.5, 2.0)])
+def test_cut_and_add_is_the_integral_it_stands_for(cut, scales):
+    for y in (-2.0, -0.1, 0.0, 0.4, 3.0):
+        points = sorted({p for p in (0.0, y, 40.0, -40.0) if p > cut} | {max(cut, -40.0)})
+        expected = sum(
+            quad(lambda x, y=y: laplace(x, scales[0]) * laplace(y - x, scales[1]), a, b)[0]
+            for a, b in pairwise(points)
+        )
+        found = cut_and_add(np.array([y]), np.array([cut]), *scales)[0]
+        assert abs(found - expected) < 1e-9
 
 
 def line(axis, slope, shift):

@@ -2,13 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.integrate import quad
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.algorithms import load
@@ -276,19 +274,6 @@ def test_the_measured_error_covers_long_and_extreme_paths(monkeypatch: pytest.Mo
     assert all(
         a == b or abs(a - b) < accumulate.SUMS_ERROR for a, b in zip(coarse, fine, strict=True)
     )
-
-
-@pytest.mark.parametrize("cut", [-math.inf, -3.0, -0.2, 0.0, 0.7, 4.0])
-@pytest.mark.parametrize("scales", [(1.0, 1.0), (0.5, 2.0)])
-def test_cut_and_add_is_the_integral_it_stands_for(cut: float, scales: tuple[float, float]) -> None:
-    for y in (-2.0, -0.1, 0.0, 0.4, 3.0):
-        points = sorted({p for p in (0.0, y, 40.0, -40.0) if p > cut} | {max(cut, -40.0)})
-        expected = sum(
-            quad(lambda x, y=y: laplace(x, scales[0]) * laplace(y - x, scales[1]), a, b)[0]
-            for a, b in pairwise(points)
-        )
-        found = accumulate.cut_and_add(np.array([y]), np.array([cut]), *scales)[0]
-        assert abs(found - expected) < 1e-9
 
 
 @pytest.mark.parametrize("name, epsilon", [("dp_klucb", 4.0), ("dp_imed", 1.0), ("dp_imed", 6.0)])

@@ -12,8 +12,6 @@ from dpaudit.core.scores import PrivateKLBound
 from dpaudit.errors import Unsupported
 from dpaudit.exact import (
     law,
-    loss_by_horizon,
-    loss_by_position,
     profile,
     recompute,
     shrink,
@@ -25,6 +23,7 @@ from dpaudit.exact.likelihood import log_likelihood
 from dpaudit.exact.paths import all_paths
 from dpaudit.exact.region import region_of
 from dpaudit.exact.witness import from_json, to_json
+from dpaudit.exact.worst import every_step
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
@@ -173,15 +172,17 @@ def test_budget_ends_the_search_and_says_so() -> None:
 
 
 def test_loss_grows_with_the_horizon() -> None:
-    found = loss_by_horizon(load("adap_ucb", arms=2), [3, 4, 5, 6], engine="float")
-    losses = [item.loss.upper for item in found.values()]
+    algorithm = load("adap_ucb", arms=2)
+    found = [worst_loss(algorithm, horizon, engine="float") for horizon in (3, 4, 5, 6)]
+    losses = [item.loss.upper for item in found]
     assert losses == sorted(losses)
 
 
-def test_loss_by_position_names_every_episode() -> None:
-    found = loss_by_position(load("adap_ucb", arms=2), 4, streams="binary")
-    assert {(item.arm, item.first) for item in found} >= {(0, 0), (0, 1), (1, 0)}
-    largest = max(item.loss for item in found)
+def test_every_step_names_every_episode() -> None:
+    found = list(every_step(load("adap_ucb", arms=2), 4, "binary"))
+    rows = [region.episodes[episode].rows for _, region, episode, _ in found]
+    assert {(row.arm, row.first) for row in rows} >= {(0, 0), (0, 1), (1, 0)}
+    largest = max(loss for *_, loss in found)
     worst = worst_loss(load("adap_ucb", arms=2), 4, streams="binary", engine="float")
     assert abs(largest - worst.loss.upper) < 1e-8
 

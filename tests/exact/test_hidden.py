@@ -16,8 +16,7 @@ from dpaudit.exact import profile, worst_loss
 from dpaudit.exact.climb import climb
 from dpaudit.exact.clock import Clock, OutOfTime
 from dpaudit.exact.paths import all_paths, require_shown
-from dpaudit.exact.profile import loss_by_position
-from dpaudit.exact.worst import Asked
+from dpaudit.exact.worst import Asked, every_step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +142,7 @@ def test_every_search_refuses_paths_that_share_their_actions(kind: type[Algorith
     with pytest.raises(Unsupported):
         Asked(algorithm, 6, "real", Clock(), 1e-6).certified()
     with pytest.raises(Unsupported, match="does not show"):
-        loss_by_position(algorithm, 5)
+        list(every_step(algorithm, 5, "real"))
     with pytest.raises(DpauditError):
         climb(algorithm, 5)
     for path in all_paths(algorithm, 5):

@@ -3,7 +3,7 @@
 The state between decisions is the joint weight of two registers. A decision cuts it along a
 monotone curve; then the winner's register gets a fresh release: added to what it held (a
 convolution along that register), or in place of it (the old one is integrated out). A release that
-a single decision reads is integrated in closed form at that decision. So is the first addition.
+a single decision reads is integrated in closed form at that decision.
 Between these the weight lives on a `Sheet`, which is laid anew where the winner changes.
 
 Floating point with a measured error; not certified.
@@ -186,25 +186,6 @@ def _survival(x: Array, scale: float) -> Array:
     return np.where(x > 0, tail, 1.0 - tail)
 
 
-def cut_and_add(y: Array, cut: Array, first: float, second: float) -> Array:
-    """Return the density at y of X + Z on X >= cut, for Laplace X and Z of these scales."""
-    low, high = np.minimum(y, 0.0), np.maximum(y, 0.0)
-    rate = 1 / first + 1 / second
-
-    def log_both(x: Array) -> Array:
-        return -np.abs(x) / first - np.abs(y - x) / second
-
-    below = np.minimum(cut, low)
-    total = (np.exp(log_both(low)) - np.exp(log_both(below))) / rate
-    start = np.clip(cut, low, high)
-    width = high - start
-    slope = (1 / second - 1 / first) * width / 2
-    swing = np.where(np.abs(slope) > 1e-8, np.sinh(slope) / np.where(slope == 0, 1.0, slope), 1.0)
-    total = total + np.exp(log_both(0.5 * (start + high))) * width * swing
-    total = total + np.exp(log_both(np.maximum(cut, high))) / rate
-    return np.asarray(total / (4 * first * second))
-
-
 class _Run:
     """One evaluation: the weight as a function of both registers, and where it is not smooth."""
 
@@ -231,9 +212,6 @@ class _Run:
     def likelihood(self) -> float:
         """Return the likelihood as a double, which may underflow."""
         steps = list(self.program.steps)
-        if len(steps) > 2 and isinstance(steps[0], Cut) and isinstance(steps[1], Add):
-            self._first(steps[0], steps[1])
-            steps = steps[2:]
         total = 1.0
         while steps:
             axis = next((s.axis for s in steps if isinstance(s, Add | Replace)), 0)
@@ -255,24 +233,6 @@ class _Run:
                     stop -= 1  # cuts wait for the next sheet: what is laid anew should be smooth
                 return stop
         return len(steps)
-
-    def _first(self, cut: Cut, add: Add) -> None:
-        """The first addition, in closed form."""
-        axis, curve = add.axis, self.curve(cut.place)
-        own = float(self.program.scales[self.program.first[axis]])
-        other = float(self.program.scales[self.program.first[1 - axis]])
-        fresh = float(self.program.scales[add.release])
-        wins = cut.winner == axis
-
-        def weight(points: Points) -> Array:
-            sign = 1.0 if wins else -1.0
-            least = points.apply(1 - axis, lambda y: curve.least(axis, y))
-            held = points.apply(1 - axis, lambda y: _density(y, other))
-            return cut_and_add(sign * points[axis], sign * least, own, fresh) * held
-
-        self.weight = weight
-        sheet = arrange(self.shape.with_curve(curve), axis, self.scales, self.clock)
-        self.shape = sheet.shape
 
     def _lay(self, steps: list[Step], axis: int) -> float:
         """Carry the weight through steps on one sheet; return its integral at the end."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dpaudit.core.scores import Score
 from dpaudit.exact.floats.axis import Axis, Tails
-from dpaudit.exact.floats.duel import Duel
+from dpaudit.exact.floats.duel import Duel, threshold
 
 Array = NDArray[np.float64]
 
@@ -33,26 +33,12 @@ class Contest:
 
     def least_to_win(self, winner: int, loser: int, x: Array) -> Array:
         """Return the value from which a position beats another's value (ties: earlier position)."""
-        own, other = self.scores[winner], self.scores[loser]
-        wins_ties = winner < loser
-        if own != other:
-            return _threshold(x, own, other, wins_ties)
-        # equal scores tie at equal values, exactly, but for their plateaus
-        ends = self.kinks(winner) or [-np.inf, np.inf]
-        found = np.array(x, dtype=float)
-        flat = ~((found > min(ends)) & (found < max(ends)))
-        if flat.any():
-            found[flat] = _threshold(found[flat], own, other, wins_ties)
-        return found
+        duel = Duel((self.scores[winner], self.scores[loser]), ties=0 if winner < loser else 1)
+        return threshold(duel, 0)(np.asarray(x, dtype=float))
 
     def kinks(self, position: int) -> list[float]:
         """Return where a position's score is not smooth."""
         return self.scores[position].kinks()
-
-
-def _threshold(x: Array, own: Score, other: Score, wins_ties: bool) -> Array:
-    duel = Duel((own, other), ties=0 if wins_ties else 1)
-    return np.asarray(duel.least_to_win(0, x))
 
 
 class Curve(ABC):
