@@ -12,6 +12,7 @@ import ast
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fractions import Fraction
 from types import FunctionType
 from typing import Any
 
@@ -74,6 +75,9 @@ class Numeric:
         self._block(self.node.body, False)
         if self.owning and self.given[0] in self.plain:
             raise _Unknown
+        read = self.local | self.names | self.modules | self.attributes | self.rows | self.methods
+        if any(name.startswith("__") for name in read):
+            raise _Unknown  # in a class Python reads another name
 
     @property
     def owning(self) -> bool:
@@ -246,10 +250,31 @@ def _pairs(forms: Iterable[Form]) -> list[tuple[Weights, Weights]]:
 
 
 def _require_read(met: list[tuple[Weights, Weights]], read: list[tuple[Weights, Weights]]) -> None:
-    """Raise unless all that a function has met is among what it is known to read."""
-    seen, known = ({name for pair in pairs for it in pair for name in it} for pairs in (met, read))
-    if not seen <= known:
+    """Raise unless all that a function has met can be computed from what it is known to read.
+
+    What it computes is linear in what it reads, or a function of such forms: each form that it
+    meets is a combination of those that it reads.
+    """
+    basis: list[tuple[Any, dict[Any, Fraction]]] = []
+    for pair in read:
+        if left := _reduced(pair, basis):
+            basis.append((next(iter(left)), left))
+    if any(_reduced(pair, basis) for pair in met):
         raise Disagreement(f"{current().place()}: a function reads more than its text says")
+
+
+def _reduced(
+    pair: tuple[Weights, Weights], basis: list[tuple[Any, dict[Any, Fraction]]]
+) -> dict[Any, Fraction]:
+    """Return a form less its part in the span of others, each with a name that is its pivot."""
+    left = {
+        (kind, name): Fraction(it) for kind, part in enumerate(pair) for name, it in part.items()
+    }
+    for pivot, row in basis:
+        if factor := left.get(pivot, Fraction(0)) / row[pivot]:
+            for name, it in row.items():
+                left[name] = left.get(name, Fraction(0)) - factor * it
+    return {name: it for name, it in left.items() if it}
 
 
 class _Long(Exception):
@@ -342,10 +367,15 @@ class _Members:
     def __init__(self, value: Any) -> None:
         self.own = getattr(value, "__dict__", {})
         self.kinds = [vars(kind) for kind in type(value).__mro__]
+        self.asked = any("__getattribute__" in table for table in self.kinds[:-1])
+        """Whether its classes answer for members themselves."""
 
     def get(self, name: str, of_class: bool = False) -> Any:
         """Return a member; of the object itself before those of its classes, if these allow it."""
         found = next((table[name] for table in self.kinds if name in table), None)
-        if name not in self.own or hasattr(type(found), "__set__"):
+        if self.asked:
+            return None
+        if name not in self.own:
             return found
-        return None if of_class else self.own[name]
+        # a descriptor of the class may go first
+        return None if of_class or hasattr(type(found), "__get__") else self.own[name]

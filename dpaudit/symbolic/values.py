@@ -28,6 +28,7 @@ TOKENS = count()
 SIGNS = frozenset((-1, 0, 1))
 APART = frozenset((-1, 1))
 NONE: Weights = {}
+LARGEST_WHOLE = 2**53  # doubles hold every whole number up to it, and sums of two fit 64 bits
 TAME = 10**30  # the fourth power of sums of such numbers is far from what doubles hold
 ANYWHERE = -math.inf, math.inf
 
@@ -358,7 +359,16 @@ def _scaled(a: Linear, factor: Any, real: Any) -> Linear:
     parts = [scaled(part, factor) for part in (a.rows, a.draws, a.publics)]
     if abs(factor) > 1 and any(abs(it) > HUGE for it in _all(parts)):
         raise current().escape("a multiple of rewards or noise that doubles cannot hold")
-    return Linear(a.rest * factor, parts[0], parts[1], real, parts[2])
+    rest = a.rest * factor
+    if abs(factor) > 1:
+        _require_held(rest, parts[0])
+    return Linear(rest, parts[0], parts[1], real, parts[2])
+
+
+def _require_held(rest: Any, rows: Weights) -> None:
+    """Raise where a whole number may be too large: numpy's integers wrap around, silently."""
+    if abs(rest) > LARGEST_WHOLE or any(abs(it) > LARGEST_WHOLE for it in rows.values()):
+        raise current().escape(f"a number beside rewards of more than {LARGEST_WHOLE:,}")
 
 
 def add(a: Tracked, b: Any, factor: int) -> Any:
@@ -371,7 +381,9 @@ def add(a: Tracked, b: Any, factor: int) -> Any:
         raise current().escape("rewards or noise beside infinity", "compare with it instead")
     if isinstance(a, Linear):
         if is_number(b):
-            return Linear(a.rest + factor * exact(b), a.rows, a.draws, real, a.publics)
+            rest = a.rest + factor * exact(b)
+            _require_held(rest, a.rows)
+            return Linear(rest, a.rows, a.draws, real, a.publics)
         if isinstance(b, Linear):
             rows, draws = combined(a.rows, b.rows, factor), combined(a.draws, b.draws, factor)
             met = ((rows, b.rows), (draws, b.draws))
@@ -380,7 +392,9 @@ def add(a: Tracked, b: Any, factor: int) -> Any:
             publics = combined(a.publics, b.publics, factor) if b.publics else a.publics
             if len(b.draws) == 1 and len(draws) > 1:
                 draws = handmade.paired(current(), draws)
-            return Linear(a.rest + factor * b.rest, rows, draws, real, publics)
+            rest = a.rest + factor * b.rest
+            _require_held(rest, rows)
+            return Linear(rest, rows, draws, real, publics)
     if is_number(b):
         return _affine(a, factor * exact(b), 1, real)
     if found := handmade.sum_of_shapes(current(), a, b, factor):

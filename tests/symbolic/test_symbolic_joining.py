@@ -290,3 +290,39 @@ def test_counts_that_add_up_are_public_again(tmp_path):
     )
     found = prove(Target(f"{file}:Policy", 2, 8, 1.0), 30.0).finding
     assert (found.status, found.horizon, found.epsilon_upper) == (Status.PROVED, 8, 1.0)
+
+
+WRAPPING = """
+import numpy as np
+
+
+class Policy:
+    def __init__(self, arms, epsilon):
+        self.eps, self.t, self.best, self.n = epsilon, 0, None, {start}
+
+    def select(self):
+        if self.t < 2:
+            return self.t
+        if self.best is None:
+            total = {total}
+            self.best = 1 if total + np.random.laplace(0, 4 / self.eps) > 0 else 0
+        return self.best
+
+    def update(self, arm, reward):
+        if self.t == 0 and reward > 0.5:
+            self.n += 1
+        self.t += 1
+"""
+
+
+@pytest.mark.parametrize(
+    "total",
+    ["(np.array([self.n, 0]) * 2)[0]", "np.sum([self.n, self.n])", "np.dot([self.n, 1], [2, 0])"],
+)
+@pytest.mark.parametrize("start", ["0", "2**62 - 1"])
+def test_a_count_that_joins_may_not_wrap_around(tmp_path, total, start):
+    """In 64 bits (2^62) * 2 is negative and (2^62 - 1) * 2 is not: the reward decides alone."""
+    path = tmp_path / "policy.py"
+    path.write_text(WRAPPING.format(start=start, total=total))
+    found = prove(Target(f"{path}:Policy", 2, 6, 1.0), 5.0).finding
+    assert found.status is (Status.PROVED if start == "0" else Status.SILENT), found.reason

@@ -1,11 +1,13 @@
 """A search on noisy values is one function of them; what is more than a function is followed."""
 
 import ast
+from fractions import Fraction
 
 import pytest
 
-from dpaudit.symbolic.numeric import numeric_functions
+from dpaudit.symbolic.numeric import _require_read, numeric_functions
 from dpaudit.symbolic.prove import prove
+from dpaudit.symbolic.run import Disagreement, Run, active
 from dpaudit.symbolic.subject import Target
 from dpaudit.verdict import Status
 
@@ -216,3 +218,83 @@ def test_what_the_text_cannot_tell_is_followed(tmp_path, monkeypatch, name):
     summaries.clear()
     judged(tmp_path, both.replace("0.3", "0.9"), **FOLLOWED[name])
     assert len({it[0] for it in summaries}) < 2
+
+
+SEARCH = """
+    low, high = -64.0, 64.0
+    for _ in range(24):
+        q = (low + high) / 2
+        if q < {level}:
+            low = q
+        else:
+            high = q
+    return low
+"""
+DECIDING = """
+    def select(self):
+        if self.t < 1:
+            return 0
+        if self.best is None:
+            noisy = self.raw + np.random.laplace(0, 1 / self.eps)
+            self.best = 1 if {asked} > 0.5 else 0
+        return self.best
+
+    def update(self, arm, reward):
+        if self.t == 0:
+            self.raw = reward
+        self.t += 1
+"""
+HEAD = """
+class Policy:
+    def __init__(self, arms, epsilon):
+        self.eps, self.t, self.raw, self.best = epsilon, 0, 0.0, None
+"""
+READ_OTHERWISE = {
+    "a name that Python mangles": (
+        "import numpy as np\ndef record(policy, value):\n    policy.__level = value\n"
+        + HEAD
+        + "        self.__level = 0.0\n"
+        + "    def search(self, extra):"
+        + SEARCH.format(level="self.__level").replace("\n", "\n    ")
+        + "\n    def asked(self, noisy):\n        self.__level = self.raw\n"
+        + "        record(self, noisy)\n        return self.search(noisy)\n"
+        + DECIDING.format(asked="self.asked(noisy)")
+    ),
+    "a descriptor that only deletes": (
+        "import copy\nimport numpy as np\nclass View:\n"
+        "    def __get__(self, owner, kind=None):\n        return owner.raw\n"
+        "    def __delete__(self, owner):\n        pass\n"
+        "class Holder:\n    level = View()\n"
+        "class Maker:\n    def __init__(self, raw, noisy):\n"
+        "        self.raw, self.noisy = raw, noisy\n"
+        "    def __reduce__(self):\n"
+        "        return Holder, (), {'level': self.noisy, 'raw': self.raw}\n"
+        "def search(holder):"
+        + SEARCH.format(level="holder.level")
+        + HEAD
+        + DECIDING.format(asked="search(copy.copy(Maker(self.raw, noisy)))")
+    ),
+}
+
+
+@pytest.mark.parametrize("name", READ_OTHERWISE)
+def test_a_member_that_python_reads_otherwise_is_not_taken_for_read(tmp_path, name):
+    """Each search compares with the raw reward, beside a noisy value under the same text."""
+    path = tmp_path / "policy.py"
+    path.write_text(READ_OTHERWISE[name])
+    found = prove(Target(f"{path}:Policy", 2, 6, 1.0), 5.0).finding
+    assert found.status is Status.SILENT
+
+
+def test_what_a_search_meets_is_a_combination_of_what_it_reads():
+    """A raw reward is no combination of itself plus noise, though its name is among theirs."""
+    noisy, other = ({1: Fraction(1)}, {2: Fraction(1)}), ({3: Fraction(1)}, {})
+    with active(Run()):
+        _require_read([({1: Fraction(3), 3: Fraction(-2)}, {2: Fraction(3)})], [noisy, other])
+        for met in (
+            ({1: Fraction(1)}, {}),
+            ({}, {2: Fraction(1)}),
+            ({1: Fraction(1)}, {2: Fraction(2)}),
+        ):
+            with pytest.raises(Disagreement):
+                _require_read([met], [noisy, other])
