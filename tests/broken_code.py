@@ -62,11 +62,6 @@ DEEP = "sys.setrecursionlimit(10**9)"
 GROW = "while True: x.append(bytearray(1 << 28))"
 STAY = ("while True:", "    try: time.sleep(9)", "    except BaseException: pass")
 DEAF = "signal.signal(signal.SIGALRM, signal.SIG_IGN)"
-SAMPLED = (
-    "frame = sys._getframe()",
-    "while frame := frame.f_back:",
-    "    if 'dpaudit.sample' in frame.f_globals['__name__']: os.kill(os.getpid(), 11)",
-)
 SHY = "class S: __repr__ = __hash__ = None"
 STRICT = "warnings.simplefilter('error')"
 FILES = [

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from broken_code import GOOD, SAMPLED, method
+from broken_code import GOOD, method
 
 import dpaudit
 from dpaudit import process, testing
@@ -107,7 +107,8 @@ def test_a_module_by_a_computed_name_has_its_digest(here):
 
 
 def test_what_was_found_before_a_crash_is_printed_and_kept(here, capfd):
-    (here / "m.py").write_text(method("rule", *SAMPLED, "return Base.rule(self, *given)"))
+    # only an audit sends the declaration to another process
+    (here / "m.py").write_text(method("__getstate__", "os.kill(os.getpid(), 11)"))
     words = ("check", "m.py:Mine", "--horizon", "50", "--method", "structure,sample")
     assert run((*words, "--json", "o.json")) == 2
     out, err = capfd.readouterr()

@@ -26,7 +26,7 @@ from dpaudit.symbolic.values import Linear
 from dpaudit.symbolic.weights import combined, exact
 
 ZERO = "0.0", False  # the mark of 0.0, after its type; -0.0 has another
-NUMBERS = (float, int, np.float64, np.int64)  # a symbol may stand for each of them
+NUMBERS = (float, np.float64)  # whole numbers have other arrays than symbols do, and wrap around
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def _mixed(x: Any, y: Any, name: int, run: Run) -> Linear | None:
     """Return y + (x - y) m for values that differ in their public part alone."""
     if not (isinstance(x, Linear) and isinstance(y, Linear)):
         return None  # a function of forms that was made on one side is another one on the other
-    if x.rows != y.rows or x.draws != y.draws or x.publics != y.publics:
+    if x.rows != y.rows or x.draws != y.draws or x.publics != y.publics or x.whole or y.whole:
         return None
     if any(public > run.first for public in x.publics):
         return None  # unknown, and perhaps another number on the other side

@@ -28,7 +28,7 @@ TOKENS = count()
 SIGNS = frozenset((-1, 0, 1))
 APART = frozenset((-1, 1))
 NONE: Weights = {}
-LARGEST_WHOLE = 2**53  # doubles hold every whole number up to it, and sums of two fit 64 bits
+LARGEST_WHOLE, HEAVIEST = 2**53, 10**12  # beside rewards, and of one: 64 bits hold their sums
 TAME = 10**30  # the fourth power of sums of such numbers is far from what doubles hold
 ANYWHERE = -math.inf, math.inf
 
@@ -366,9 +366,15 @@ def _scaled(a: Linear, factor: Any, real: Any) -> Linear:
 
 
 def _require_held(rest: Any, rows: Weights) -> None:
-    """Raise where a whole number may be too large: numpy's integers wrap around, silently."""
-    if abs(rest) > LARGEST_WHOLE or any(abs(it) > LARGEST_WHOLE for it in rows.values()):
-        raise current().escape(f"a number beside rewards of more than {LARGEST_WHOLE:,}")
+    """Raise where a whole number may be too large: numpy's integers wrap around, silently.
+
+    A weight stands for all rows that are alike, fewer than 2^20 of them, so sums stay below 2^62.
+    """
+    columns = current().columns
+    heavy = any(abs(it) * columns[name].reach > HEAVIEST for name, it in rows.items())
+    if heavy or abs(rest) > LARGEST_WHOLE:
+        limits = f"a weight of rewards above {HEAVIEST:,}, or a number beside them above 2^53"
+        raise current().escape(limits, "numpy's integers may wrap around")
 
 
 def add(a: Tracked, b: Any, factor: int) -> Any:

@@ -144,7 +144,7 @@ def test_checkpoints_span_the_run():
     [
         ({"runs": 0}, "runs=0 must be at least 1."),
         ({"horizon": 4}, "horizon=4 must be at least 5: one round per arm."),
-        ({"horizon": 2**60}, f"horizon={2**60} must be at most 2^53."),
+        ({"horizon": 2**60}, f"horizon={2**60:,} must be at most 2^53."),
         ({"jobs": 0}, "jobs=0 must be at least 1."),
         ({"seed": -1}, "seed=-1 must be at least 0."),
         ({"algorithm": load("ucb", arms=3)}, "arms=3 must be 5, the arms of the environment."),

@@ -50,7 +50,6 @@ RIGHT = {
         "1",
     ),
     "in an array": ("self.sums[arm] += 1.0 if reward >= 0.5 else 0.0", "1"),
-    "whole numbers": ("self.counts[arm] += 1 if reward >= 0.5 else 0", "1"),
     "numbers of numpy": ("self.other += np.float64(1) if reward >= 0.5 else np.float64(0)", "1"),
 }
 WRONG = {
@@ -58,6 +57,7 @@ WRONG = {
     "the other side's noise": ("if reward > 0.5: self.total += rng.laplace(0, 1)", "1"),
     "another scale": ("self.total += rng.laplace(0, 1 if reward > 0.5 else 2)", "1"),
     "another arm": ("if reward > 0.5: self.best = 1", "1"),
+    "whole numbers": ("self.counts[arm] += 1 if reward >= 0.5 else 0", "1"),
     "in an array of integers": ("self.whole[arm] += 1 if reward >= 0.5 else 0", "1"),
     "a name": ("self.kept = {1.0 if reward > 0.5 else 0.0: 1}", "1"),
     "a text": ("self.kept = 'high' if reward > 0.5 else 'low'", "1"),
@@ -274,7 +274,7 @@ def test_counts_that_add_up_are_public_again(tmp_path):
     file.write_text(
         "import numpy as np\n\n\nclass Policy:\n"
         "    def __init__(self, arms, epsilon):\n"
-        "        self.won, self.lost, self.best = [0] * arms, [0] * arms, None\n\n"
+        "        self.won, self.lost, self.best = [0.0] * arms, [0.0] * arms, None\n\n"
         "    def select(self):\n"
         "        pulls = [a + b for a, b in zip(self.won, self.lost)]\n"
         "        if min(pulls) < 2 and self.best is None:\n"
@@ -285,8 +285,8 @@ def test_counts_that_add_up_are_public_again(tmp_path):
         "        return self.best\n\n"
         "    def update(self, arm, reward):\n"
         "        if self.best is None:\n"
-        "            if reward == 1:\n                self.won[arm] += 1\n"
-        "            else:\n                self.lost[arm] += 1\n"
+        "            if reward == 1:\n                self.won[arm] += 1.0\n"
+        "            else:\n                self.lost[arm] += 1.0\n"
     )
     found = prove(Target(f"{file}:Policy", 2, 8, 1.0), 30.0).finding
     assert (found.status, found.horizon, found.epsilon_upper) == (Status.PROVED, 8, 1.0)
@@ -316,13 +316,49 @@ class Policy:
 
 
 @pytest.mark.parametrize(
-    "total",
-    ["(np.array([self.n, 0]) * 2)[0]", "np.sum([self.n, self.n])", "np.dot([self.n, 1], [2, 0])"],
+    ("start", "total"),
+    [
+        ("2**62 - 1", "(np.array([self.n, 0]) * 2)[0]"),
+        ("2**62 - 1", "np.sum([self.n, self.n])"),
+        ("0", "self.kept(np.array([self.n * self.n, 0]))"),
+        ("0", "self.kept(np.array([self.n % 2, 0]))"),
+        ("0", "self.kept(np.zeros(2, dtype=int) * (self.n // 3))"),
+    ],
 )
-@pytest.mark.parametrize("start", ["0", "2**62 - 1"])
-def test_a_count_that_joins_may_not_wrap_around(tmp_path, total, start):
-    """In 64 bits (2^62) * 2 is negative and (2^62 - 1) * 2 is not: the reward decides alone."""
+def test_whole_numbers_do_not_join(tmp_path, start, total):
+    """In 64 bits 2^62 * 2 is negative; an array of whole numbers keeps 0 of 0.9: no noise."""
+    kept = """
+    def kept(self, row):
+        row[1] = 0.9
+        return self.n - 0.5 + (row[1] - 1) * np.random.laplace(0, 40 / self.eps)
+"""
     path = tmp_path / "policy.py"
-    path.write_text(WRAPPING.format(start=start, total=total))
+    path.write_text(WRAPPING.format(start=start, total=total) + kept)
     found = prove(Target(f"{path}:Policy", 2, 6, 1.0), 5.0).finding
-    assert found.status is (Status.PROVED if start == "0" else Status.SILENT), found.reason
+    assert found.status is Status.SILENT
+
+
+def test_rewards_of_64_bits_may_not_wrap_around_either(tmp_path):
+    """Ten rewards of 10^18 are more than 2^63; of 10^6 they are not."""
+    text = """
+import numpy as np
+
+
+class Policy:
+    def __init__(self, arms, epsilon):
+        self.t, self.total, self.best, self.eps = 0, 0, 0, epsilon
+
+    def select(self):
+        return self.best
+
+    def update(self, arm, reward):
+        self.t += 1
+        self.total = self.total + reward * UNIT * UNIT
+        if self.t == 12:
+            self.best = int(self.total + np.random.laplace(0, UNIT * UNIT / self.eps) > 6 * UNIT)
+"""
+    for unit, status in ((10**3, Status.PROVED), (10**9, Status.SILENT)):
+        path = tmp_path / f"policy{unit}.py"
+        path.write_text(text.replace("UNIT", str(unit)))
+        found = prove(Target(f"{path}:Policy", 2, 14, 1.0), 5.0).finding
+        assert found.status is status, found.reason
