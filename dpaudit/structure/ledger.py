@@ -58,7 +58,9 @@ def show(charge: Charge) -> str:
 def rounded_up(charge: Charge) -> float:
     """Return the smallest double, read as the decimal that it prints, that is at least `charge`."""
     nearest = float(charge)
-    return nearest if exact(nearest) >= charge else math.nextafter(nearest, math.inf)
+    if nearest == math.inf or exact(nearest) >= charge:
+        return nearest
+    return math.nextafter(nearest, math.inf)
 
 
 def charge_of(request: Disclosure, tariff: Tariff = PURE) -> Charge:

@@ -177,3 +177,10 @@ def test_the_oracle_agrees_with_the_runner():
     wanted = first_cut(DPLinear, 1.0, (ones, 0))
     assert 0.3 < wanted < 0.7
     assert abs(both - wanted) < 5 * math.sqrt(0.25 / runs)
+
+
+def test_gaussian_noise_has_no_pure_epsilon():
+    """Its charge is infinite, which is no bound and no failure."""
+    algorithm = load("zcdp_linear", arms=3, horizon=10**4)
+    found = prove(algorithm, 10**4, 1.0)
+    assert (found.status, found.epsilon_upper) == (Status.SILENT, math.inf)
