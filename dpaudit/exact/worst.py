@@ -280,7 +280,7 @@ class Asked(Question):
         if not found.complete:
             return replace(given, covers="part of the decision paths, until the budget ran out")
         scanned = "; own sums of episodes scanned on a grid and refined, measured not proved"
-        return replace(given, covers=given.covers + scanned * measured)
+        return replace(given, covers=given.covers + scanned * (measured and not loss.certified))
 
     def _noiseless(self) -> WorstLoss:
         """One reward that changes the actions makes the loss infinite; finding none says naught."""

@@ -60,6 +60,9 @@ def weakened(entry: Entry, report: Report) -> list[Problem]:
         plain = claim.notion is None and entry.notion is None
         was = entry.epsilon if plain else str(locked)
         said = f"epsilon = {claim.epsilon!r}" if plain else str(claim.judged)
+        kinds = claim.judged.kind, locked.kind
+        if kinds[0] is not kinds[1] and kinds[0].level == kinds[1].level:  # of one name
+            said, was = f"{said} ({kinds[0].described})", f"{was} ({kinds[1].described})"
         found.append(Problem(Rule.CLAIM, f"claims {said}, locked was {was}."))
     if entry.anytime and not claim.anytime:
         found.append(Problem(Rule.CLAIM, "is no longer anytime: it must know its horizon."))

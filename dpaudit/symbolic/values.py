@@ -28,7 +28,7 @@ TOKENS = count()
 SIGNS = frozenset((-1, 0, 1))
 APART = frozenset((-1, 1))
 NONE: Weights = {}
-LARGEST_WHOLE, HEAVIEST = 2**53, 10**12  # beside rewards, and of one: 64 bits hold their sums
+LARGEST_WHOLE, HEAVIEST = 2**53, 10**10  # beside rewards, and of one: 64 bits hold their sums
 TAME = 10**30  # the fourth power of sums of such numbers is far from what doubles hold
 ANYWHERE = -math.inf, math.inf
 
@@ -368,7 +368,7 @@ def _scaled(a: Linear, factor: Any, real: Any) -> Linear:
 def _require_held(rest: Any, rows: Weights) -> None:
     """Raise where a whole number may be too large: numpy's integers wrap around, silently.
 
-    A weight stands for all rows that are alike, fewer than 2^20 of them, so sums stay below 2^62.
+    A weight stands for all rows that are alike, which are fewer than 10^8: sums stay below 2^60.
     """
     columns = current().columns
     heavy = any(abs(it) * columns[name].reach > HEAVIEST for name, it in rows.items())

@@ -140,7 +140,7 @@ def test_a_partial_proof_is_no_longer_than_what_was_asked_again():
             return right
 
     finding = prove(Moody(arms=10, horizon=10**7), 10**7, budget=2.0)
-    assert finding.status is Status.SILENT or calls[0] <= 3000  # a slow machine gets less far
+    assert finding.status is Status.SILENT
 
 
 def test_nothing_is_judged_beyond_the_claim():

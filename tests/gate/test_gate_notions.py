@@ -49,6 +49,11 @@ def test_a_weaker_or_another_claim_is_noticed(notion, said):
     assert said in [problem.message for problem in weakened(locked(), reported(notion))]
 
 
+def test_notions_whose_level_has_one_name_are_told_apart():
+    [problem, *_] = weakened(locked(Notion(Kind.PURE, 1.0)), reported(Notion(Kind.LOCAL, 1.0)))
+    assert "epsilon = 1 (local DP), locked was epsilon = 1 (pure global DP)" in problem.message
+
+
 def test_what_is_as_strong_is_no_problem():
     assert not weakened(locked(), reported())
     assert not weakened(locked(), reported(replace(RHO, level=0.4), 0.4))
