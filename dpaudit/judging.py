@@ -19,10 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dpaudit.core import conversions
 from dpaudit.core.algorithm import Algorithm
-from dpaudit.core.arithmetic import exact, in_digits
-from dpaudit.core.conversions import double_above, root_above
 from dpaudit.core.notions import Kind, Notion, Stated
 from dpaudit.deadline import Expired, deadline
 from dpaudit.errors import (
@@ -33,6 +30,7 @@ from dpaudit.errors import (
     require_integer,
     require_positive,
 )
+from dpaudit.implied import implied
 from dpaudit.particulars import Details
 from dpaudit.target import Target, parameters, said
 from dpaudit.verdict import UNDECIDED, Bracket, Finding, Status, combine, exit_code
@@ -153,23 +151,9 @@ class Report:
 
     @property
     def implies(self) -> tuple[Bracket, ...]:
-        """What a proof of pure epsilon gives elsewhere, for any mechanism of that loss.
-
-        The releases themselves may give less: `--rho`, `--mu` and `--delta` add up their charges.
-        """
-        if self.verdict is not Status.PROVED or self.claim.notion is not None:
-            return ()
-        loss = exact(min(self.upper, self.claim.epsilon))
-        half = loss / 2
-        return (
-            Bracket("rho", upper=double_above(conversions.pure_to_zcdp(loss)), certified=True),
-            Bracket("mu", upper=root_above(conversions.pure_to_gdp(loss)), certified=True),
-            Bracket(
-                f"delta at epsilon = {in_digits(float(half))}",
-                upper=double_above(conversions.pure_to_delta(loss, half)),
-                certified=True,
-            ),
-        )
+        """What a proof gives under other notions, for any mechanism of that level."""
+        proved = self.verdict is Status.PROVED
+        return implied(self.claim.judged, self.bracket.upper) if proved else ()
 
     @property
     def bracket(self) -> Bracket:

@@ -105,6 +105,8 @@ def show_verdict(out: Console, report: Report, command: str, saved: str | None) 
     elif report.replay is not None:
         _show_runs(out, report, command, saved)
     elif report.verdict is not Status.REFUTED:
+        if report.implies:
+            out.print(_plain(f"This implies {also(report)}."))
         clipped = any(found.streams == ANY_REWARDS for found in report.findings)
         program = next((it.program for it in report.findings if it.program is not None), None)
         rounding = next((it.rounding for it in report.findings if it.rounding), "")
@@ -117,6 +119,15 @@ def show_verdict(out: Console, report: Report, command: str, saved: str | None) 
         )
         left = of_code if report.code else ROUNDING * (program is None) + NOT_COVERED
         out.print(f"Not covered: {left}.", style="dim")
+
+
+def also(report: Report) -> str:
+    """Return what a proof implies under other notions."""
+    said = []
+    for it in report.implies:
+        name, *where = it.measure.partition(" at ")
+        said.append(f"{name} <= {at_most(it.upper, 6)}{''.join(where)}")
+    return f"{', '.join(said)}, as of any mechanism of this {report.bracket.measure}"
 
 
 def in_doubles(program: Program) -> str:

@@ -21,7 +21,7 @@ from dpaudit.page.style import style
 from dpaudit.page.tables import folded, of_witness, streams, table
 from dpaudit.particulars import Details
 from dpaudit.replay import line
-from dpaudit.report import at_least, at_most, command, in_doubles, known, meaning, typeset
+from dpaudit.report import also, at_least, command, in_doubles, known, meaning, typeset
 from dpaudit.verdict import Finding, Status
 
 ROUNDING = (
@@ -114,8 +114,7 @@ def _headline(report: Report, details: Details) -> Markup:
         ("horizon", f"{claim.horizon:,} rounds, {'anytime' if claim.anytime else 'known ahead'}"),
     ]
     if report.implies:
-        also = "; ".join(f"{it.measure} \u2264 {at_most(it.upper, 6)}" for it in report.implies)
-        facts.append(("implies", f"{also}, as any mechanism of this epsilon"))
+        facts.append(("implies", typeset(also(report))))
     if details.flaw:
         facts.insert(0, ("known flaw", details.flaw))
     if details.version:

@@ -13,9 +13,12 @@ from scipy import integrate, optimize, stats
 
 import dpaudit.testing
 from dpaudit.core import conversions
+from dpaudit.core.arithmetic import exact
 from dpaudit.core.noise import Gaussian, Laplace, NoNoise
 from dpaudit.core.notions import Kind, Notion, Stated, Tariff
 from dpaudit.errors import InvalidArgument
+from dpaudit.implied import RARE, implied
+from dpaudit.report import text
 
 ONE = Fraction(1)
 
@@ -210,11 +213,38 @@ def test_conversions_are_never_below_the_number_that_they_name():
                 assert 0 <= over < 1e-16, (c, e, found)
 
 
-def test_a_pure_proof_says_what_it_implies():
+def test_a_proof_says_what_it_implies():
     report = dpaudit.testing.assert_global_dp("adap_ucb", horizon=50, method="structure")
     rho, mu, delta = report.implies
     assert rho.upper == pytest.approx(math.tanh(0.5)) and rho.measure == "rho"
     assert mu.upper == pytest.approx(2 * stats.norm.ppf(1 / (1 + math.exp(-1))))
     assert delta.upper == pytest.approx((math.e - math.exp(0.5)) / (1 + math.e))
-    other = dpaudit.testing.assert_global_dp("adac_ucb", horizon=50, method="structure")
-    assert other.implies == ()
+    assert "rho <= 0.462118, mu <= 1.23204, delta <= 0.28765 at" in text(report)
+    report = dpaudit.testing.assert_global_dp("adac_ucb", horizon=50, method="structure")
+    one, rare = report.implies
+    assert one.measure == "delta at epsilon = 1" and 0.1 < one.upper < 0.3
+    assert rare.upper <= RARE
+
+
+@pytest.mark.parametrize("level", [1e-3, 0.1, 0.5, 3.0, 40.0])
+def test_what_a_level_implies_is_never_below_the_truth(level):
+    """Against closed forms of mechanisms that have the level exactly."""
+    gaussian = implied(Notion(Kind.GDP, level), level)
+    assert exact(gaussian[0].upper) >= exact(level) ** 2 / 2
+    of_rho = implied(Notion(Kind.ZCDP, level**2 / 2), level**2 / 2)
+    for found in (*gaussian[1:], *of_rho):
+        e = float(found.measure.rpartition(" = ")[2])
+        law = stats.norm.cdf(level / 2 - e / level)
+        law -= math.exp(e + stats.norm.logcdf(-level / 2 - e / level))
+        assert found.upper >= law * (1 - 1e-9)
+    assert gaussian[-1].upper <= 1.01 * RARE and of_rho[-1].upper <= 1.01 * RARE
+    of_local = implied(Notion(Kind.LOCAL, level), level)
+    assert (of_local[0].measure, of_local[0].upper) == ("epsilon", level)
+    assert of_local[1:] == implied(Notion(Kind.PURE, level), level)
+    assert implied(Notion(Kind.APPROXIMATE, level, 0.1), 0.05) == ()
+
+
+def test_a_bound_below_the_claim_implies_more():
+    assert implied(Notion(Kind.PURE, 1.0), 0.5) == implied(Notion(Kind.PURE, 0.5), 0.5)
+    huge = implied(Notion(Kind.PURE, 1e5), 1e5)
+    assert all(it.upper < math.inf for it in huge)
