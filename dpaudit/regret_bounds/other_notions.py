@@ -29,6 +29,7 @@ from dpaudit.regret_bounds.lower import LIMIT_NOTE, bounded_public
 
 SOME = "some instance of the class is this bad, not necessarily this one"
 FREE = "holds for every policy, private or not"
+FURTHER = "Azize and Basu (2023) state a further factor sqrt(K - 1), which is not checked here"
 UNKNOWN = "no problem-dependent bound of rho-zCDP is known"
 
 
@@ -79,7 +80,7 @@ def zcdp_bounds(instance: Instance, rho: float, horizon: int) -> list[Bound]:
         _row("minimax, without privacy", Scope.MINIMAX, public, ("sharper.minimax-bounded",),
              f"{FREE}; {SOME}"),
         _row("minimax, coupled tables", Scope.MINIMAX, private,
-             ("notions.zcdp-second-moment", "notions.zcdp-value"), SOME),
+             ("notions.zcdp-second-moment", "notions.zcdp-value"), f"{SOME}; {FURTHER}"),
     ]  # fmt: skip
 
 

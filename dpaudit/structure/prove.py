@@ -23,7 +23,7 @@ from dpaudit.core.blind import noted
 from dpaudit.core.canonical import Distrust
 from dpaudit.core.episodes import Episodes, framed
 from dpaudit.core.linear import LinearPhases, in_linear_phases
-from dpaudit.core.notions import PURE, Tariff
+from dpaudit.core.notions import PURE, Kind, Tariff
 from dpaudit.core.phases import Phases, in_phases
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
 from dpaudit.structure.always import at_every_horizon
@@ -95,6 +95,15 @@ def bound(
     return replace(found, always=always)
 
 
+_UNBOUNDED = {
+    Kind.PURE: "a release without noise of bounded loss",
+    Kind.ZCDP: "a release whose noise has no rho",
+    Kind.GDP: "a release whose noise is not shown to have a mu (discrete Gaussian noise is not)",
+    Kind.APPROXIMATE: "a release without noise",
+    Kind.LOCAL: "a release of several rewards, or without noise of bounded loss",
+}
+
+
 def _bounded(
     algorithm: Algorithm, horizon: int, budget: float, claimed: Charge, tariff: Tariff
 ) -> Bound:
@@ -112,7 +121,7 @@ def _bounded(
         return Bound(walk.worst, horizon, horizon, how, partial(of_walk, walk, horizon))
     except OutOfBudget:
         if walk.worst.charge == math.inf:
-            return Bound(walk.worst, horizon, 0, "a release without noise of bounded loss")
+            return Bound(walk.worst, horizon, 0, _UNBOUNDED[tariff.kind])
         if walk.worst.charge > claimed and at_every_horizon(algorithm, tariff) is None:
             deadline = min(deadline, time.monotonic() + OVERCHARGED_SECONDS)
             enough = min(enough, deadline)
