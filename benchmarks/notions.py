@@ -24,11 +24,14 @@ from dpaudit.core.algorithms import find
 from dpaudit.core.noise import Gaussian, Laplace, Noise
 from dpaudit.core.notions import Kind, Notion, Tariff
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import law
+from dpaudit.exact import law, refuting
 from dpaudit.exact.attained import Pairs
+from dpaudit.exact.horizons import judge as horizons_judge
+from dpaudit.exact.horizons import sizes
 from dpaudit.exact.likelihood import Engine, likelihood
 from dpaudit.exact.paths import path_along
-from dpaudit.exact.sequences import Steered, sequences
+from dpaudit.exact.sequences import Steered
+from dpaudit.report import at_least
 from dpaudit.sample.audit import audit
 from dpaudit.sample.boxes import DeclaredBox
 from dpaudit.sample.plan import AuditPlan
@@ -102,20 +105,42 @@ def built(name: str, horizon: int) -> Algorithm:
     return load(name, arms=2, **({"horizon": horizon} if find(name).told() else {}))
 
 
-def attained(name: str, notion: Notion, small: int = 4, seconds: float = 20.0) -> str:
-    """Return the largest certified value of a short pair, or of one long sequence."""
-    best, at = 0.0, small
+def attained(name: str, notion: Notion, seconds: float = 20.0) -> str:
+    """Return the largest certified value found; what is only measured is named so."""
     end = time.monotonic() + seconds
+    horizons = list(sizes(2, 10**6))
+
+    def build(size: int) -> Algorithm:
+        return built(name, size)
+
+    if notion.plain:
+        found = horizons_judge(build, build(10**6), notion.level, horizons, seconds)
+        shown = [(it.epsilon_lower, it.certified, it.horizon) for it in found]
+    else:
+        found = refuting.judge(build, build(10**6), notion, horizons, seconds)
+        shown = [
+            (it.bracket.lower, it.bracket.certified, it.horizon)
+            for it in found
+            if it.bracket is not None
+        ]
+    shown += _short(build, notion, end + seconds)
+    best = max((it for it in shown if it[0] > 0 and it[1]), default=None)
+    best = best or max((it for it in shown if it[0] > 0), default=None)
+    if best is None:
+        return f"none ({found[0].reason})" if found else "none"
+    measured = "" if best[1] else " (floating point)"
+    return f"{at_least(best[0], 4)}{measured}, T = {best[2]:,}"
+
+
+def _short(
+    build: Callable[[int], Algorithm], notion: Notion, end: float
+) -> list[tuple[float, bool, int]]:
+    """Return what binary streams of three rounds attain, which more engines certify."""
     try:
-        found, _ = Pairs(built(name, small), small, notion, "ball", end).binary()
-        if found is not None and found.value.certified:
-            best = found.value.lower
-        for way, one in sequences(lambda size: built(name, size), notion, 129, end + seconds):
-            if one.value.certified and one.value.lower > best:
-                best, at = one.value.lower, way.horizon
-    except (Unsupported, InvalidArgument) as error:
-        return f"- ({error})" if not best else f"{best:.4g}, T = {at}"
-    return f"{best:.4g}, T = {at}" if best else "none"
+        found, _ = Pairs(build(3), 3, notion, "ball", end).binary()
+    except (Unsupported, InvalidArgument):
+        return []
+    return [] if found is None else [(found.value.lower, found.value.certified, 3)]
 
 
 def sampled(name: str, notion: Notion, claimed: float, horizon: int = 64, runs: int = 3_000) -> str:
@@ -126,7 +151,7 @@ def sampled(name: str, notion: Notion, claimed: float, horizon: int = 64, runs: 
     pairs = tuple(candidates(2, horizon, [0, 2])[:8])
     delta = min(max(claimed, 1e-3), 0.9) if notion.kind is Kind.APPROXIMATE else 0.0
     plan = AuditPlan(DeclaredBox(algorithm, horizon), notion.level, 1e-3, runs, 0, pairs, delta)
-    return f"{audit(plan).lower:.3g}"
+    return at_least(audit(plan).lower, 3)
 
 
 def table(horizon: int = 10**6) -> None:

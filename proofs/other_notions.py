@@ -9,6 +9,7 @@ from sympy import Rational, exp, sqrt, symbols
 
 from dpaudit.claims.claim import Claim, Result
 from dpaudit.claims.domain import POSITIVE, UNIT, Domain, closed
+from dpaudit.claims.methods import Rewrite
 
 e, T, D, r, g = symbols("epsilon T D rho g", positive=True)
 u, w, p = symbols("u w p", real=True)
@@ -36,6 +37,7 @@ CLAIMS = (
         "<=",
         first.subs(w, p * E * u),
         Domain({e: POSITIVE, u: UNIT, p: UNIT}),
+        by=(Rewrite(E * u * (1 - p) / (E - 1)),),
         role="sharper",
     ),
     Claim(

@@ -17,6 +17,7 @@ from dpaudit.core.arithmetic import exact
 from dpaudit.core.notions import Kind, Notion
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact.attained import Attained, Pairs, shortcut
+from dpaudit.exact.first_decision import first_decision
 from dpaudit.exact.sequences import sequences
 from dpaudit.verdict import Bracket, Finding, Status
 
@@ -71,6 +72,11 @@ def judge(
         if one.value.lower > found.value.lower:
             found, horizon = one, way.horizon
             told = f"Attained{_at(notion)} ({_kind(one)}) by {one}, on one event: {way}."
+    if not found.value.lower > 0:
+        for one in first_decision(build, notion, longest, start + budget):
+            if one.value.lower > found.value.lower:
+                found, horizon = one, len(one.stream)
+                told = f"Attained{_at(notion)} ({_kind(one)}) by {one}."
     lower, sure, seconds = found.value.lower, found.value.certified, time.monotonic() - start
     other = build(horizon) is not claimed
     return [

@@ -24,7 +24,7 @@ Lemma notions_local_second : forall v_epsilon v_u v_p : R,
   v_p <= 1 ->
   0 <= (((v_u * (exp v_epsilon)) + (- (v_p * v_u * (exp v_epsilon)))) / ((- 1) + (exp v_epsilon))).
 Proof.
-  intros. first [lra | nra | enough (0 <= (((v_u * (exp v_epsilon)) + (- (v_p * v_u * (exp v_epsilon)))) / ((- 1) + (exp v_epsilon)))) by lra; plain; sign].
+  intros. enough (0 <= (((v_u * (exp v_epsilon)) + (- (v_p * v_u * (exp v_epsilon)))) / ((- 1) + (exp v_epsilon)))) by lra. replace (((v_u * (exp v_epsilon)) + (- (v_p * v_u * (exp v_epsilon)))) / ((- 1) + (exp v_epsilon))) with ((v_u * (1 + (- v_p)) * (exp v_epsilon)) / ((- 1) + (exp v_epsilon))) by same. sign.
 Qed.
 
 (* notions.local-mean *)

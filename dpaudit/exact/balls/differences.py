@@ -101,13 +101,19 @@ def probability(region: Region, part: Part, sums: Mapping[int, Fraction]) -> arb
         law = Laplace(rate, ball(sums[i] / region.episodes[i].divisor), unit)
         functions[i] = Piecewise.one(unit).times(law.density(arb(0)))
     total, count = arb(0), [0]
+    for given in outcomes(part):
+        total += _integrate(arb(1), functions, given, count)
+    return total
+
+
+def outcomes(part: Part) -> Iterator[Constraints]:
+    """Yield the sets of constraints of which a part's outcome is the disjoint union."""
     for picks in product(*(_alternatives(decision) for decision in part)):
         given: Constraints = {}
         for pick in picks:
             for (i, j), value in pick.items():
                 _require(given, i, j, value)
-        total += _integrate(arb(1), functions, given, count)
-    return total
+        yield given
 
 
 def likelihood(region: Region, parts: Sequence[Part], sums: Mapping[int, Fraction]) -> arb:

@@ -1,5 +1,7 @@
 """Gaussian releases of two arms with affine scores: certified likelihoods by error functions.
 
+An elimination asks of two registers that nothing reads again how far apart they are: normal tails.
+
 A function of the held register x is a product of factors: normal tails at x + lead, and masses of
 an earlier register on one side of x - lead. Each is entire and monotone, and its derivative is a
 product of densities and factors again, so Taylor series of any order follow from its value at one
@@ -18,9 +20,11 @@ from functools import cached_property
 
 from flint import arb, arb_series, ctx
 
+from dpaudit.core.algorithm import Keep
 from dpaudit.core.arithmetic import ball, exact
 from dpaudit.core.noise import Gaussian
 from dpaudit.errors import Unsupported
+from dpaudit.exact.balls import differences
 from dpaudit.exact.balls.exponentials import lead_of
 from dpaudit.exact.region import Region
 from dpaudit.exact.schedule import Chain, Drop, chain_of
@@ -68,6 +72,17 @@ class Normal:
         """Return the probability of more than x."""
         found: arb = ((x - self.centre) / (self.deviation * arb(2).sqrt())).erfc() / 2
         return found
+
+    def between(self, low: arb | None, minus_high: arb | None) -> arb:
+        """Return the probability of at least `low` and at most `-minus_high`, as far as given."""
+        mirrored = Normal(-self.mean, self.variance)
+        if low is None:
+            return arb(1) if minus_high is None else mirrored.above(minus_high)
+        if minus_high is None:
+            return self.above(low)
+        if low > self.centre:
+            return arb.max(self.above(low) - self.above(-minus_high), arb(0))
+        return arb.max(mirrored.above(minus_high) - mirrored.above(-low), arb(0))
 
 
 def whole(ends: tuple[arb, arb]) -> arb:
@@ -226,7 +241,8 @@ def log_likelihood(region: Region, totals: Mapping[int, Fraction]) -> arb:
     with ctx.workprec(PRECISION):
         cap, ctx.cap = ctx.cap, ORDER + 1
         try:
-            found = _probability(chain_of(region), totals)
+            keeps = any(isinstance(it.request, Keep) for it in region.decisions)
+            found = _kept_arms(region, totals) if keeps else _chained(chain_of(region), totals)
         finally:
             ctx.cap = cap
         if not found > 0:
@@ -234,7 +250,24 @@ def log_likelihood(region: Region, totals: Mapping[int, Fraction]) -> arb:
         return found.log()
 
 
-def _probability(chain: Chain, totals: Mapping[int, Fraction]) -> arb:
+def _kept_arms(region: Region, totals: Mapping[int, Fraction]) -> arb:
+    """Return the probability of eliminations between two arms: intervals of normal differences."""
+    found = arb(1)
+    for part in differences.parts_of(region):
+        releases = differences.releases_of(part)
+        if len(releases) != 2:
+            raise Unsupported("Gaussian eliminations are certified between two arms.")
+        i, j = releases
+        centres = [totals[k] / region.episodes[k].divisor for k in releases]
+        spread = [exact(region.episodes[k].noise.variance) for k in releases]  # type: ignore[attr-defined]
+        apart, total = Normal(centres[0] - centres[1], sum(spread, Fraction(0))), arb(0)
+        for given in differences.outcomes(part):
+            total += apart.between(given.get((i, j)), given.get((j, i)))
+        found *= total
+    return found
+
+
+def _chained(chain: Chain, totals: Mapping[int, Fraction]) -> arb:
     """Integrate one register after the other out."""
 
     def law(index: int) -> Normal:
