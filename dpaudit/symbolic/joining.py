@@ -13,7 +13,6 @@ nothing else is left: a sign times an exponential draw is Laplace noise.
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +22,7 @@ import numpy as np
 from dpaudit.symbolic.run import UNIT, Column, Escape, Fork, Law, Run, active
 from dpaudit.symbolic.snapshot import OPEN, Copier
 from dpaudit.symbolic.values import Linear
-from dpaudit.symbolic.weights import combined, exact
+from dpaudit.symbolic.weights import HUGE, combined, exact
 
 ZERO = "0.0", False  # the mark of 0.0, after its type; -0.0 has another
 NUMBERS = (float, np.float64)  # whole numbers have other arrays than symbols do, and wrap around
@@ -188,7 +187,7 @@ def _number(mark: Any) -> Any:
         mark = mark[:-1]
     if mark[1:] == ZERO:
         return 0
-    return exact(mark[1]) if len(mark) == 2 and math.isfinite(mark[1]) else None
+    return exact(mark[1]) if len(mark) == 2 and abs(mark[1]) < HUGE else None
 
 
 def _mixed(x: Any, y: Any, name: int, run: Run) -> Linear | None:

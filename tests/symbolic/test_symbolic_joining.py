@@ -362,3 +362,24 @@ class Policy:
         path.write_text(text.replace("UNIT", str(unit)))
         found = prove(Target(f"{path}:Policy", 2, 14, 1.0), 5.0).finding
         assert found.status is status, found.reason
+
+
+HUGE = """
+class Policy:
+    def __init__(self, arms):
+        self.n, self.x = 0, 0.0
+
+    def select(self):
+        self.n += 1
+        return int(self.n >= 3 and self.x * 1e300 > 5)
+
+    def update(self, arm, reward):
+        self.x = 1e300 if reward > 0.5 else 0.0
+"""
+
+
+def test_numbers_that_overflow_do_not_join(tmp_path):
+    file = tmp_path / "policy.py"
+    file.write_text(HUGE)
+    found = prove(Target(f"{file}:Policy", 2, 5, 1.0), 20.0).finding
+    assert found.status is Status.SILENT and "decides here without any noise" in found.reason
