@@ -13,6 +13,7 @@ import inspect
 import math
 import os
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -71,6 +72,13 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
 
 
+def _of_the_reader(error: BaseException) -> bool:
+    """Tell whether no line of judged code was running when an error was raised."""
+    here = Path(__file__).parents[1]
+    files = [Path(it.filename) for it in traceback.extract_tb(error.__traceback__)]
+    return all(here in file.parents for file in files)
+
+
 def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Proved:
     """Return what the code check concludes of an instance; a recorder gets what was proved."""
     clock = Work()
@@ -101,7 +109,10 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
     except DpauditError:
         raise
     except Exception as error:
-        return silent(f"Some path ends in {said(error)}{place_of(error)}.")
+        told = f"{said(error)}{place_of(error)}"
+        if _of_the_reader(error):
+            return silent(f"The reader itself failed: {told}; please report it.")
+        return silent(f"Some path ends in {told}.")
     if found.failure is not None:
         place = found.failure.place
         reason = f"Not proved: {found.failure}. A charge bounds the loss from above only."

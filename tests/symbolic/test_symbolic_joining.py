@@ -2,6 +2,7 @@
 
 import time
 from fractions import Fraction
+from operator import itemgetter
 
 import numpy as np
 import pytest
@@ -383,3 +384,13 @@ def test_numbers_that_overflow_do_not_join(tmp_path):
     file.write_text(HUGE)
     found = prove(Target(f"{file}:Policy", 2, 5, 1.0), 20.0).finding
     assert found.status is Status.SILENT and "decides here without any noise" in found.reason
+
+
+def test_a_failure_of_the_reader_is_not_told_as_the_policys(tmp_path, monkeypatch):
+    file = tmp_path / "policy.py"
+    file.write_text(HUGE)
+    monkeypatch.setattr("dpaudit.symbolic.joining._number", itemgetter(99))
+    target = Target(f"{file}:Policy", 2, 5, 1.0)
+    assert "The reader itself failed" in prove(target, 20.0).finding.reason
+    file.write_text(HUGE.replace("self.n += 1", "[][self.n]"))
+    assert "Some path ends in IndexError" in prove(target, 20.0).finding.reason
