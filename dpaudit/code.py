@@ -100,7 +100,7 @@ def judge(
         epsilon,
         asked.arms,
         asked.horizon,
-        anytime=names is not None and "horizon" not in names,
+        anytime=names is not None and "horizon" not in names.values(),
         neighbours=NEIGHBOURS,
         own=False,
     )

@@ -30,6 +30,8 @@ from dpaudit.target import load_file
 
 MOST_ARMS = 2**15 - 1  # as runs store them
 KEYWORDS = ("arms", "horizon", "epsilon", "rng")
+SYNONYMS = dict.fromkeys(("n_arms", "nb_arms", "nbArms", "num_arms"), "arms")
+SHORT = {"K": "arms", "k": "arms", "T": "horizon", "eps": "epsilon"}  # where there is no default
 Seed = np.random.SeedSequence
 
 
@@ -213,26 +215,33 @@ class FileBuilder:
             "epsilon": self.epsilon,
             "rng": rng,
         }
-        return target(**{name: values[name] for name in names})
+        return target(**{name: values[word] for name, word in names.items()})
 
 
-def accepted(target: Any) -> tuple[str, ...] | None:
-    """Return the keywords that an object accepts; None if it is itself (stream, rng) -> actions."""
+def accepted(target: Any) -> dict[str, str] | None:
+    """Return the parameters that an object is given, each with the keyword whose value it gets.
+
+    None if the object is itself (stream, rng) -> actions.
+    """
+    everything = {name: name for name in KEYWORDS}
     try:
         parameters = inspect.signature(target).parameters.values()
     except (TypeError, ValueError):
-        return KEYWORDS
+        return everything
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        return KEYWORDS
-    foreign = [
-        parameter.name
-        for parameter in parameters
-        if parameter.default is parameter.empty
-        and parameter.name not in KEYWORDS
-        and parameter.kind is not parameter.VAR_POSITIONAL
-    ]
+        return everything
+    given, foreign = {}, []
+    for it in parameters:
+        required = it.default is it.empty and it.kind is not it.VAR_POSITIONAL
+        keyword = everything.get(it.name) or SYNONYMS.get(it.name)
+        if keyword is None and required:
+            keyword = SHORT.get(it.name)
+        if keyword is not None:
+            given[it.name] = keyword
+        elif required:
+            foreign.append(it.name)
     if not foreign:
-        return tuple(parameter.name for parameter in parameters if parameter.name in KEYWORDS)
+        return given
     if len(foreign) == 1 and not isinstance(target, type):
         return None
     raise InvalidArgument(

@@ -240,7 +240,7 @@ class Foreign:
         notion, arms = options.claimed.judged(None), int(options.given["arms"])
         horizon = code.HORIZON if options.horizon is None else options.horizon
         names = accepted(self.source)
-        anytime = names is not None and "horizon" not in names
+        anytime = names is not None and "horizon" not in names.values()
         about = self.text, self.text, dict(options.given), math.inf, arms, horizon, anytime
         claim = Claim(*about, notion.neighbours, own=False, notion=notion)
         asked = f"{notion} ({notion.kind.described})"

@@ -171,15 +171,16 @@ def overruled(target: Target) -> list[str]:
     """Return the arguments that the policy was built with in place of its own defaults."""
     with lent_randomness(0):
         source = real_object(target)
-    if accepted(source) is None:
+    given = accepted(source)
+    if given is None:
         return []
     own = {it.name: it.default for it in inspect.signature(source).parameters.values()}
     asked = {"arms": target.arms, "horizon": target.horizon, "epsilon": target.epsilon}
     numbers = [(name, it) for name, it in own.items() if isinstance(it, int | float)]
     return [
-        f"{name}={asked[name]:g} (its default is {default:g})"
+        f"{name}={asked[given[name]]:g} (its default is {default:g})"
         for name, default in numbers
-        if name in asked and asked[name] != default
+        if given.get(name) in asked and asked[given[name]] != default
     ]
 
 

@@ -79,7 +79,8 @@ class Target:
         values = {"arms": self.arms, "horizon": self.horizon, "epsilon": self.epsilon, "rng": rng}
         if names is None:
             return lambda: source
-        return lambda: source(**{name: values[name] for name in names})
+        given = {name: values[word] for name, word in names.items()}
+        return lambda: source(**given)
 
 
 def subject_of(target: Target) -> Subject:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dpaudit.errors import DpauditError, InvalidArgument
-from dpaudit.sample.boxes import PolicyBox, file_box
+from dpaudit.sample.boxes import PolicyBox, accepted, file_box
 from dpaudit.sample.guard import PolicyError, time_limit
 from dpaudit.sample.streams import Stream
 
@@ -275,6 +275,21 @@ def test_file_objects_get_the_keywords_they_accept(tmp_path):
     ]:
         with pytest.raises(DpauditError, match=message):
             file_box(target, 3, 6, 0.5, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "given"),
+    [
+        ("nbArms, epsilon=2.0", {"nbArms": "arms", "epsilon": "epsilon"}),
+        ("n_arms=7, T=3, k=5, eps=0.1", {"n_arms": "arms"}),
+        ("K, T, eps, rng", {"K": "arms", "T": "horizon", "eps": "epsilon", "rng": "rng"}),
+        ("window=3", {}),
+    ],
+)
+def test_parameters_of_other_names_get_what_they_mean(parameters, given):
+    space: dict = {}
+    exec(f"class Policy:\n    def __init__(self, {parameters}): pass", space)
+    assert accepted(space["Policy"]) == given
 
 
 def test_a_file_that_fails_on_import_is_named(tmp_path):
