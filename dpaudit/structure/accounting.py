@@ -158,7 +158,6 @@ def _reason(notion: Notion, way: Accounting, found: Bound, value: Rate, proved: 
 
 def _shown(notion: Notion, value: Rate) -> str:
     text = show(value)
-    text = f"about {float(value):.6g}" if "/" in text else text
     return f"mu^2 = {text}" if notion.kind is Kind.GDP else text
 
 

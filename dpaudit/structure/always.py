@@ -26,8 +26,11 @@ charged, by the function:
   L = N - (N - 1) / 2 = n: the ratio is 1, also at the first reward (n = L = 1).
 - `AdacUCB.release`, under zCDP: 1 / (2 L^2 / (2 rho n^2)) = rho (n / L)^2, with `Doubling`'s n / L.
 
-None of them depends on i for i >= 1. QED. What the functions compute is also asked at `PROBES`
-episodes of every arm, far beyond any horizon that a run could have, and must agree with this.
+So much is charged under pure epsilon, by which also the rho, mu^2 and delta of a Laplace draw and
+of a response are known (`conversions`), and under zCDP for `AdacUCB`, whose mu^2 is 2 rho and whose
+delta is known by mu. None of them depends on i for i >= 1. QED. What the functions compute is also
+asked at `PROBES` episodes of every arm, far beyond any horizon that a run could have, and must
+agree with this.
 
 A rule, a coin or an arm that is due enters no charge; at horizons beyond the one that is walked
 they are not looked at. A run in which one of them breaks the contract ends there, by the public
@@ -71,21 +74,22 @@ class Sizeless:
     owner: type
     calls: tuple[tuple[tuple[type, tuple[str, ...]], ...], ...]
     reads: tuple[str, ...]
-    kind: Kind
+    kinds: tuple[Kind, ...]
 
 
 _LENGTHS = ("episode_length", "released_length")
+_SUMMED = (Kind.ZCDP, Kind.GDP, Kind.APPROXIMATE)
 SIZELESS = (
-    Sizeless(Local, ((),), (), Kind.PURE),
-    Sizeless(Local, (((PerStep, ("episode_length",)),),), (), Kind.LOCAL),
-    Sizeless(CumulativeBatches, ((),), ("epsilon",), Kind.PURE),
+    Sizeless(Local, ((),), (), (Kind.PURE, *_SUMMED)),
+    Sizeless(Local, (((PerStep, ("episode_length",)),),), (), (Kind.LOCAL,)),
+    Sizeless(CumulativeBatches, ((),), ("epsilon",), (Kind.PURE, *_SUMMED)),
     Sizeless(
         DoublingEpisodes,
         (((Doubling, _LENGTHS),), ((LazyDPUCB, _LENGTHS),)),
         ("epsilon",),
-        Kind.PURE,
+        (Kind.PURE, *_SUMMED),
     ),
-    Sizeless(AdacUCB, (((Doubling, _LENGTHS),),), ("rho",), Kind.ZCDP),
+    Sizeless(AdacUCB, (((Doubling, _LENGTHS),),), ("rho",), _SUMMED),
 )
 
 
@@ -115,7 +119,7 @@ def at_every_horizon(algorithm: Algorithm, tariff: Tariff = PURE) -> Charge | No
 def _applies(algorithm: Episodes, each: Sizeless, kind: Kind) -> bool:
     """Tell whether conditions 1 and 2 hold for one function, under one notion."""
     return (
-        kind is each.kind
+        kind in each.kinds
         and unchanged(algorithm, each.owner, ("release",))
         and any(
             all(unchanged(algorithm, owner, names) for owner, names in owners)

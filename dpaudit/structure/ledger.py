@@ -27,6 +27,7 @@ from dpaudit.core.response import response_charge
 from dpaudit.errors import is_positive_double
 
 Charge = Fraction | float  # a float only when it is infinite
+LONGEST = 24  # characters of a fraction that is shown
 Runs = tuple[tuple[int, Charge], ...]
 """Charges of an arm's rows as (stop, charge) runs; rows after the last stop have paid nothing."""
 
@@ -51,8 +52,10 @@ def show(charge: Charge) -> str:
     if charge == math.inf:
         return "infinity"
     value = Fraction(charge)
-    short = f"{float(value):.12g}"
-    return short if Fraction(short) == value else f"{value} (about {float(value):.6g})"
+    short, near = f"{float(value):.12g}", f"about {float(value):.6g}"
+    if Fraction(short) == value:
+        return short
+    return f"{value} ({near})" if len(str(value)) <= LONGEST else near
 
 
 def rounded_up(charge: Charge) -> float:

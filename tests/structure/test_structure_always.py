@@ -84,6 +84,19 @@ def test_local_noise_is_local_at_every_horizon_while_episodes_are_of_one_reward(
     assert at_every_horizon(LDPUCBL(arms=2), Tariff(Kind.PURE, unit=2)) is None
 
 
+@pytest.mark.parametrize("kind", [Kind.ZCDP, Kind.GDP, Kind.APPROXIMATE])
+@pytest.mark.parametrize("name", ["adap_ucb", "lazy_dp_ucb", "ldp_ucb_b", "ldp_ucb_l", "adac_ucb"])
+def test_other_notions_charge_the_same_at_every_horizon(name, kind):
+    algorithm, tariff = load(name, arms=2), Tariff(kind, epsilon=Fraction(1, 2))
+    always = at_every_horizon(algorithm, tariff)
+    assert always is not None and 0 < always < 2
+    for horizon in (3, 12, 60):
+        counted = bound(algorithm, horizon, tariff=tariff).charge
+        assert counted <= always
+        assert counted == always or horizon < 12
+    assert at_every_horizon(algorithm, Tariff(kind, unit=2, epsilon=Fraction(1, 2))) is None
+
+
 def test_zero_concentration_of_adac_ucb():
     algorithm = load("adac_ucb", arms=2, rho=0.3)
     assert at_every_horizon(algorithm, Tariff(Kind.ZCDP)) == Fraction(3, 10)
