@@ -35,35 +35,13 @@ def judge(
 ) -> list[Finding]:
     """Return what pairs of streams attain, in one finding, at the largest horizon that was done."""
     start = time.monotonic()
-    best: tuple[Pairs, Attained, bool] | None = None
-    stopped, spent = "", 0.0
-    for horizon in horizons:
-        began = time.monotonic()
-        late = began + GROWTH * spent > start + BINARY_SHARE * budget
-        if best is not None and (2**horizon > MOST_STREAMS or late):
-            stopped = f"The budget ended before T = {horizon}."
-            break
-        pairs = Pairs(build(horizon), horizon, notion, "ball", start + BINARY_SHARE * budget)
-        try:
-            found, whole = pairs.binary()
-        except (InvalidArgument, Unsupported) as error:
-            stopped = str(error)
-            break
-        if found is not None and (best is None or found.value.lower >= best[1].value.lower):
-            best = pairs, found, whole
-        spent = time.monotonic() - began
-        if best is not None and _violates(best[1], notion):
-            break
-        if not whole:
-            stopped = f"The budget ended during T = {horizon}."
-            break
+    best, stopped = _over_binary(build, notion, horizons, start, budget)
     longest = max(horizons, default=0)
-    if best is not None:
-        best[0].deadline = start + CLIMB_SHARE * budget
-        best = best[0], best[0].climbed(best[1]), best[2]
     if best is None:
         reason, seconds = stopped or "No horizon to judge.", time.monotonic() - start
         return [Finding("exact", Status.SILENT, reason, arms=claimed.arms, seconds=seconds)]
+    best[0].deadline = start + CLIMB_SHARE * budget
+    best = best[0], best[0].climbed(best[1]), best[2]
     pairs, found, whole = best
     horizon, told = pairs.horizon, f"{_told(pairs, found, whole)} {stopped}".rstrip()
     for way, one in sequences(build, notion, longest, start + SEQUENCE_SHARE * budget):
@@ -93,6 +71,37 @@ def judge(
             bracket=Bracket(notion.measure, lower, math.inf, sure),
         )
     ]
+
+
+def _over_binary(
+    build: Callable[[int], Algorithm],
+    notion: Notion,
+    horizons: list[int],
+    start: float,
+    budget: float,
+) -> tuple[tuple[Pairs, Attained, bool] | None, str]:
+    """Return the best pair of binary streams, whether all were looked at, and what ended it."""
+    best: tuple[Pairs, Attained, bool] | None = None
+    spent, end = 0.0, start + BINARY_SHARE * budget
+    for horizon in horizons:
+        began = time.monotonic()
+        if best is not None and 2**horizon > MOST_STREAMS:
+            return best, f"Binary streams of {horizon} rounds are too many to list."
+        if best is not None and began + GROWTH * spent > end:
+            return best, f"The budget ended before T = {horizon}."
+        pairs = Pairs(build(horizon), horizon, notion, "ball", end)
+        try:
+            found, whole = pairs.binary()
+        except (InvalidArgument, Unsupported) as error:
+            return best, str(error)
+        if found is not None and (best is None or found.value.lower >= best[1].value.lower):
+            best = pairs, found, whole
+        spent = time.monotonic() - began
+        if best is not None and _violates(best[1], notion):
+            break
+        if not whole:
+            return best, f"The budget ended during T = {horizon}."
+    return best, ""
 
 
 def _violates(found: Attained, notion: Notion) -> bool:
