@@ -117,8 +117,7 @@ def _arrived(file: str, algorithm: bytes, horizon: int) -> DeclaredBox:
 class PolicyBox:
     """Foreign code: `build(rng)` returns a fresh policy (see `adapters`) for every run.
 
-    `target` is the object that is judged, `elsewhere` how another process builds it, where `build`
-    itself does not find it there.
+    `target` is the object that is judged.
     """
 
     name: str
@@ -127,7 +126,6 @@ class PolicyBox:
     horizon: int
     limit: float = 60.0
     target: Any = None
-    elsewhere: FileBuilder | None = None
 
     def __post_init__(self) -> None:
         require_integer("arms", self.arms, 2)
@@ -136,8 +134,8 @@ class PolicyBox:
 
     def identity(self) -> dict[str, Any]:
         """Return the name, what it rests on, and the sizes."""
-        builder = self.build if isinstance(self.build, FileBuilder) else self.elsewhere
-        text = f"{builder.path}:{builder.name}" if builder else self.name
+        build = self.build
+        text = f"{build.path}:{build.name}" if isinstance(build, FileBuilder) else self.name
         return {
             "policy": self.name,
             **_rests_on(text, self.target),

@@ -16,7 +16,7 @@ import importlib
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -102,13 +102,6 @@ def bring(names: list[str]) -> None:
             importlib.import_module(name)
 
 
-def _elsewhere(box: Box) -> Box:
-    """Return the box as another process finds it."""
-    if isinstance(box, PolicyBox) and box.elsewhere is not None:
-        return replace(box, build=box.elsewhere, target=None)
-    return box
-
-
 def _found(box: Box) -> Box:
     """Import the target of a box that has arrived."""
     if isinstance(box, PolicyBox) and isinstance(box.build, FileBuilder):
@@ -137,7 +130,7 @@ class Independence:
         if self.foreign:
             try:
                 # now: what travels by value must not carry the runs of this audit with it
-                self.sent = packed(_found, _elsewhere(box))
+                self.sent = packed(_found, box)
             except Unsendable as error:
                 self.unable = str(error)
 

@@ -56,6 +56,8 @@ def test_names():
     assert build("adap_ucb") == AdapUCB(arms=2)
     assert build("adap_ucb", arms=4, alpha=2.0) == AdapUCB(arms=4, alpha=2.0)
     assert build("dp_ucb").horizon == 50
+    with pytest.raises(DpauditError, match="is required by adap_ucb"):
+        resolve("adap_ucb").make({})
 
 
 @pytest.mark.parametrize("place", ["own_algorithms.py", "own_algorithms", "./own_algorithms.py"])

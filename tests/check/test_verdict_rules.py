@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dpaudit.errors import Contradiction
+from dpaudit.examination import Examined
 from dpaudit.judging import Case, Claim, Report, verdict
+from dpaudit.subject.kinds import Options
 from dpaudit.verdict import Enclosure, Finding, Status, combine, exit_code
 
 PROVED, HOLDS, SILENT, REFUTED = Status.PROVED, Status.HOLDS, Status.SILENT, Status.REFUTED
@@ -127,3 +130,12 @@ def test_where_a_charge_of_code_is_too_large_a_few_rounds_do_not_hold_for_the_cl
     found = case.exact(1.0)
     assert (found.status, found.epsilon_upper) == (SILENT, math.inf)
     assert found.reason.startswith("No violation within 5 rounds.")
+
+
+def test_no_crash_is_green_and_no_refutation_is_lost_in_one():
+    claim = reported().claim
+    for status, code in ((PROVED, 2), (HOLDS, 2), (SILENT, 2), (REFUTED, 1)):
+        report = Report(status, claim, (), covered=10)
+        asked = Examined("t", "t", True, Options(), report)
+        assert replace(asked, crashed=True).exit_code == code
+        assert asked.exit_code == report.exit_code

@@ -19,6 +19,7 @@ from dpaudit.core.algorithms.ldp_ucb_b import LDPUCBB
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.local import Local
 from dpaudit.core.noise import Laplace
+from dpaudit.core.notions import Kind, Notion
 from dpaudit.core.response import UNIT, Response, exp_below, response_charge, truthful
 from dpaudit.core.scores import Affine
 from dpaudit.core.stream import run_stream
@@ -239,3 +240,7 @@ def test_a_response_to_several_rows_is_no_certificate():
         verify(whole)
     coin[4] = 1
     assert verify(whole).worst == 0
+
+
+def test_a_local_algorithm_claims_local_privacy():
+    assert LDPUCBB(arms=2, epsilon=0.5).claim.notion == Notion(Kind.LOCAL, 0.5)

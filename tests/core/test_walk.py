@@ -282,3 +282,13 @@ def test_accumulating_into_a_register_writes_it():
             return Accumulate(rows.arm, rows, Laplace(Fraction(1)))
 
     assert len(run_stream(Adding(arms=2), STREAM, np.random.default_rng(0)).actions) == 8
+
+
+@pytest.mark.parametrize("value", [0, 0.5, np.array([0.0, 0.25])])
+def test_any_width_from_nothing_on_is_one(value):
+    @dataclass(frozen=True, kw_only=True)
+    class Narrow(AdapUCB):
+        def step(self, state):
+            return width(value)(super().step(state))
+
+    assert len(run_stream(Narrow(arms=2), STREAM, np.random.default_rng(0)).actions) == len(STREAM)

@@ -26,6 +26,9 @@ from dpaudit.core.noise import Laplace
 from dpaudit.errors import Unsupported
 from dpaudit.exact import likelihood, recompute, worst_loss
 from dpaudit.exact.horizons import judge
+from dpaudit.exact.paths import all_paths
+from dpaudit.exact.region import region_of
+from dpaudit.exact.schedule import chain_of
 from dpaudit.verdict import Status
 
 PATIENCE, SHORT = 100.0, 2.0  # seconds; where a short search ends early, it claims no more
@@ -166,6 +169,17 @@ def test_where_the_theorem_fails_nothing_is_claimed_for_all_streams(name, engine
 def test_where_the_theorem_fails_nothing_holds(name):
     algorithm, horizon = NOT_EXTREMAL[name]
     assert status(algorithm, 100.0, horizon, SHORT) is Status.SILENT
+
+
+@pytest.mark.parametrize(
+    "name", ["a reward in two releases of one arm's sum", "two releases that add up"]
+)
+def test_a_sum_of_releases_is_no_register_of_a_chain(name):
+    """A chain integrates one release per register: of a sum it would leave all but one out."""
+    algorithm, horizon = NOT_EXTREMAL[name]
+    for path in all_paths(algorithm, horizon):
+        with pytest.raises(Unsupported, match="registers that hold a single release"):
+            chain_of(region_of(path))
 
 
 HIDDEN = {

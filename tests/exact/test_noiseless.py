@@ -11,13 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.core.algorithm import Choose, Release, Rows
+from dpaudit.core.algorithm import Accumulate, Choose, Release, Rows
+from dpaudit.core.algorithms.adap_klucb import AdapKLUCB
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.noise import Laplace, NoNoise
 from dpaudit.core.scores import Affine, BetaDraw, KLBound
+from dpaudit.core.stream import run_stream
 from dpaudit.errors import Unsupported
-from dpaudit.exact import worst_loss
+from dpaudit.exact import likelihood, worst_loss
 from dpaudit.exact.balls.exact_order import winner
 from dpaudit.exact.noiseless import follow
 
@@ -100,3 +102,33 @@ def test_noise_behind_a_plain_decision_is_not_overlooked():
         ball.worst_loss(algorithm, 4)
     with pytest.raises(Unsupported):
         worst_loss(algorithm, 4)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainKLUCB(AdapKLUCB):
+    """adap_klucb on plain means, or on plain sums that are divided as they are compared."""
+
+    sums: bool = False
+
+    def release(self, rows: Rows) -> Release | Accumulate:
+        if not self.sums:
+            return Release(rows.arm, rows, NoNoise(), divisor=len(rows))
+        return Accumulate(rows.arm, rows, NoNoise())
+
+    def rule(self, pulls, time, m):
+        each = m.number(1) / pulls if self.sums else m.number(1)
+        return KLBound(m.log(time) / (10 * pulls), scale=each)
+
+
+@pytest.mark.parametrize("sums", [False, True])
+def test_what_happens_without_noise_is_what_the_program_plays(sums):
+    """KL bounds saturate: registers that are off by a constant tie, and the first arm wins."""
+    algorithm, rng = PlainKLUCB(arms=2, sums=sums), np.random.default_rng(7)
+    for _ in range(8):
+        stream = rng.integers(0, 5, 12) / 4
+        played = run_stream(algorithm, stream, rng).actions.tolist()
+        path = follow(algorithm, [Fraction(reward) for reward in stream])
+        assert path.actions.tolist() == played
+        assert likelihood(algorithm, played, stream).log_lower == 0.0
+        other = [*played[:-1], 1 - played[-1]]
+        assert likelihood(algorithm, other, stream).log_upper == -np.inf

@@ -81,6 +81,13 @@ class WrongUpper(Clipped):
         return np.clip(self.inverse(v), 0, 1)
 
 
+class WrongLower(WrongInverse):
+    """The inverse from above is right."""
+
+    def inverse_upper(self, v: Any) -> Any:
+        return (v - self.shift) / 2
+
+
 class Falling(Tilted):
     def value(self, x: Any) -> Any:
         return 2 * x + self.shift - 0.2 * (np.abs(x - 0.5) < 0.1)
@@ -160,7 +167,10 @@ def test_plateaus_of_ones_own_add_up_to_one(algorithm: Algorithm) -> None:
 
 @pytest.mark.parametrize(
     "score",
-    [WrongInverse, WrongUpper, Falling, Jumping, Blank, Drawn, Joint, Raising, LastWins],
+    [
+        *(WrongInverse, WrongUpper, WrongLower, Falling, Jumping, Blank, Drawn, Joint, Raising),
+        LastWins,
+    ],
 )
 @pytest.mark.parametrize("arms", [2, 3])
 def test_a_wrong_score_is_refused_by_name(score: type[Score], arms: int) -> None:

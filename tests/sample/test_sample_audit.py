@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import msgspec
 import numpy as np
@@ -20,6 +21,7 @@ from dpaudit.sample.boxes import DeclaredBox
 from dpaudit.sample.guard import PolicyError
 from dpaudit.sample.log import BlockLog
 from dpaudit.sample.plan import AuditPlan
+from dpaudit.sample.progress import Progress
 from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Pair, Stream, candidates
 from dpaudit.sample.workers import OutOfMemory, Workers
@@ -300,3 +302,15 @@ def test_what_a_box_raises_is_named():
     plan = AuditPlan(Raises(0.3), 1.0, 0.1, 1000, 0, PAIRS)
     with pytest.raises(PolicyError, match="randomised response raised SystemExit: 0"):
         audit(plan)
+
+
+def test_runs_of_the_pair_that_paid_most_are_made_again_first():
+    """Gains of two pairs refute together: the one that earned more is confirmed by more runs."""
+    asked = []
+    confirming = SimpleNamespace(confirm=lambda pairs: asked.extend(pairs) or "")
+    log = BlockLog.nowhere()
+    progress = Progress(response(1, 1), Workers(1), log, lambda *_: None, None, confirming)
+    progress.wealth = SimpleNamespace(claim_refuted=True)
+    progress.gains = {0: 1.0, 1: 5.0}
+    progress.perform(lambda tasks: [])
+    assert [pair.name for pair in asked] == ["late", "flip"] and progress.doubt == ""

@@ -43,11 +43,17 @@ def test_long_streams_cost_their_pieces() -> None:
         ([0, 1], [0, 1, 1], "neighbour length=3"),
         ([0, 1], [0, 1.5], "reward=1.5 must lie in"),
         ([0, float("nan")], [0, 1], "reward=nan must lie in"),
+        ([], [], "must be one row of rewards"),
     ],
 )
 def test_bad_pairs_are_named(stream: list[float], neighbour: list[float], match: str) -> None:
     with pytest.raises(InvalidArgument, match=match):
         pair_of({"stream": stream, "neighbour": neighbour})
+
+
+def test_a_table_is_no_stream() -> None:
+    with pytest.raises(InvalidArgument, match=r"stream=\[2, 2\] must be one row of rewards"):
+        Stream.of(np.zeros((2, 2)))
 
 
 def test_data_that_is_no_pair_is_refused() -> None:

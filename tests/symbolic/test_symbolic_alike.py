@@ -13,7 +13,7 @@ class Policy:
         self.rng, self.t, self.flag, self.sum, self.arm = rng, 0, 0, 0.0, 0
 
     def select(self):
-        return self.arm
+        return {arm}
 
     def update(self, arm, reward):
         self.t += 1
@@ -27,14 +27,17 @@ LEAK = "self.arm = int(self.sum + (0 if self.flag else self.rng.laplace(0, 1)) >
 SAME = "self.arm = int(self.sum + self.rng.laplace(0, 1) > 2)"
 
 
-def judged(tmp_path, end, late):
+def judged(tmp_path, end, late, arm="self.arm"):
     file = tmp_path / "policy.py"
-    file.write_text(POLICY.format(end=end, late=late))
+    file.write_text(POLICY.format(end=end, late=late, arm=arm))
     return prove(Target(f"{file}:Policy", 2, 40, 1.0), 20.0).finding
 
 
 @pytest.mark.parametrize("late", [3, 30])
-def test_keys_that_leave_something_out_are_noticed(tmp_path, monkeypatch, late):
+@pytest.mark.parametrize(
+    ("end", "arm"), [(LEAK, "self.arm"), ("pass", "self.flag if self.t == {late} else 0")]
+)
+def test_keys_that_leave_something_out_are_noticed(tmp_path, monkeypatch, late, end, arm):
     whole = states.key_of
 
     def blind(state, copier):
@@ -43,7 +46,7 @@ def test_keys_that_leave_something_out_are_noticed(tmp_path, monkeypatch, late):
         return (tuple(mark for mark, before in pairs if before != ("name", "flag")), *rest)
 
     monkeypatch.setattr(walk, "key_of", blind)
-    found = judged(tmp_path, LEAK, late)
+    found = judged(tmp_path, end, late, arm.format(late=late))
     assert found.status is Status.SILENT
     assert "taken for one go on in different ways" in found.reason
 
@@ -51,3 +54,38 @@ def test_keys_that_leave_something_out_are_noticed(tmp_path, monkeypatch, late):
 @pytest.mark.parametrize("late", [3, 30])
 def test_right_merges_are_left_alone(tmp_path, late):
     assert judged(tmp_path, SAME, late).status is Status.PROVED
+
+
+PARTS = """
+import numpy as np
+
+
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.rng, self.t, self.kept, self.arm = rng, 0, None, 0
+
+    def select(self):
+        return self.arm
+
+    def update(self, arm, reward):
+        self.t += 1
+        if self.t == 1:
+            self.kept = [reward, np.clip(reward, 0.2, 0.7)]
+            part = np.clip(reward, 0.0, 0.5)
+            noise = self.rng.laplace(0, 0.5)
+            self.arm = int((noise if self.rng.random() < 0.5 else part + noise) > 0.25)
+        if self.t == 2:
+            self.arm = int(self.kept[0] + self.rng.laplace(0, 1) > 0.5)
+        if self.t == 3:
+            self.arm = int(self.kept[1] + self.rng.laplace(0, 1) > 0.5)
+            self.kept = None
+"""
+
+
+def test_what_a_part_that_is_gone_has_paid_is_not_lost_in_a_merge(tmp_path):
+    """1 for a part that is then forgotten, on one of two branches that end alike; then 1.5."""
+    file = tmp_path / "policy.py"
+    file.write_text(PARTS)
+    proofs = [prove(Target(f"{file}:Policy", 2, 6, e), 20.0).finding for e in (1.8, 2.5)]
+    assert [found.status for found in proofs] == [Status.SILENT, Status.PROVED]
+    assert proofs[1].epsilon_upper == 2.5

@@ -5,7 +5,7 @@ import operator
 import numpy as np
 import pytest
 
-from dpaudit.symbolic import answers, numpy_stand_in, snapshot
+from dpaudit.symbolic import answers, guard, numpy_stand_in, snapshot
 from dpaudit.symbolic.guard import side_by_side
 from dpaudit.symbolic.prove import prove
 from dpaudit.symbolic.subject import Target
@@ -144,6 +144,24 @@ def test_modules_beside_the_target_are_compared_too(tmp_path, monkeypatch):
     )
     found = judged(tmp_path, f"if asks(x):\n    {LEAK}", "from beside import asks")
     assert found.status is Status.SILENT and "misread at beside.py:5" in found.reason
+
+
+def test_a_package_is_followed_as_python_finds_it(tmp_path):
+    """`from . import` means the folder, not the file of its name that lies beside it."""
+    (tmp_path / "box").mkdir()
+    (tmp_path / "box" / "__init__.py").write_text("SCALE = 1.0\n")
+    (tmp_path / "box" / "inner.py").write_text("from . import SCALE\n")
+    (tmp_path / "box.py").write_text("SCALE = 2.0\n")
+    noisy = "self.arm = int(reward + self.rng.laplace(0, SCALE) > 0.5)"
+    found = judged(tmp_path, noisy, "from box.inner import SCALE")
+    assert found.status is Status.PROVED and found.epsilon_upper == 1.0, found.reason
+
+
+def test_a_reading_that_plays_other_arms_is_a_misreading(tmp_path, monkeypatch):
+    monkeypatch.setattr(guard, "played", lambda target, rewards, *_, **__: [1] * len(rewards))
+    found = judged(tmp_path, "self.kept = 1")
+    assert found.status is Status.SILENT
+    assert "at round 1 it plays arm 0, and arm 1 on symbols" in found.reason
 
 
 def test_rounds_are_counted(tmp_path):

@@ -7,6 +7,7 @@ from dpaudit.symbolic.subject import Target
 from dpaudit.verdict import Status
 
 POLICY = """
+import math
 import random
 
 import numpy as np
@@ -46,6 +47,12 @@ RIGHT = {
     "a choice of Python": "noisy = self.sums + rng.laplace(0, scale, size=2); "
     "self.best = random.choices([0, 1], weights=[1, 3])[0] if random.random() < 0.1 "
     "else int(np.argmax(noisy))",
+    "an even choice of Python": "noisy = self.sums + rng.laplace(0, scale, size=2); "
+    "self.best = random.choices([0, 1])[0] if random.random() < 0.1 else int(np.argmax(noisy))",
+    "functions of math": NOISE + "noisy = [math.exp(it) for it in self.sums + noise]" + BEST,
+    "an empty array": NOISE + "noisy = np.concatenate([np.array([]), self.sums + noise])" + BEST,
+    "a clip from a noisy value on": "noisy = self.sums[0] + rng.laplace(0, scale); "
+    "self.best = int(np.clip(0.5, noisy, 9.0) > 2)",
     "weights of noisy values": NOISE + "odds = np.exp(self.sums + noise); "
     "self.best = int(rng.choice(2, p=odds / odds.sum()))",
     "weights of noisy values in Python": NOISE

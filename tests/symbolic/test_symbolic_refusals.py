@@ -62,6 +62,19 @@ REFUSED = {
     ),
     "a coin shows it": ("", "0", "self.arm = int(self.rng.random() < reward)"),
     "the type of a reward": ("", "0", "self.arm = int(isinstance(reward, float))"),
+    "a beta draw with the parameter -1": ("", "0", "self.arm = int(self.rng.beta(-1, 1) > 0.5)"),
+    "a format that asks for attributes": ("", "0", "self.arm = int('{0.n}'.format(self) == '1')"),
+    "np.prod of rewards or noise": (
+        "import numpy as np",
+        "0",
+        "self.arm = int(np.prod((reward, 1.0)) > 0.5)",
+    ),
+    "logging.setLevel": ("import logging", "0", "logging.setLevel(10)"),
+    "a grid or a scale that depends": (
+        "from dpaudit import noise",
+        "0",
+        "self.arm = int(noise.laplace(reward + 1) > 0)",
+    ),
 }
 
 

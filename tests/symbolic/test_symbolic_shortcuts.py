@@ -4,14 +4,16 @@ import itertools
 import types
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.symbolic.questions import largest
 from dpaudit.symbolic.roots import Roots
-from dpaudit.symbolic.run import Law, Run, active
-from dpaudit.symbolic.values import Linear, combined
+from dpaudit.symbolic.run import Escape, Law, Run, active
+from dpaudit.symbolic.values import Linear, combined, public_name, wild
+from dpaudit.symbolic.weights import exact
 
 MODULE = """
 import enum
@@ -86,6 +88,27 @@ def test_whatever_changes_at_module_level_is_seen(what):
     own = what in ("a name", "an equal object", "a new name", "a name that is gone")
     exec(CHANGES[what], vars(module) if own else {**vars(module), "beside": beside})
     assert roots.changed() != ""
+
+
+def test_a_module_that_code_made_itself_is_not_taken_for_an_imported_one():
+    module = types.ModuleType("judged")
+    module.made = types.ModuleType("math")
+    with pytest.raises(Escape, match="made by the code"):
+        Roots([module], [module])
+
+
+def test_names_of_settled_numbers_say_whether_they_may_be_wild_and_are_nobody_elses():
+    given = list(itertools.product(range(4), (True, False)))
+    names = [public_name(*it) for it in given]
+    assert [wild(name) for name in names] == [may_be for _, may_be in given]
+    assert len(set(names)) == len(names)
+    assert max(names) < 0  # those of a run that goes on are positive
+
+
+def test_whole_numbers_of_numpy_are_exact():
+    odd = 2**53 + 1  # between two doubles
+    assert exact(np.int64(odd)) == exact(np.uint64(odd)) == odd
+    assert type(exact(np.int64(odd))) is type(exact(True)) is int
 
 
 WEIGHT = st.sampled_from((-2, -1, 0, 1, 1, 3))
