@@ -3,6 +3,7 @@
     python benchmarks/mutation                      # every hand-written mutant and 200 by syntax
     python benchmarks/mutation --module structure --sample 0        # 0: all of them
     python benchmarks/mutation --again                              # survivors only, after mending
+    python benchmarks/mutation --afresh                             # all of them, on changed code
 
 The modules come from docs/trusted-base.md. Mutants are changes by syntax (`operators`) and a
 hand-written list of optimistic ones (`optimistic`): each would let a check conclude more. A mutant
@@ -103,6 +104,7 @@ def main() -> None:
     parser.add_argument("--match", default="", help="part of a mutant's key")
     parser.add_argument("--cap", type=float, default=60.0, help="seconds of tests per mutant")
     parser.add_argument("--again", action="store_true", help="try survivors again")
+    parser.add_argument("--afresh", action="store_true", help="try all again, what killed first")
     parser.add_argument("--report", action="store_true", help="only print what is known")
     work = Path(tempfile.gettempdir()) / "dpaudit-mutation"
     parser.add_argument("--work", type=Path, default=work, help="copy and results")
@@ -115,9 +117,12 @@ def main() -> None:
     results = {it["key"]: it for it in known}
     if not given.report:
         bench = Bench(ROOT, given.work, given.cap)
+        for it in known:
+            bench.remember(it["key"].partition(" ")[0], it["by"])
         for number, it in enumerate(wanted):
             before = results.get(it.key, {}).get("status")
-            if before and not (given.again and before == "survived" and not equivalent(it)):
+            left = given.again and before == "survived" and not equivalent(it)
+            if before and not (left or given.afresh):
                 continue
             found = {"key": it.key, "why": it.why, **vars(bench.run(it))}
             results[it.key] = found

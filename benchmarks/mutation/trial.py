@@ -156,9 +156,13 @@ class Bench:
         finally:
             path.write_bytes(original)
             os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-        if by:
-            lethal[by] += 1
+        self.remember(mutant.module, by)
         return Outcome(status, by, round(time.monotonic() - begun, 2), ran)
+
+    def remember(self, module: str, test: str) -> None:
+        """Take note of a test that killed a mutant of a module: it is the first for the next."""
+        if test:
+            self.killers.setdefault(module, Counter())[test] += 1
 
     def unreliable(self, tests: list[str]) -> list[str]:
         """Return the tests that fail without any mutant: what they killed does not count."""

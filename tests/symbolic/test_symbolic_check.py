@@ -9,7 +9,7 @@ import pytest
 
 from dpaudit.cli import run
 from dpaudit.core.mutants import find, names
-from dpaudit.symbolic.prove import prove
+from dpaudit.symbolic.prove import _upper, prove
 from dpaudit.symbolic.subject import Target
 from dpaudit.verdict import ANY_REWARDS, Status
 
@@ -299,3 +299,11 @@ def test_another_notion_is_not_judged_and_the_policy_is_what_it_is(capsys):
         said = " ".join(capsys.readouterr().out.split())
         assert code == 3 and "horizon 20, anytime" in said
         assert "Code is judged by pure global epsilon for one reward, not by" in said
+
+
+def test_the_bound_that_is_stated_is_the_charge_rounded_up():
+    """Epsilon stands for a charge within a few roundings of it, and for none beyond."""
+    tenth = Fraction(1, 10)  # below its double
+    assert _upper(1 + Fraction(1, 2**52), 1.0) == _upper(1 - Fraction(1, 2**52), 1.0) == 1.0
+    assert _upper(1 + Fraction(1, 10**14), 1.0) > 1.0
+    assert _upper(tenth, 1.0) == 0.1 and Fraction(_upper(3 * tenth, 1.0)) >= 3 * tenth
