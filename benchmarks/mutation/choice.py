@@ -84,7 +84,7 @@ GUARDED = {
     "exact/balls/gaussians": "exact/exact_notions",
     "exact/balls/jets": "exact/own_formula exact/own_score exact/ball_primitives",
     "exact/balls/differences": "exact/ball_other exact/exact_plane exact/pairwise exact/by_hand",
-    "exact/first_decision": "exact/exact_notions exact/by_hand structure/notion_mutants",
+    "exact/first_decision": "exact/first_decision exact/exact_notions",
     "exact/attained": "exact/exact_notions structure/notion_mutants",
     "exact/refuting": "exact/exact_notions structure/notion_mutants",
     "exact/profile": "exact/exact_notions exact/exact_worst exact/hidden",
