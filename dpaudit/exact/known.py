@@ -39,8 +39,11 @@ _ALIKE = 1e-9  # between a parameter in doubles and its ball
 _LARGEST = 1e100  # of a parameter; squares and ratios of these are doubles
 
 
-def require_known(request: Release | Accumulate | Choose | Keep) -> None:
-    """Raise `Unsupported` if a noise or a rule is none that the engines know, or an odd one."""
+def require_known(request: Release | Accumulate | Choose | Keep, weighted: bool = False) -> None:
+    """Raise `Unsupported` if a noise or a rule is none that the engines know, or an odd one.
+
+    So are the weights of an elimination, unless whoever asks minds them.
+    """
     if isinstance(request, Release | Accumulate):
         _require_plain(request.noise, NOISES)
         if type(request.noise) not in NOISES:
@@ -52,8 +55,11 @@ def require_known(request: Release | Accumulate | Choose | Keep) -> None:
         if type(rule) in RULES:
             _require_sane(rule, len(request.arms))
     else:
-        if request.weights is not None:
-            raise Unsupported("An elimination by weighted sums of registers has no likelihood yet.")
+        if request.weights is not None and not weighted:
+            raise Unsupported("An elimination by weighted sums has no likelihood here.")
+        for weights in request.weights or ():
+            for weight in weights:
+                _require_numbers(weight, "a weight", 1)
         width = _require_numbers(_built(request.width, FLOAT), "a width", len(request.arms))
         if not (width >= 0).all():
             raise Unsupported(f"A width is {width.min()}, which is not at least 0.")

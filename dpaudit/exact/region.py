@@ -8,7 +8,7 @@ likelihood is the probability that all the decisions come out as they did.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Accumulate, Choose, Keep, Register, Release, Respond, Rows
 from dpaudit.core.arithmetic import exact
-from dpaudit.core.noise import Laplace, Noise
+from dpaudit.core.noise import Gaussian, Laplace, Noise
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact.known import require_known
 from dpaudit.exact.paths import Decided, Path
@@ -104,7 +104,8 @@ def region_of(path: Path) -> Region:
     """Return the region of a path, with only the releases that some decision reads."""
     releases: list[tuple[Release | Accumulate, tuple[range, ...]]] = []
     held: dict[Register, tuple[int, ...]] = {}
-    decided: list[tuple[Decided, tuple[tuple[int, ...], ...]]] = []
+    decided: list[tuple[Choose | Keep, tuple[tuple[int, ...], ...], Any]] = []
+    factors: dict[int, Fraction] = {}
     for event in path.events:
         if isinstance(event, Respond):
             raise Unsupported("A randomised response has no density to integrate.")
@@ -115,29 +116,61 @@ def region_of(path: Path) -> Region:
             before = held.get(event.register, ()) if isinstance(event, Accumulate) else ()
             held[event.register] = (*before, index)
         elif isinstance(event, Decided):
-            require_known(event.request)
-            groups = event.request.registers
-            shown = tuple(tuple(i for name in group for i in held[name]) for group in groups)
-            decided.append((event, shown))
-    read = sorted({i for _, shown in decided for group in shown for i in group})
+            require_known(event.request, weighted=True)
+            request = event.request
+            shown = tuple(tuple(i for r in group for i in held[r]) for group in request.registers)
+            if isinstance(request, Keep) and request.weights is not None:
+                own = _factors(request, shown)
+                request, shown = replace(request, weights=None), tuple((i,) for i in own)
+                factors |= own
+            decided.append((request, shown, event.outcome))
+    reads = [i for _, shown, _ in decided for group in shown for i in group]
+    if any(reads.count(i) > 1 for i in factors):
+        raise Unsupported("A release of weighted sums is read more than once.")
+    read = sorted(set(reads))
     place = {index: position for position, index in enumerate(read)}
     episodes = tuple(
         Episode(
             event.rows,
             steps,
-            event.noise,
-            Fraction(event.divisor),
+            _scaled(event.noise, factors[index]) if index in factors else event.noise,
+            Fraction(event.divisor) / factors.get(index, 1),
             isinstance(event, Accumulate),
         )
-        for event, steps in (releases[index] for index in read)
+        for index, (event, steps) in ((index, releases[index]) for index in read)
     )
     decisions = tuple(
-        Decision(
-            event.request, tuple(tuple(place[i] for i in group) for group in shown), event.outcome
-        )
-        for event, shown in decided
+        Decision(request, tuple(tuple(place[i] for i in group) for group in shown), outcome)
+        for request, shown, outcome in decided
     )
     return Region(episodes, decisions)
+
+
+def _factors(keep: Keep, shown: tuple[tuple[int, ...], ...]) -> dict[int, Fraction]:
+    """Return two releases with positive factors whose difference a weighted elimination looks at.
+
+    Between two arms it is known by x_0 - x_1, a sum of releases by the differences of their
+    weights. Of two releases, one with a positive and one with a negative part, that is the
+    difference of two scaled ones.
+    """
+    assert keep.weights is not None
+    apart: dict[int, Fraction] = {}
+    for sign, group, weights in zip((1, -1), shown, keep.weights, strict=False):
+        for index, weight in zip(group, weights, strict=True):
+            apart[index] = apart.get(index, Fraction(0)) + sign * Fraction(weight)
+    parts = sorted(((part, index) for index, part in apart.items() if part), reverse=True)
+    if len(shown) != 2 or len(parts) != 2 or not parts[0][0] > 0 > parts[1][0]:
+        raise Unsupported("Weighted sums are compared between two arms, of a release for each.")
+    return {parts[0][1]: parts[0][0], parts[1][1]: -parts[1][0]}
+
+
+def _scaled(noise: Noise, factor: Fraction) -> Noise:
+    """Return the law of a draw times a positive factor."""
+    if isinstance(noise, Laplace):
+        return Laplace(exact(noise.scale) * factor)
+    if isinstance(noise, Gaussian):
+        return Gaussian(variance=exact(noise.variance) * factor**2)
+    raise Unsupported(f"{type(noise).__name__} noise in weighted sums has no likelihood.")
 
 
 def require_rewards(rewards: Sequence[float] | Array, horizon: int) -> Array:
