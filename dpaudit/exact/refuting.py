@@ -57,6 +57,7 @@ def judge(
                 told = f"Attained{_at(notion)} ({_kind(one)}) by {one}."
     lower, sure, seconds = found.value.lower, found.value.certified, time.monotonic() - start
     other = build(horizon) is not claimed
+    told += f" This is the instance built for {horizon:,} rounds." * other
     return [
         Finding(
             "exact",
