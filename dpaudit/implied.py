@@ -18,6 +18,9 @@ RARE = 1e-5
 """Of rho and mu, the delta that an epsilon is also looked for, as papers state them."""
 
 
+LARGEST = 10**300  # of a rho whose epsilon is looked for
+
+
 def implied(proved: Notion, upper: float) -> tuple[Bracket, ...]:
     """Return what follows from a proof of a notion whose number is at most `upper`."""
     level = exact(min(upper, proved.bound))
@@ -38,12 +41,15 @@ def implied(proved: Notion, upper: float) -> tuple[Bracket, ...]:
     named = {name: double_above(value) for name, value in found}
     named["mu"] = root_above(squares)
     for at, delta in zip(ends, deltas, strict=True):
-        named[f"delta at epsilon = {in_digits(double_above(at))}"] = double_above(delta)
+        if delta < 1:
+            named[f"delta at epsilon = {in_digits(double_above(at))}"] = double_above(delta)
     finite = {name: value for name, value in named.items() if value < math.inf}
     return tuple(Bracket(name, upper=value, certified=True) for name, value in finite.items())
 
 
 def _ends(rho: Fraction) -> list[Fraction]:
     """Return the epsilons to state a delta at: 1, and one where it is below `RARE`."""
-    rare = float(rho) + 2 * math.sqrt(float(rho) * -math.log(RARE))
-    return sorted({Fraction(1), exact(float(f"{rare * 1.005:.3g}"))})
+    if rho > LARGEST:
+        return [Fraction(1)]
+    rare = 1.005 * (float(rho) + 2 * math.sqrt(float(rho) * -math.log(RARE)))
+    return sorted({Fraction(1), *([exact(float(f"{rare:.3g}"))] if rare > 0 else [])})

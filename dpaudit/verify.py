@@ -1,8 +1,8 @@
 """Re-checks certificates in fractions, with nothing of the provers: of code, and of declarations.
 
 Of code: outcomes of every branch, what fixed shifts leave of constraints, what every row pays. On
-trust: arms, rounds, forms, laws, coins, rows. Of a declaration (public states, a chain per arm, or
-the tree of every arm): pulls, times, answers, what each reward pays. On trust: its requests.
+trust: arms, rounds, forms, laws, coins, which rows a state still holds. Of a declaration (states, a
+chain or tree per arm): pulls, times, answers, what each reward pays. On trust: its requests.
 """
 
 from __future__ import annotations
@@ -209,6 +209,7 @@ class Move:
             _require(self.scales[old] == after.scales[to], f"draw {old} changes its scale")
         for old, to in self.rows.items():
             _require(self.columns[old][1] == after.columns[to][1], f"row {old} changes its reach")
+        _require(set(self.rows.values()) == after.columns.keys(), "a row comes from nowhere")
         forms = [("", _weights(draws), _weights(rows)) for draws, rows in data["forms"]]
         for _, draws, rows in (*before.constraints, *forms):
             self._follows({d: w for d, w in draws.items() if self.scales[d]}, rows)
@@ -283,8 +284,7 @@ class Code:
         self.size = f"{len(states):,} states and {len(data['moves']):,} moves"
 
 
-EMPTY: dict[str, Any] = {"time": 0, "constraints": []}
-EMPTY |= {name: {} for name in ("scales", "columns", "spent", "base", "owed")}
+EMPTY = dict(time=0, constraints=[], scales={}, columns={}, spent={}, base={}, owed={})
 
 
 def _complete(traces: list[Trace], where: str) -> None:

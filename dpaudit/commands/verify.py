@@ -46,7 +46,7 @@ def execute(arguments: argparse.Namespace) -> int:
     above = float(found.worst - Fraction(data["epsilon"]))
     charge = f"{epsilon:.12g} + {above:.1e}" if above > 0 else f"{float(found.worst):.12g}"
     bound = f"epsilon*({found.horizon:,}) <= {charge}"
-    print(f"VERIFIED  {target}: {bound} for {arms} arms, epsilon = {epsilon:g}")
+    print(f"VERIFIED  {bound} for {arms} arms, epsilon = {epsilon:g}, of {target}")
     print(f"  {found.size} re-checked in fractions")
     other = ""
     if data["kind"] == "code":
@@ -57,7 +57,10 @@ def execute(arguments: argparse.Namespace) -> int:
             if _digest(file.parent / str(name)) not in (None, known):
                 other += f", and {shown(name)} has changed since"
         name = f"sha256 {shown(digest[:16])}...{other}"
-        text = f"of the text with {name}; that its object, arms, rounds and comparisons are these"
+        text = (
+            f"of the text with {name}; that its object, arms, rounds and comparisons are these, "
+            "and that it has forgotten the rewards that end,"
+        )
     else:
         text = f"that these are the requests of {target}"
     print(f"  {text} is not shown")

@@ -71,7 +71,14 @@ def double_above(value: Rate) -> float:
 
 def root_above(square: Rate) -> float:
     """Return a double, read as the decimal that it prints, that is at least a square root."""
-    root = math.sqrt(square) if square <= sys.float_info.max else math.inf
+    if square == 0 or square == math.inf:
+        return float(square)
+    value = Fraction(square)
+    half = (value.numerator.bit_length() - value.denominator.bit_length()) // 2
+    try:
+        root = math.ldexp(math.sqrt(value / Fraction(4) ** half), half)
+    except OverflowError:
+        return math.inf
     while root < math.inf and exact(root) ** 2 < square:
         root = math.nextafter(root, math.inf)
     return root

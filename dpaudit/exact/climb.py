@@ -29,6 +29,7 @@ import numpy as np
 
 from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Stop, Toss
 from dpaudit.core.canonical import Distrust
+from dpaudit.core.conversions import double_above
 from dpaudit.core.walk import begin
 from dpaudit.errors import DpauditError, Unsupported
 from dpaudit.exact import conditions
@@ -38,7 +39,6 @@ from dpaudit.exact.paths import Path, path_through, paths_of, require_shown
 from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.search import Question, WorstLoss
 from dpaudit.exact.witness import loss_between, pair_of_step, witness_of
-from dpaudit.structure.ledger import rounded_up
 from dpaudit.structure.prove import bound
 from dpaudit.verdict import Enclosure, Witness
 
@@ -167,7 +167,7 @@ def climbed_loss(asked: Question) -> WorstLoss | None:
     with suppress(Distrust):
         ledger = bound(asked.algorithm, asked.horizon, _LEDGER_SECONDS)
         complete = ledger.complete
-        upper = rounded_up(ledger.charge) if complete else math.inf
+        upper = double_above(ledger.charge) if complete else math.inf
     worse, better = _move(found.region, found.episode, found.background)
     at = (found.path, found.region, found.episode, found.background)
     pair = pair_of_step(*at, better, worse)

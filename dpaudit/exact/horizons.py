@@ -20,13 +20,14 @@ from itertools import islice
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.arithmetic import exact
+from dpaudit.core.conversions import double_above
 from dpaudit.deadline import Expired
 from dpaudit.errors import BadDeclaration, InvalidArgument, Unsupported
 from dpaudit.exact import WorstLoss, recompute, shrink, worst_loss
 from dpaudit.exact.climb import hunt
 from dpaudit.exact.paths import Decided, all_paths
 from dpaudit.exact.search import Streams
-from dpaudit.structure.ledger import rounded_up, show
+from dpaudit.structure.ledger import show
 from dpaudit.verdict import Enclosure, Finding, Status, Witness
 
 Build = Callable[[int], Algorithm]
@@ -242,7 +243,7 @@ class Search:
                 f"The upper end is the charge: no reward is charged more than {show(charge)}, "
                 f"exactly; computed, it is {upper:.12g}."
             )
-            upper = min(upper, rounded_up(charge))
+            upper = min(upper, double_above(charge))
         other = algorithm is not self.claimed
         if other:
             self.stopped = (

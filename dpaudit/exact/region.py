@@ -120,6 +120,8 @@ def region_of(path: Path) -> Region:
             request = event.request
             shown = tuple(tuple(i for r in group for i in held[r]) for group in request.registers)
             if isinstance(request, Keep) and request.weights is not None:
+                if any(len(held[name]) > 1 for group in request.registers for name in group):
+                    raise Unsupported("A register of weighted sums adds up releases.")
                 own = _factors(request, shown)
                 request, shown = replace(request, weights=None), tuple((i,) for i in own)
                 factors |= own
@@ -166,10 +168,13 @@ def _factors(keep: Keep, shown: tuple[tuple[int, ...], ...]) -> dict[int, Fracti
 
 def _scaled(noise: Noise, factor: Fraction) -> Noise:
     """Return the law of a draw times a positive factor."""
-    if isinstance(noise, Laplace):
-        return Laplace(exact(noise.scale) * factor)
-    if isinstance(noise, Gaussian):
-        return Gaussian(variance=exact(noise.variance) * factor**2)
+    try:
+        if isinstance(noise, Laplace):
+            return Laplace(exact(noise.scale) * factor)
+        if isinstance(noise, Gaussian):
+            return Gaussian(variance=exact(noise.variance) * factor**2)
+    except InvalidArgument:
+        raise Unsupported("A weight is too large or too small beside its noise.") from None
     raise Unsupported(f"{type(noise).__name__} noise in weighted sums has no likelihood.")
 
 

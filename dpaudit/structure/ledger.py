@@ -13,12 +13,12 @@ Only releases of the exact types of `dpaudit.core` are trusted: a subclass may s
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 
 from dpaudit.core.algorithm import Disclosure, Respond, Rows
-from dpaudit.core.arithmetic import exact
 from dpaudit.core.canonical import Distrust
 from dpaudit.core.lattice import LATTICES, ROUNDINGS
 from dpaudit.core.noise import NOISES
@@ -52,18 +52,12 @@ def show(charge: Charge) -> str:
     if charge == math.inf:
         return "infinity"
     value = Fraction(charge)
+    if value > sys.float_info.max:
+        return f"more than {sys.float_info.max:.6g}"
     short, near = f"{float(value):.12g}", f"about {float(value):.6g}"
     if Fraction(short) == value:
         return short
     return f"{value} ({near})" if len(str(value)) <= LONGEST else near
-
-
-def rounded_up(charge: Charge) -> float:
-    """Return the smallest double, read as the decimal that it prints, that is at least `charge`."""
-    nearest = float(charge)
-    if nearest == math.inf or exact(nearest) >= charge:
-        return nearest
-    return math.nextafter(nearest, math.inf)
 
 
 def charge_of(request: Disclosure, tariff: Tariff = PURE) -> Charge:

@@ -28,6 +28,7 @@ import numpy as np
 
 from dpaudit.core.algorithm import Accumulate, Algorithm, Disclosure, Release, Rows
 from dpaudit.core.algorithms import find, names
+from dpaudit.core.conversions import double_above
 from dpaudit.core.episodes import Asking, Episodes, framed
 from dpaudit.core.noise import Laplace
 from dpaudit.core.phases import Phases, in_phases
@@ -35,7 +36,7 @@ from dpaudit.core.scores import Affine, KLBound, Rule
 from dpaudit.core.unchanged import stored, unchanged
 from dpaudit.core.walk import Place
 from dpaudit.structure.chain import Entangled, chain_of, requested, spread_out
-from dpaudit.structure.ledger import Charge, rounded_up
+from dpaudit.structure.ledger import Charge
 from dpaudit.structure.phases import largest_charge
 from dpaudit.verdict import Program
 
@@ -73,7 +74,7 @@ def real_program(algorithm: Algorithm, horizon: int, charge: Charge) -> tuple[Pr
 
     The declaration is one whose every release has been charged, with `charge` in all at most.
     """
-    exactly = on_lattice(algorithm, rounded_up(charge))
+    exactly = on_lattice(algorithm, double_above(charge))
     if exactly is not None or algorithm.grid is not None:
         return exactly, ""
     try:
@@ -104,7 +105,7 @@ def with_boundaries(
     if delta >= 1:
         return None
     name = f"{name} with numpy's generator, within {horizon:,} rounds"
-    return Program(name, rounded_up(shift), delta if moved else 0.0, assumes)
+    return Program(name, double_above(shift), delta if moved else 0.0, assumes)
 
 
 def shift_of(request: Disclosure, count: int) -> Fraction:

@@ -21,6 +21,7 @@ from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.arithmetic import exact
 from dpaudit.core.blind import noted
 from dpaudit.core.canonical import Distrust
+from dpaudit.core.conversions import double_above
 from dpaudit.core.episodes import Episodes, framed
 from dpaudit.core.linear import LinearPhases, in_linear_phases
 from dpaudit.core.notions import PURE, Kind, Tariff
@@ -29,7 +30,7 @@ from dpaudit.errors import InvalidArgument, require_integer, require_positive
 from dpaudit.structure.always import at_every_horizon
 from dpaudit.structure.certificate import of_chains, of_tree, of_walk
 from dpaudit.structure.chain import Entangled, is_long, longest_chains, probe_longest
-from dpaudit.structure.ledger import Charge, Row, rounded_up, show
+from dpaudit.structure.ledger import Charge, Row, show
 from dpaudit.structure.linear import charge_of_law, compare
 from dpaudit.structure.phases import largest_charge
 from dpaudit.structure.program import real_program
@@ -229,7 +230,7 @@ def prove(
         covered = found.covered
         endless = found.always is not None and found.always <= exact(claimed)
         if covered and (found.complete or not over):
-            upper = rounded_up(found.charge)
+            upper = double_above(found.charge)
             status = Status.SILENT if over else Status.PROVED
             if not over:
                 heard(found)

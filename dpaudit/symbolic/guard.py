@@ -45,6 +45,8 @@ from dpaudit.target import load_file
 
 ROUNDS = 96
 LONG = 1000  # rounds of a run that goes on
+FINE, SHORT = 12, 6  # streams, and their rounds
+DECIMALS = (0.1, 0.2, 0.3, 0.6, 0.7, 0.9, 1 / 3, 1e-30)
 SEEDS = (1, 2)
 TRIES = 60  # runs in search of what was not reached yet
 
@@ -69,6 +71,13 @@ def streams(rounds: int) -> list[Any]:
     ]
 
 
+def fine_streams(rounds: int) -> list[Any]:
+    """Return streams on whose rewards rounding shows: they have bits that few numbers have."""
+    rng = np.random.default_rng(18)
+    choice = [(rng.choice(DECIMALS, rounds), rng.random(rounds) ** 4) for _ in range(FINE)]
+    return [np.where(rng.random(rounds) < 0.5, *it) for it in choice]
+
+
 def side_by_side(
     target: Target,
     followed: frozenset[int] = frozenset(),
@@ -87,6 +96,7 @@ def side_by_side(
     plans = [(rewards, seed) for rewards in streams(rounds) for seed in SEEDS]
     if horizon > rounds:
         plans += [(rewards, 3) for rewards in streams(min(horizon, LONG))[3:]]
+    plans += [(rewards, 4) for rewards in fine_streams(rounds if whole else min(rounds, SHORT))]
     probes, closed, compared = Probes(), Probes(open=False), 0
     missing = set(followed)
     for rewards, seed in plans:

@@ -25,6 +25,13 @@ INFINITE = float("inf")
 Row = tuple[Weights, Weights]  # draws, columns
 
 
+def hiding(*laws: Law) -> str:
+    """Return what noise without a scale hides, in words."""
+    if any(law.kind in ("logistic", "gumbel") for law in laws):
+        return "is not among those whose loss is known here"
+    return "hides nothing under pure epsilon"
+
+
 @dataclass(frozen=True)
 class Failure:
     """A charge that is too large, or infinite: of which round, at which line, and why."""
@@ -106,7 +113,7 @@ class Ledger:
         elif all(law.scale is None for law in laws):
             kinds = ", ".join(sorted({law.kind for law in laws}))
             lines = ", ".join(sorted({str(law.place) for law in laws}))
-            why = f"its noise ({kinds}, {lines}) hides nothing under pure epsilon"
+            why = f"its noise ({kinds}, {lines}) {hiding(*laws)}"
         else:
             lines = ", ".join(sorted({str(law.place) for law in laws}))
             why = f"its noise (drawn at {lines}) is also in values that are known: it cancels"

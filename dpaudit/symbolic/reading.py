@@ -18,7 +18,7 @@ from dpaudit.errors import BadDeclaration
 from dpaudit.structure.ledger import charge_of
 from dpaudit.symbolic.declared import read_off
 from dpaudit.symbolic.guard import played
-from dpaudit.symbolic.ledger import Fixed, Ledger, resolved
+from dpaudit.symbolic.ledger import Fixed, Ledger, hiding, resolved
 from dpaudit.symbolic.run import Form, Law, Place, Run
 from dpaudit.symbolic.subject import Target
 from dpaudit.symbolic.values import Linear
@@ -77,7 +77,7 @@ class _Reader:
 def _law(law: Law) -> str:
     if law.scale is not None:
         return f"Laplace noise of scale {float(law.scale):.6g}"
-    return f"{law.kind} noise, which hides nothing under pure epsilon"
+    return f"{law.kind} noise, which {hiding(law)}"
 
 
 def _decision(run: Run, difference: Linear) -> str:

@@ -30,6 +30,7 @@ import numpy as np
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.arrays import Array
 from dpaudit.symbolic.chance import Source
+from dpaudit.symbolic.other_modules import FrozenLaw
 from dpaudit.symbolic.poison import Poison
 from dpaudit.symbolic.run import Escape
 from dpaudit.symbolic.values import Linear, Opaque, Tracked
@@ -49,7 +50,8 @@ COPIED = frozenset((list, tuple, dict, Array))
 HEAP = 1 << 9  # a class that Python code made, and can write to
 TEXTS = ("__name__", "__qualname__", "__module__", "__doc__")
 OPEN = object()  # where the key of a tracked value belongs
-SHARED = (type, ModuleType, BuiltinFunctionType, Source, Poison, enum.Enum, property, np.dtype)
+SHARED: tuple[Any, ...] = (type, ModuleType, BuiltinFunctionType, Source, Poison, enum.Enum)
+SHARED += (property, np.dtype, FrozenLaw)
 
 
 class Copier:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -246,5 +247,16 @@ def test_what_a_level_implies_is_never_below_the_truth(level):
 
 def test_a_bound_below_the_claim_implies_more():
     assert implied(Notion(Kind.PURE, 1.0), 0.5) == implied(Notion(Kind.PURE, 0.5), 0.5)
-    huge = implied(Notion(Kind.PURE, 1e5), 1e5)
-    assert all(it.upper < math.inf for it in huge)
+    for kind, level in product((Kind.PURE, Kind.ZCDP, Kind.GDP), (1e-300, 1e5, 1.7e308)):
+        for found in implied(Notion(kind, level), level):
+            assert 0 < found.upper < math.inf
+            assert not found.measure.startswith("delta") or found.upper < 1
+
+
+@given(st.integers(-1200, 1200), st.integers(1, 10**20))
+def test_a_root_is_rounded_up_and_no_further_than_a_double(power, mantissa):
+    square = mantissa * Fraction(2) ** power
+    found = conversions.root_above(square)
+    assert found == math.inf or Fraction(repr(found)) ** 2 >= square
+    below = math.nextafter(math.nextafter(found, 0), 0)
+    assert found in (0.0, 5e-324, math.inf) or Fraction(repr(below)) ** 2 < square

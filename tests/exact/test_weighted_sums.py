@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from dpaudit.core.algorithm import Keep, Play, Release, Respond, Rows, Step
+from dpaudit.core.algorithm import Accumulate, Keep, Play, Release, Respond, Rows, Step
 from dpaudit.core.algorithms import load
 from dpaudit.core.algorithms.dp_linear import DPLinear
 from dpaudit.core.algorithms.zcdp_linear import ZCDPLinear
@@ -156,6 +156,10 @@ def test_any_signs_are_right_or_refused():
         weighed = Weighed(arms=2, horizon=3, matrix=matrix)
         [goes] = [p for acts, p in law(weighed, stream).probabilities.items() if acts[-1] == 1]
         assert goes.certified and goes.middle == pytest.approx(share, abs=2e-3)
+    tiny, huge = ((Fraction(1, 10**400), 0), (0, 1)), ((1.0, 0.0), (0.0, 1e90))
+    with pytest.raises(Unsupported, match="too large or too small"):
+        law(Weighed(arms=2, horizon=3, matrix=tiny), stream)
+    assert law(Weighed(arms=2, horizon=3, matrix=huge), stream).certified
     for matrix in [((1.0, 0.0), (1.0, 1.0)), ((1.0, 1.0), (0.0, 0.5)), ((0.0, 1.0), (0.0, 0.5))]:
         with pytest.raises(Unsupported, match="Weighted sums"):
             law(Weighed(arms=2, horizon=3, matrix=matrix), stream)
@@ -183,3 +187,19 @@ def test_without_noise_and_of_responses_weights_are_not_forgotten():
             law(bare, [1.0, 0.0, 0.0])
         with pytest.raises(Unsupported, match="weighted sums"):
             worst_loss(bare, 3)
+
+
+def test_a_weighed_register_that_adds_up_releases_is_refused():
+    @dataclass(frozen=True, kw_only=True)
+    class Adds(Weighed):
+        def step(self, state):
+            found = super().step(state)
+            if state == ("play", 1):
+                again = Accumulate(0, Rows(0, 0, 1), Laplace(Fraction(1)))
+                return Step(again, lambda _: ("second", 1))
+            if state[0] == "second":
+                return Step(Play(1, 1), lambda _: ("release", 1))
+            return found
+
+    with pytest.raises(Unsupported, match="adds up releases"):
+        law(Adds(arms=2, horizon=3, matrix=((1.0, 0.0), (0.0, 1.0))), [1.0, 0.0, 0.0])

@@ -15,13 +15,14 @@ from dpaudit.core.algorithm import Release
 from dpaudit.core.algorithms import find, load, names, parameters
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.arithmetic import exact
+from dpaudit.core.conversions import double_above
 from dpaudit.core.noise import Laplace
 from dpaudit.core.notions import Kind
 from dpaudit.errors import InvalidArgument
 from dpaudit.structure import prove
 from dpaudit.structure.certificate import of_walk
 from dpaudit.structure.chain import Entangled, longest_chains
-from dpaudit.structure.ledger import Rows, add, rounded_up, total
+from dpaudit.structure.ledger import Rows, add, total
 from dpaudit.structure.walk import Walk
 from dpaudit.verdict import Status
 
@@ -83,7 +84,7 @@ def test_short_horizons_release_less():
 
 @given(st.fractions(min_value=Fraction(1, 10**6), max_value=10**6))
 def test_rounded_up_is_the_next_decimal(charge):
-    up = rounded_up(charge)
+    up = double_above(charge)
     assert exact(up) >= charge
     assert exact(math.nextafter(math.nextafter(up, 0.0), 0.0)) < charge
 

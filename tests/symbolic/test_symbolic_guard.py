@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpaudit.symbolic import answers, guard, numpy_stand_in, snapshot
-from dpaudit.symbolic.guard import side_by_side
+from dpaudit.symbolic.guard import FINE, SHORT, side_by_side
 from dpaudit.symbolic.prove import prove
 from dpaudit.symbolic.subject import Target
 from dpaudit.symbolic.wild import WildGenerator, wild_randomness
@@ -167,7 +167,7 @@ def test_a_reading_that_plays_other_arms_is_a_misreading(tmp_path, monkeypatch):
 def test_rounds_are_counted(tmp_path):
     file = tmp_path / "policy.py"
     file.write_text(POLICY.format(done="self.kept = 1", before=""))
-    assert side_by_side(Target(f"{file}:Policy", 2, 20, 1.0)) == 200
+    assert side_by_side(Target(f"{file}:Policy", 2, 20, 1.0)) == 200 + FINE * SHORT
 
 
 COMPILED = "import numba\n\n\n@numba.njit\ndef cube(n):\n    return n * n * n"
@@ -177,3 +177,29 @@ def test_compiled_functions_are_compared_as_they_run(tmp_path):
     pytest.importorskip("numba")
     found = judged(tmp_path, f"if cube(2**30) < 1:\n    {LEAK}", COMPILED)
     assert found.status is Status.SILENT and "misread at policy.py" in found.reason
+
+
+ROUNDED = """
+class Policy:
+    def __init__(self, arms, rng):
+        self.rng, self.n, self.best = rng, 0, 0
+
+    def select(self):
+        return self.best
+
+    def update(self, arm, reward):
+        self.n += 1
+        if self.n == 1:
+            shift = 100.0 if {condition} else 0.0
+            self.best = int(reward + shift + self.rng.laplace(0, 1) > 0.5)
+"""
+
+
+@pytest.mark.parametrize(
+    "condition", ["0.5 - (0.5 - reward) < reward", "reward * 49 / 49 != reward"]
+)
+def test_what_only_rounding_decides_is_noticed(tmp_path, condition):
+    file = tmp_path / "policy.py"
+    file.write_text(ROUNDED.format(condition=condition))
+    found = prove(Target(f"{file}:Policy", 2, 4, 1.0), 30.0).finding
+    assert found.status is Status.SILENT, found.reason
