@@ -25,7 +25,7 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from hashlib import sha256
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -50,17 +50,18 @@ def all_mutants(module: str) -> list[Mutant]:
 
 
 def chosen(modules: list[str], sample: int, seed: int) -> list[Mutant]:
-    """Return all hand-written mutants and a sample by syntax, as many of every module."""
-    found = {module: all_mutants(module) for module in modules}
-    written = [it for each in found.values() for it in each if it.why.startswith("optimistic")]
-    drawn = [
-        sorted(
-            (it for it in each if not it.why.startswith("optimistic")),
-            key=lambda it: sha256(f"{seed} {it.key}".encode()).digest(),
-        )
-        for each in found.values()
-    ]
-    turns = [it for it in chain.from_iterable(zip_longest(*drawn)) if it is not None]
+    """Return all hand-written mutants and a sample by syntax: of every module one, then another."""
+
+    def lot(it: Mutant) -> bytes:
+        return sha256(f"{seed} {it.key}".encode()).digest()
+
+    found = [it for module in modules for it in all_mutants(module)]
+    written = [it for it in found if it.why.startswith("optimistic")]
+    drawn: dict[str, list[Mutant]] = defaultdict(list)
+    for it in sorted(found, key=lot):
+        if not it.why.startswith("optimistic"):
+            drawn[it.module].append(it)
+    turns = [it for turn in zip_longest(*drawn.values()) for it in turn if it is not None]
     return written + (turns[:sample] if sample else turns)
 
 

@@ -101,6 +101,13 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "nothing is proved of the program either way; why is not said"
     ),
     ("dpaudit/sample/events.py", "statistics", "position + 2 + arms"): POWER,
+    ("dpaudit/sample/onerun.py", "features", "code * ((SHOWN - 1))"): POWER,
+    ("dpaudit/sample/independence.py", "Independence.begin", "key = (4,)"): (
+        "runs that do not count are made by other seeds"
+    ),
+    ("dpaudit/sample/fresh.py", "_started", "parents[3]"): (
+        "a helper that does not find dpaudit makes nothing again, which refutes nothing"
+    ),
     ("dpaudit/sample/lockstep.py", "CumulativeRewards._spans", "(first < rows.first)"): (
         "the plays before end where this one begins, and hold none of the rows"
     ),
@@ -108,6 +115,15 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "a silent finding without any horizon, whose number of arms nobody reads"
     ),
     ("dpaudit/exact/conditions.py", "monotone", "strict=False"): LONGER,
+    ("dpaudit/exact/worst.py", "Asked._result", "scanned * ((not loss.certified))"): (
+        "of more it is said that it was measured and not proved"
+    ),
+    ("dpaudit/exact/sequences.py", "sequences", "(steered.horizon >= longest)"): SOONER,
+    ("dpaudit/exact/refuting.py", "_over_binary", "if (best is None) and"): SOONER,
+    ("dpaudit/exact/balls/weight.py", "Grid.means", "ROUND * (least)"): (
+        "where it is negative, the lower end of the range stands for it, which is not"
+    ),
+    ("dpaudit/exact/balls/compare.py", "_private", "(found.top.hi < 0)"): "more is refused",
     ("dpaudit/exact/lattice_loss.py", "Released.pair", "strict=False"): LONGER,
     ("dpaudit/exact/responded_loss.py", "responds", "clock), 2)"): (
         "the sums are right for a path without responses, and refuse one with noise"
@@ -118,6 +134,13 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("dpaudit/exact/balls/certified.py", "_refined", "(SHEETS[(1)] / cells)"): SOONER,
     ("dpaudit/exact/balls/cells.py", "", "FASTEST = Fraction(1, 10**9), float(10 ** 9)"): (
         "10^9 is a double, and compares like the fraction"
+    ),
+    ("dpaudit/symbolic/recording.py", "recorded", "assert (spec.loader is not None)"): (
+        "what has no spec has no loader either: both are errors"
+    ),
+    ("dpaudit/symbolic/declared.py", "_Path.releases", "strict=False"): LONGER,
+    ("dpaudit/symbolic/conform.py", "_Compared.shrunk", "(*before, 1, *after)"): (
+        "a difference that was found is shown less simple"
     ),
     ("dpaudit/symbolic/questions.py", "_winner", "able = (among)"): (
         "outcomes that cannot be are followed too, and charged"

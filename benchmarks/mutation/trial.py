@@ -39,6 +39,7 @@ PRELOADED = (
     "rich.console",
 )
 PATIENCE = 6.0  # seconds of the processor for one test, which is left out after that
+QUICK = 2.0  # a test that is left out, and takes less without the mutant, hangs by it
 HANGING = 90.0  # seconds of the processor beyond the cap: one test that takes so long hangs
 ASLEEP = 40.0  # times the processor time allowed; only what waits for ever takes that long
 OPTIONS = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--tb=line"]
@@ -70,7 +71,9 @@ class Guide:
     names: list[str]
     lethal: Counter[str]
     cap: float
+    patience: float = PATIENCE
     ran: int = 0
+    late: list[str] = field(default_factory=list)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         def rank(item: pytest.Item) -> tuple[int, bool, int]:
@@ -92,10 +95,11 @@ class Guide:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Any:
         signal.signal(signal.SIGVTALRM, _end)
-        signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE)
+        signal.setitimer(signal.ITIMER_VIRTUAL, self.patience)
         try:
             return (yield)
         except Late:
+            self.late.append(item.nodeid)
             pytest.skip("it takes too long")
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
@@ -109,6 +113,7 @@ class Guide:
             self.said.write_text(f"{self.ran} {report.nodeid}")
 
     def pytest_sessionfinish(self) -> None:
+        self.said.with_name("late").write_text("\n".join(self.late))
         if not self.said.exists():
             self.said.write_text(f"{self.ran} ")
 
@@ -147,15 +152,19 @@ class Bench:
         path.write_text(mutant.source)
         lethal = self.killers.setdefault(mutant.module, Counter())
         ran = 0
+        late: list[str] = []
         try:
             for tests, cap in ((guards, self.cap), (others, self.cap / 4)):
                 status, by, more = self._forked(tests, words(mutant), lethal, cap)
                 ran += more
+                late += self._late()
                 if status != "survived":
                     break
         finally:
             path.write_bytes(original)
             os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+        if status == "survived" and self._hangs(late[:2]):
+            status, by = "timeout", late[0]
         self.remember(mutant.module, by)
         return Outcome(status, by, round(time.monotonic() - begun, 2), ran)
 
@@ -163,6 +172,15 @@ class Bench:
         """Take note of a test that killed a mutant of a module: it is the first for the next."""
         if test:
             self.killers.setdefault(module, Counter())[test] += 1
+
+    def _late(self) -> list[str]:
+        return (self.work / "late").read_text().splitlines()
+
+    def _hangs(self, late: list[str]) -> bool:
+        """Tell whether one of the tests that took too long is quick without the mutant."""
+        if not late or self._forked(late, [], Counter(), math.inf, QUICK)[0] != "survived":
+            return False
+        return len(self._late()) < len(late)
 
     def unreliable(self, tests: list[str]) -> list[str]:
         """Return the tests that fail without any mutant: what they killed does not count."""
@@ -177,7 +195,12 @@ class Bench:
         return failing
 
     def _forked(
-        self, tests: list[str], names: list[str], lethal: Counter[str], cap: float
+        self,
+        tests: list[str],
+        names: list[str],
+        lethal: Counter[str],
+        cap: float,
+        patience: float = PATIENCE,
     ) -> tuple[str, str, int]:
         """Run tests in a fork of this process; one that computes far longer than usual is ended.
 
@@ -185,12 +208,13 @@ class Bench:
         """
         said = self.work / "failed"
         said.unlink(missing_ok=True)
+        said.with_name("late").write_text("")
         shutil.rmtree(self.copy / ".hypothesis", ignore_errors=True)
         allowed = math.ceil(HANGING + min(cap, 3600.0))
         child = os.fork()
         if child == 0:
             resource.setrlimit(resource.RLIMIT_CPU, (allowed, allowed))
-            os._exit(self._child(tests, Guide(said, names, lethal, cap)))
+            os._exit(self._child(tests, Guide(said, names, lethal, cap, patience)))
         deadline = time.monotonic() + ASLEEP * allowed
         while time.monotonic() < deadline:
             done, status = os.waitpid(child, os.WNOHANG)

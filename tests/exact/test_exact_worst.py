@@ -230,6 +230,7 @@ def test_paths_that_no_noise_takes_have_no_likelihood(engine):
     found = law(FirstArm(arms=2, epsilon=1.0), [0.5, 0.0, 1.0, 0.0, 1.0], engine)
     assert found.lower <= 1 <= found.upper
     assert found.upper - found.lower < 1e-6
+    assert np.exp(found.log_values).sum() == pytest.approx(1, abs=1e-6)
 
 
 @pytest.mark.parametrize(("streams", "words"), [("real", "in [0,1]^T"), ("binary", "binary")])

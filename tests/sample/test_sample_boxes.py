@@ -151,6 +151,8 @@ def spin():
         (broken_select(raising(StopIteration())), r"policy raised RuntimeError: .*StopIteration"),
         (lambda rng: lambda s, r: [0, 1], r"policy returned 2 actions; the stream has 6 rewards."),
         (lambda rng: lambda s, r: [0, 1, 0, 1, 0, 2], r"policy played arm=2 at step 5"),
+        (lambda rng: lambda s, r: [0, 0.5, 0, 1, 0, 1], r"policy played arm=0.5 at step 1"),
+        (lambda rng: lambda s, r: [0, 1, float("nan")] * 2, r"policy played arm=nan at step 2"),
         (lambda rng: lambda s, r: "abcdef", r"policy must return a row of arms, not str."),
         (lambda rng: lambda s, r: s.__setitem__(0, 1), r"policy raised ValueError: .*read-only"),
         (lambda rng: 42, r"policy built an object of type int, which is no policy"),
