@@ -125,6 +125,7 @@ GUARDED = {
     "symbolic/simplex": "symbolic/symbolic_simplex symbolic/symbolic_oracle",
     "symbolic/alike": "symbolic/symbolic_alike symbolic/symbolic_shortcuts",
     "symbolic/states": "symbolic/symbolic_alike symbolic/symbolic_shortcuts",
+    "symbolic/stand_ins": "symbolic/symbolic_numpy symbolic/symbolic_refusals",
     "symbolic/numpy_stand_in": "symbolic/symbolic_numpy symbolic/symbolic_refusals",
     "symbolic/arrays": "symbolic/symbolic_numpy symbolic/symbolic_idioms",
     "symbolic/array_operators": "symbolic/symbolic_numpy symbolic/symbolic_idioms",
@@ -145,7 +146,7 @@ GUARDED = {
         (
             *("symbolic/snapshot", "symbolic/allowed"),
             *("symbolic/poison", "symbolic/identity", "symbolic/answers", "symbolic/refused"),
-            *("symbolic/catching", "symbolic/writing", "symbolic/texts", "symbolic/stand_ins"),
+            *("symbolic/catching", "symbolic/writing", "symbolic/texts"),
         ),
         "symbolic/symbolic_evil symbolic/symbolic_refusals symbolic/symbolic_idioms",
     ),
@@ -156,7 +157,7 @@ GUARDED = {
     "gate/lock": "gate/gate_lock gate/gate_notions",
     "sources": "gate/gate_sources gate/gate_follows",
     "gate/update": "gate/gate_again gate/gate_weaker gate/gate_commands",
-    "gate/run": "gate/gate_commands",
+    "gate/run": "gate/gate_lock gate/gate_commands",
     "gate/conforming": "gate/gate_conforming",
 }
 

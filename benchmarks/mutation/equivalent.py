@@ -138,6 +138,15 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("dpaudit/symbolic/recording.py", "recorded", "assert (spec.loader is not None)"): (
         "what has no spec has no loader either: both are errors"
     ),
+    ("dpaudit/symbolic/prove.py", "prove", "(found.horizon >= 0)"): (
+        "a walk that covers no round is silent below; it is compared for nothing"
+    ),
+    ("dpaudit/symbolic/numeric.py", "Numeric.__post_init__", "body, True)"): (
+        "more functions are taken whole, which charges all that they are given"
+    ),
+    ("dpaudit/symbolic/doubles.py", "_scaled", "else -2"): (
+        "the sign alone counts; two that differ are refused"
+    ),
     ("dpaudit/symbolic/declared.py", "_Path.releases", "strict=False"): LONGER,
     ("dpaudit/symbolic/conform.py", "_Compared.shrunk", "(*before, 1, *after)"): (
         "a difference that was found is shown less simple"

@@ -13,8 +13,10 @@ from gate_samples import command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dpaudit.errors import Contradiction
 from dpaudit.gate import lock as locks
 from dpaudit.gate.lock import Entry, Lock, Reason, encode, options_of, sizes_of
+from dpaudit.gate.run import Gate
 from dpaudit.subject.kinds import Options
 from dpaudit.verdict import Status
 
@@ -52,6 +54,7 @@ def test_options_and_bounds_read_back_as_the_same_numbers(epsilon, bound, seed, 
         Entry,
     )
     assert options_of(again) == options
+    assert type(options_of(again).given["arms"]) is int  # 2.0 arms are none
     assert float(again.upper) == bound
     assert float(entry(upper=repr(math.inf)).upper) == math.inf
 
@@ -214,3 +217,12 @@ def test_an_interrupted_lock_leaves_the_old_one(locked, capsys, monkeypatch):
     assert (code, err) == (130, "dpaudit: interrupted; 1 of 1 claims not judged.\n")
     assert locked.read_bytes() == before
     assert not [name for name in os.listdir() if name.startswith(".dpaudit.lock")]
+
+
+def test_a_contradiction_is_no_result_of_a_gate(tmp_path, monkeypatch):
+    def contradicted(asked):
+        raise Contradiction("proved and refuted")
+
+    monkeypatch.setattr("dpaudit.gate.run.apart", contradicted)
+    with pytest.raises(Contradiction, match="proved and refuted"):
+        Gate(tmp_path, tmp_path).result(entry())

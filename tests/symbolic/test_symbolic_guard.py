@@ -42,6 +42,24 @@ def judged(tmp_path, done, before="", horizon=6):
     return prove(Target(f"{file}:Policy", 2, horizon, 1.0), 20.0).finding
 
 
+def test_a_package_is_followed_as_python_finds_it(tmp_path):
+    """`from . import` means the folder, not the file of its name that lies beside it."""
+    (tmp_path / "box").mkdir()
+    (tmp_path / "box" / "__init__.py").write_text("SCALE = 1.0\n")
+    (tmp_path / "box" / "inner.py").write_text("from . import SCALE\n")
+    (tmp_path / "box.py").write_text("SCALE = 2.0\n")
+    noisy = "self.arm = int(reward + self.rng.laplace(0, SCALE) > 0.5)"
+    found = judged(tmp_path, noisy, "from box.inner import SCALE")
+    assert found.status is Status.PROVED and found.epsilon_upper == 1.0, found.reason
+
+
+def test_a_reading_that_plays_other_arms_is_a_misreading(tmp_path, monkeypatch):
+    monkeypatch.setattr(guard, "played", lambda target, rewards, *_, **__: [1] * len(rewards))
+    found = judged(tmp_path, "self.kept = 1")
+    assert found.status is Status.SILENT
+    assert "at round 1 it plays arm 0, and arm 1 on symbols" in found.reason
+
+
 def typeless(operation):
     return lambda self, other: operation(int(self.truth), other)
 
@@ -144,24 +162,6 @@ def test_modules_beside_the_target_are_compared_too(tmp_path, monkeypatch):
     )
     found = judged(tmp_path, f"if asks(x):\n    {LEAK}", "from beside import asks")
     assert found.status is Status.SILENT and "misread at beside.py:5" in found.reason
-
-
-def test_a_package_is_followed_as_python_finds_it(tmp_path):
-    """`from . import` means the folder, not the file of its name that lies beside it."""
-    (tmp_path / "box").mkdir()
-    (tmp_path / "box" / "__init__.py").write_text("SCALE = 1.0\n")
-    (tmp_path / "box" / "inner.py").write_text("from . import SCALE\n")
-    (tmp_path / "box.py").write_text("SCALE = 2.0\n")
-    noisy = "self.arm = int(reward + self.rng.laplace(0, SCALE) > 0.5)"
-    found = judged(tmp_path, noisy, "from box.inner import SCALE")
-    assert found.status is Status.PROVED and found.epsilon_upper == 1.0, found.reason
-
-
-def test_a_reading_that_plays_other_arms_is_a_misreading(tmp_path, monkeypatch):
-    monkeypatch.setattr(guard, "played", lambda target, rewards, *_, **__: [1] * len(rewards))
-    found = judged(tmp_path, "self.kept = 1")
-    assert found.status is Status.SILENT
-    assert "at round 1 it plays arm 0, and arm 1 on symbols" in found.reason
 
 
 def test_rounds_are_counted(tmp_path):

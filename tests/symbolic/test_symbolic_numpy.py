@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpaudit.symbolic.allowed import OPAQUE_MATH
 from dpaudit.symbolic.arrays import Array, array
 from dpaudit.symbolic.numpy_stand_in import numpy_module
 from dpaudit.symbolic.poison import StandIn
 from dpaudit.symbolic.run import Escape, Run, active
+from dpaudit.symbolic.stand_ins import math_functions
 from dpaudit.symbolic.values import Linear, Tracked
 
 VALUES = """
@@ -124,3 +128,13 @@ def test_what_policies_need_is_followed(value):
             "i": array([0, 2, 1]),
         }
         eval(value, scope)
+
+
+@pytest.mark.parametrize("name", [*OPAQUE_MATH, "fabs"])
+def test_functions_of_math_on_symbols_do_what_math_does(name):
+    count = 2 if name in ("atan2", "pow", "hypot", "copysign", "fmod") else 1
+    numbers = [-0.625, 0.375][-count:] if name in ("fabs", "copysign", "atan2") else [0.375] * count
+    wanted = getattr(math, name)(*numbers)
+    with active(Run(guarded=True)) as now:
+        given = [Linear(0, {now.row(k, it): 1}, {}, it) for k, it in enumerate(numbers)]
+        assert shown(math_functions()[name](*given)) == pytest.approx(wanted, rel=1e-12)
