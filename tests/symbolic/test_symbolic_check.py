@@ -245,6 +245,22 @@ def test_conform_tells_the_declared_algorithm_from_an_off_by_one(tmp_path, monke
     assert "right.py" not in capsys.readouterr().out.splitlines()[0]
 
 
+@pytest.mark.parametrize(
+    ("index", "code"),
+    [("2 * (self.means + self.bonus())", 0), ("2 * self.means + self.bonus() / 2", 1)],
+)
+def test_indices_conform_up_to_a_factor_of_all_their_parts(
+    tmp_path, monkeypatch, capsys, index, code
+):
+    monkeypatch.chdir(tmp_path)
+    right = (FAULTS / "right.py").read_text()
+    assert right.count("self.means + self.bonus()") == 1
+    (tmp_path / "right.py").write_text(right.replace("self.means + self.bonus()", index))
+    (tmp_path / "mine.py").write_text(MINE)
+    assert run(["conform", "adap_ucb", "mine.py:Mine", "--horizon", "8", "--budget", "20"]) == code
+    assert ("CONFORMS" in capsys.readouterr().out) == (code == 0)
+
+
 @pytest.mark.parametrize("name", ["control_streak", "noise_shared"])
 def test_handwritten_mutants_are_followed_to_the_line_at_fault(name):
     found = prove(Target(f"mutants/{name}", 2, 60, 1.0), 30).finding
