@@ -11,8 +11,11 @@ import pytest
 from dpaudit import noise
 from dpaudit.errors import InvalidArgument
 from dpaudit.sample.guard import lent_randomness
+from dpaudit.symbolic.exact_noise import noise_module
 from dpaudit.symbolic.prove import prove
+from dpaudit.symbolic.run import Escape, Run, active
 from dpaudit.symbolic.subject import Target
+from dpaudit.symbolic.values import Linear
 from dpaudit.verdict import Status
 
 HEAD = """
@@ -60,6 +63,15 @@ def proved(tmp_path, release, head=HEAD, epsilon=1.0):
     file = tmp_path / "mine.py"
     file.write_text(head.replace("{release}", release))
     return prove(Target(f"{file}:Policy", 2, 12, epsilon), 60.0).finding
+
+
+def test_no_scale_and_no_grid_depends_on_a_reward():
+    module = noise_module(lambda: noise.system)
+    with active(Run()) as now:
+        reward = Linear(0, {now.row(0, None): 1}, {}, None)
+        for ask in (lambda: module.laplace(reward), lambda: module.on_grid(0.5, reward)):
+            with pytest.raises(Escape, match="a grid or a scale that depends on rewards"):
+                ask()
 
 
 def test_exact_noise_is_proved_with_its_rounding(tmp_path):
