@@ -150,6 +150,8 @@ def _charges(algorithm: Episodes, arm: int, tariff: Tariff) -> tuple[Charge, Cha
         if type(rounds) is not int or rounds < 1:
             raise BadDeclaration(f"episode_length at {count} is {rounds!r}.")
     if unchanged(algorithm, Local, ("release",)):
+        if not unchanged(algorithm, PerStep, ("episode_length",)):
+            released(algorithm, Rows(arm, 0, 2), tariff)  # one that has several rows some day
         for far in (Rows(arm, 2**k, 2**k + 1) for k in range(PROBES)):
             if released(algorithm, far, tariff)[2] != found[1]:
                 raise Distrust(f"a release of {far} is not charged {found[1]}")

@@ -48,6 +48,7 @@ UNIFORMS = (
     "numpy's 53-bit uniforms are independent, and log is within 1 ulp (log1p and expm1 within 4)"
 )
 REMEDY = "`--noise lattice` covers it"
+RESPONSES = "it draws responses"
 LARGEST = 1e100  # of a level: beyond 1e296 computed KL bounds are no longer in order
 SMALLEST = Fraction(1, 10**200)  # of what a release divides by, scales by, or compares with
 MOST_RELEASES = 5_000
@@ -86,7 +87,8 @@ def real_program(algorithm: Algorithm, horizon: int, charge: Charge) -> tuple[Pr
             raise Uncovered("the theorem on doubles is for episodes and eliminations in the frame")
     except (Uncovered, Entangled) as why:
         reason = str(why) or "an episode releases rows of another arm"
-        return None, f"nothing is proved of the program, because {reason}; {REMEDY}."
+        remedy = "" if reason == RESPONSES else f"; {REMEDY}"
+        return None, f"nothing is proved of the program, because {reason}{remedy}."
     found = with_boundaries(RUNNER, horizon, shift, boundaries * TAU)
     if found is None:
         return None, f"nothing is proved of the program, because its delta would be 1; {REMEDY}."
@@ -116,7 +118,7 @@ def shift_of(request: Disclosure, count: int) -> Fraction:
     """
     if not isinstance(request, Release):
         adds = isinstance(request, Accumulate)
-        raise Uncovered("a register adds releases up" if adds else "it draws responses")
+        raise Uncovered("a register adds releases up" if adds else RESPONSES)
     if type(request.noise) is not Laplace:
         raise Uncovered(f"{type(request.noise).__name__} noise is no Laplace noise")
     divisor, scale = Fraction(float(request.divisor)), Fraction(float(request.noise.scale))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from dpaudit.core.algorithm import Accumulate, Keep, Play, Release, Respond, Rows, Step
+from dpaudit.core.algorithm import Accumulate, Algorithm, Keep, Play, Release, Respond, Rows, Step
 from dpaudit.core.algorithms import load
 from dpaudit.core.algorithms.dp_linear import DPLinear
 from dpaudit.core.algorithms.zcdp_linear import ZCDPLinear
@@ -203,3 +204,45 @@ def test_a_weighed_register_that_adds_up_releases_is_refused():
 
     with pytest.raises(Unsupported, match="adds up releases"):
         law(Adds(arms=2, horizon=3, matrix=((1.0, 0.0), (0.0, 1.0))), [1.0, 0.0, 0.0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoWidth(Algorithm):
+    """Both arms survive an elimination of width 0 with probability 0; only then is noise small."""
+
+    arms: int = 2
+    epsilon: float = 1.0
+    weights: tuple | None = None
+
+    def start(self):
+        return 0, None
+
+    def step(self, state):
+        at, rows = state
+        if at in (0, 2, 5, 7):
+            return Step(Play(0 if at in (0, 5) else 1, 1), lambda played: (at + 1, played))
+        if at in (1, 3, 6, 8):
+            noise = Laplace(Fraction(2) if at < 4 else Fraction(1, 10))
+            return Step(Release(0 if at in (1, 6) else 1, rows, noise), lambda _: (at + 1, None))
+        if at in (4, 9):
+            keep = Keep((0, 1), ((0,), (1,)), lambda m: m.number(0), self.weights)
+            both = (5, None) if at == 4 else (10, None)
+            return Step(keep, lambda kept: both if len(kept) == 2 else (10 + kept[0], None))
+        return Step(Play(at - 10, 1), lambda _: state)
+
+
+@pytest.mark.parametrize("engine", ["ball", "float"])
+@pytest.mark.parametrize("weights", [None, ((Fraction(2),), (Fraction(3),))])
+def test_paths_that_nobody_takes_lose_nothing(weights, engine):
+    """Against every pair of binary streams, by likelihoods."""
+    algorithm = NoWidth(weights=weights)
+    laws = {it: law(algorithm, it).probabilities for it in product((0.0, 1.0), repeat=5)}
+    most = 0.0
+    for stream, place in product(laws, range(5)):
+        other = (*stream[:place], 1 - stream[place], *stream[place + 1 :])
+        for actions, one in laws[stream].items():
+            if one.upper > 0:
+                most = max(most, one.log_upper - laws[other][actions].log_lower)
+    found = worst_loss(algorithm, 5, engine=engine).loss
+    assert found.lower - 1e-9 <= most <= found.upper + 1e-9
+    assert found.certified == (engine == "ball") and most < 0.5

@@ -13,6 +13,7 @@ from dpaudit.core.algorithms import find, load, names
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.algorithms.dp_klucb import DPKLUCB
 from dpaudit.core.algorithms.lazy_dp_ucb import LazyDPUCB
+from dpaudit.core.algorithms.ldp_ucb_b import LDPUCBB
 from dpaudit.core.algorithms.ldp_ucb_l import LDPUCBL
 from dpaudit.core.canonical import Distrust
 from dpaudit.core.local import Local
@@ -95,6 +96,18 @@ def test_other_notions_charge_the_same_at_every_horizon(name, kind):
         assert counted <= always
         assert counted == always or horizon < 12
     assert at_every_horizon(algorithm, Tariff(kind, unit=2, epsilon=Fraction(1, 2))) is None
+
+
+def test_responses_to_several_rewards_some_day_are_no_proof_for_all_time():
+    @dataclass(frozen=True, kw_only=True)
+    class Late(LDPUCBB):
+        def episode_length(self, pulls: Any) -> Any:
+            return 1 if pulls < 5_000 else 2
+
+    assert at_every_horizon(Late(arms=2)) is None
+    found = prove(Late(arms=2), 200, 1.0)
+    assert found.status is Status.PROVED and not found.always
+    assert "lattice" not in found.rounding and "responses" in found.rounding
 
 
 def test_zero_concentration_of_adac_ucb():

@@ -249,12 +249,17 @@ class Differences:
         """Yield the releases of every part, over the union of its outcomes."""
         region, runs = self.groups[number]
         sums = {i: Fraction(background * len(e)) for i, e in enumerate(region.episodes)}
-        for place, part in enumerate(runs[0]):
-            last = place == len(runs[0]) - 1
-            union = [run[place] for run in (runs if last else runs[:1])]
+        last = len(runs[0]) - 1
+        unions = [
+            [run[place] for run in (runs if place == last else runs[:1])]
+            for place in range(len(runs[0]))
+        ]
+        for union in unions:
             _require_convex(union)
             if all(probability(region, part, sums).is_zero() for part in union):
-                continue  # an elimination of no width that keeps two arms
+                return  # an elimination of no width that keeps two arms: nobody takes these paths
+        for union in unions:
+            part = union[0]
             for index in releases_of(part):
                 log = partial(_log, region, union, sums, index)
                 yield index, ByEvaluation(log, len(region.episodes[index]), _monotone(part, index))
