@@ -20,11 +20,19 @@ from dpaudit.symbolic import doubles
 from dpaudit.symbolic.arrays import Array, array, concrete, storage
 from dpaudit.symbolic.elementwise import lifted
 from dpaudit.symbolic.run import Law, current
-from dpaudit.symbolic.values import Linear, Tracked, may_raise, published, shadow, union
+from dpaudit.symbolic.values import Linear, Tracked, doubt, finite, may_raise, shadow, union
 from dpaudit.symbolic.weights import exact, is_number
 
 MOST_OUTCOMES = 64
 FIXED = "a constant seed"
+
+
+def publish_parameters(kind: str, *parameters: Any) -> dict[int, Any]:
+    """Publish the parameters of a law, which may raise; return the doubt that a draw inherits."""
+    tracked = [part for part in parameters if isinstance(part, Tracked)]
+    if tracked:
+        may_raise(f"a {kind} draw whose law depends on rewards or noise", *tracked)
+    return {} if all(map(finite, tracked)) else doubt()
 
 
 class Source:
@@ -68,10 +76,10 @@ class Source:
         if not isinstance(scale, Tracked) and scale == 0:
             return 0.0
         public = None if isinstance(scale, Tracked) else Fraction(exact(scale))
-        published(scale)
+        unsure = publish_parameters("exponential", scale)
         law = self.law("exponential", None, public)
         name = current().draw(law if public else replace(law, continuous=False), real)
-        return Linear(0, {}, {name: 1}, real)
+        return Linear(0, {}, {name: 1}, real, unsure)
 
     def value(self, kind: str, real: Any, scale: Any = None) -> Any:
         """Return a fresh draw; with a scale, one of a shiftable law."""
@@ -99,12 +107,12 @@ class Source:
         for part in parameters:
             if not isinstance(part, Tracked) and not part >= 0:
                 raise current().escape(f"a {kind} draw with the parameter {part}")
-        published_ones = [published(part) for part in parameters]
+        unsure = publish_parameters(kind, *parameters)
         law = self.law(kind)
-        if any(isinstance(part, Tracked) or not part for part in published_ones):
+        if any(isinstance(part, Tracked) or not part for part in parameters):
             law = replace(law, continuous=False)
         name = current().draw(law, real)
-        return Linear(0, {}, {name: 1}, real)
+        return Linear(0, {}, {name: 1}, real, unsure)
 
     def spread(
         self, size: Any, parameters: Sequence[Any], make: Callable[..., Any], real: Any
@@ -237,8 +245,7 @@ class Source:
             return self.outcome(2, lambda: int(self.real.binomial(1, p)), p == 0.5)
         if current().guarded:
             return int(self.real.binomial(1, shadow(p)))
-        if current().tally is not None:
-            raise current().escape("a binomial draw, which is no comparison in doubles")
+        may_raise("a binomial draw whose chance depends on rewards or noise", p)
         coin = self.value("uniform", None)
         return int(coin < p)
 

@@ -103,6 +103,7 @@ def side_by_side(
         record = _compare(target, rewards, seed, probes, wild=seed == SEEDS[-1])
         compared += len(rewards)
         missing -= record.blocks()
+        _require_followed(record, followed, probes)
     for rewards, seed in plans[4:8] if probes.decorated else ():
         _compare(target, rewards, seed, closed, wild=seed == SEEDS[-1])
     rng, tried = np.random.default_rng(17), len(plans)
@@ -116,6 +117,7 @@ def side_by_side(
         record = _compare(target, rewards, number, probes, wild=True)
         compared += len(rewards)
         missing -= record.blocks()
+        _require_followed(record, followed, probes)
     if missing:
         file, line = min(probes.places[it] for it in missing)
         raise Unreached(
@@ -123,6 +125,13 @@ def side_by_side(
             "reaches it, so that nothing shows that it was read aright"
         )
     return compared
+
+
+def _require_followed(record: Record, followed: frozenset[int], probes: Probes) -> None:
+    """Raise where a real run goes where the walk, which follows every outcome, has never been."""
+    if followed and (beyond := record.begun - followed):
+        file, line = min(probes.places[it] for it in beyond)
+        raise Misread(f"{Path(file).name}:{line} is reached by a real run and was never followed.")
 
 
 def _shaped(rng: Any, rounds: int) -> Any:

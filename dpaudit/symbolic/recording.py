@@ -31,6 +31,8 @@ class Record:
     def __init__(self, probes: Probes) -> None:
         self.probes = probes
         self.files: set[str] = set()
+        self.begun: set[int] = set()
+        """The probes at the beginning of blocks that were reached."""
         self.seen: dict[int, list[tuple[int, Any]]] = defaultdict(list)
 
     def calls(self) -> dict[str, Any]:
@@ -39,6 +41,7 @@ class Record:
 
         def at(number: int) -> None:
             seen[number >> FILE].append((number, None))
+            self.begun.add(number)
 
         def of(number: int, value: Any) -> Any:
             seen[number >> FILE].append((number, sketch(value)))

@@ -31,7 +31,7 @@ from dpaudit.symbolic.handmade import shape_of_function
 from dpaudit.symbolic.questions import largest
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.texts import formatting, printing, shown, stands_in, texting
-from dpaudit.symbolic.values import Linear, Tracked, function, may_raise
+from dpaudit.symbolic.values import Linear, Tracked, finite, function, may_raise
 from dpaudit.symbolic.writing import Writing, is_private
 
 
@@ -348,6 +348,8 @@ def _math(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
             given = tuple(list(part) for part in given)
             if any(isinstance(value, Tracked) for part in given for value in part):
                 if name == "fsum":
+                    if not all(finite(part) for part in given[0] if isinstance(part, Tracked)):
+                        may_raise("math.fsum of what may be infinite", *given[0])
                     return added_up(given[0])
                 raise current().escape(f"math.{name} of rewards or noise")
             return real(*given)

@@ -337,6 +337,12 @@ def unknown(real: Any = None) -> Linear:
     return Linear(0, NONE, NONE, real, {name: 1})
 
 
+def doubt(real: Any = None) -> Weights:
+    """Return what is 0, unless a result is nan or infinite, as a public part of it."""
+    sound = real is None or math.isfinite(real)
+    return unknown(None if real is None else 0.0 if sound else real).publics
+
+
 def is_scalar(value: Any) -> bool:
     """Tell whether a value is a number, public or tracked."""
     return isinstance(value, Tracked) or is_number(value)
@@ -396,6 +402,8 @@ def add(a: Tracked, b: Any, factor: int) -> Any:
             if any(abs(new.get(name, 0)) > HUGE for new, old in met for name in old):
                 raise current().escape("a sum of rewards or noise that doubles cannot hold")
             publics = combined(a.publics, b.publics, factor) if b.publics else a.publics
+            if any(wild(name) and name not in publics for name in (*a.publics, *b.publics)):
+                publics = publics | doubt(real)  # what may be nan or infinite does not cancel
             if len(b.draws) == 1 and len(draws) > 1:
                 draws = handmade.paired(current(), draws)
             rest = a.rest + factor * b.rest

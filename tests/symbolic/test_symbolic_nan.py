@@ -1,0 +1,101 @@
+"""What may be nan, or may raise, has that outcome too: it is never ruled out by arithmetic."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpaudit.symbolic.prove import prove
+from dpaudit.symbolic.subject import Target
+from dpaudit.verdict import Status
+
+POLICY = """
+import math
+import random
+
+import numpy as np
+
+
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.rng, self.t, self.arm, self.last, self.kept = rng, 0, 0, 0.0, 1.0
+
+    def select(self):
+        leak = int(self.last > 0.5)
+        if self.t < 2:
+            return self.arm
+{body}
+        return self.arm
+
+    def update(self, arm, reward):
+        self.t += 1
+        self.last = reward
+        if self.t == 1:
+            mean = reward + self.rng.laplace(0, 1)
+            self.arm = int(mean > 0.3)
+            self.kept = {kept}
+"""
+ROOT = "np.sqrt(mean)"
+WRONG = {
+    "nan is no number": (ROOT, "if self.kept != self.kept: return leak"),
+    "nan is not equal": (ROOT, "if not self.kept == self.kept: return leak"),
+    "a difference of nan": (ROOT, "if not self.kept - self.kept == 0: return leak"),
+    "a sum and back": (ROOT, "if not (self.kept + 1) - self.kept > 0.5: return leak"),
+    "a negative width": (
+        "1 + mean",
+        "try: self.rng.normal(0, self.kept)\nexcept ValueError: return leak",
+    ),
+    "no chance": (
+        "mean",
+        "try: self.rng.binomial(1, self.kept)\nexcept ValueError: return leak",
+    ),
+    "a negative mean": (
+        "mean",
+        "try: self.rng.exponential(self.kept)\nexcept ValueError: return leak",
+    ),
+    "a negative parameter": (
+        "mean",
+        "try: random.betavariate(self.kept, 1.0)\nexcept ValueError: return leak",
+    ),
+    "a draw of no width": (
+        ROOT,
+        "x = self.rng.normal(0, self.kept)\nif x > 0: return 0\nelif x <= 0: return 0\nreturn leak",
+    ),
+    "a sum of infinities": (
+        "np.log(mean)",
+        "try: math.fsum([self.kept, -self.kept])\nexcept ValueError: return leak",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_nan_or_an_exception_tells_is_not_proved(tmp_path, name):
+    kept, body = WRONG[name]
+    lines = "\n".join(f"        {line}" for line in body.split("\n"))
+    file = tmp_path / "policy.py"
+    file.write_text(POLICY.format(body=lines, kept=kept))
+    found = prove(Target(f"{file}:Policy", 2, 4, 1.0), 20.0).finding
+    assert found.status is Status.SILENT, found.reason
+
+
+RIGHT = {
+    "draws around a noisy mean": ("mean", "return int(self.rng.normal(self.kept, 0.5) > 0.4)"),
+    "a coin by a noisy mean": (
+        "min(max(mean, 0.0), 1.0)",
+        "return int(self.rng.random() < self.kept)",
+    ),
+    "Beta draws of noisy counts": (
+        "max(mean, 0.5)",
+        "return int(self.rng.beta(self.kept, 1.0) > 0.5)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_draws_after_a_release_are_still_proved(tmp_path, name):
+    kept, body = RIGHT[name]
+    file = tmp_path / "policy.py"
+    file.write_text(
+        POLICY.replace("leak = int(self.last > 0.5)", "").format(body=f"        {body}", kept=kept)
+    )
+    found = prove(Target(f"{file}:Policy", 2, 4, 1.0), 20.0).finding
+    assert found.status is Status.PROVED, found.reason
