@@ -50,7 +50,7 @@ def _beside(operation: Callable[..., Any], swapped: bool = False) -> Callable[..
 def _both(name: str) -> Callable[..., Any]:
     def apply(self: Answer, other: Any) -> Any:
         if not isinstance(other, (Answer, *TRUTHS)):
-            return NotImplemented
+            raise current().escape("bits of the outcome of a comparison", "write int() around it")
         return Answer(getattr(self.truth, name)(bool(other)))
 
     return apply
@@ -96,3 +96,6 @@ for _name in ("add", "sub", "mul", "truediv", "lt", "le", "gt", "ge"):
     setattr(Answer, f"__{_name}__", _beside(getattr(operator, _name)))
 for _name in ("add", "sub", "mul"):
     setattr(Answer, f"__r{_name}__", _beside(getattr(operator, _name), swapped=True))
+for _name in ("mod", "floordiv", "pow", "lshift", "rshift", "divmod"):
+    setattr(Answer, f"__{_name}__", _refused("arithmetic"))
+    setattr(Answer, f"__r{_name}__", _refused("arithmetic"))
