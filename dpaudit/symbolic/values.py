@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import count
@@ -28,6 +28,7 @@ TOKENS = count()
 SIGNS = frozenset((-1, 0, 1))
 APART = frozenset((-1, 1))
 NONE: Weights = {}
+FEW = 16  # rows of a sum that are looked at whenever a number is added
 LARGEST_WHOLE, HEAVIEST = 2**53, 10**10  # beside rewards, and of one: 64 bits hold their sums
 TAME = 10**30  # the fourth power of sums of such numbers is far from what doubles hold
 ANYWHERE = -math.inf, math.inf
@@ -371,13 +372,15 @@ def _scaled(a: Linear, factor: Any, real: Any) -> Linear:
     return Linear(rest, parts[0], parts[1], real, parts[2])
 
 
-def _require_held(rest: Any, rows: Weights) -> None:
+def _require_held(rest: Any, rows: Weights, new: Iterable[int] | None = None) -> None:
     """Raise where a whole number may be too large: numpy's integers wrap around, silently.
 
     A weight stands for all rows that are alike, which are fewer than 10^8: sums stay below 2^60.
+    Where only some rows are `new`, the others have been looked at before.
     """
     columns = current().columns
-    heavy = any(abs(it) * columns[name].reach > HEAVIEST for name, it in rows.items())
+    looked = rows if new is None else [name for name in new if name in rows]
+    heavy = any(abs(rows[name]) * columns[name].reach > HEAVIEST for name in looked)
     if heavy or abs(rest) > LARGEST_WHOLE:
         limits = f"a weight of rewards above {HEAVIEST:,}, or a number beside them above 2^53"
         raise current().escape(limits, "numpy's integers may wrap around")
@@ -394,7 +397,7 @@ def add(a: Tracked, b: Any, factor: int) -> Any:
     if isinstance(a, Linear):
         if is_number(b):
             rest = a.rest + factor * exact(b)
-            _require_held(rest, a.rows)
+            _require_held(rest, a.rows, None if len(a.rows) < FEW else ())
             return Linear(rest, a.rows, a.draws, real, a.publics)
         if isinstance(b, Linear):
             rows, draws = combined(a.rows, b.rows, factor), combined(a.draws, b.draws, factor)
@@ -407,7 +410,7 @@ def add(a: Tracked, b: Any, factor: int) -> Any:
             if len(b.draws) == 1 and len(draws) > 1:
                 draws = handmade.paired(current(), draws)
             rest = a.rest + factor * b.rest
-            _require_held(rest, rows)
+            _require_held(rest, rows, min(a.rows, b.rows, key=len))
             return Linear(rest, rows, draws, real, publics)
     if is_number(b):
         return _affine(a, factor * exact(b), 1, real)
