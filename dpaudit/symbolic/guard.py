@@ -14,6 +14,7 @@ that were.
 
 from __future__ import annotations
 
+import ast
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +28,7 @@ from dpaudit.sample.guard import Generators, lent_randomness
 from dpaudit.symbolic.arrays import array
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.drivers import actions_of, driver_of
+from dpaudit.symbolic.numeric import numeric_functions
 from dpaudit.symbolic.probes import Probes
 from dpaudit.symbolic.recording import Following, Record, recorded
 from dpaudit.symbolic.roots import Roots
@@ -129,9 +131,14 @@ def side_by_side(
 
 def _require_followed(record: Record, followed: frozenset[int], probes: Probes) -> None:
     """Raise where a real run goes where the walk, which follows every outcome, has never been."""
-    if followed and (beyond := record.begun - followed):
-        file, line = min(probes.places[it] for it in beyond)
-        raise Misread(f"{Path(file).name}:{line} is reached by a real run and was never followed.")
+    if not followed:
+        return
+    for file, line in sorted(probes.places[it] for it in record.begun - followed):
+        functions = numeric_functions(ast.parse(Path(file).read_bytes()))  # read as a whole
+        ends = [(it.node.lineno, it.node.end_lineno or 0) for it in functions.values()]
+        if not any(first <= line <= last for first, last in ends):
+            where = f"{Path(file).name}:{line}"
+            raise Misread(f"{where} is reached by a real run and was never followed.")
 
 
 def _shaped(rng: Any, rounds: int) -> Any:

@@ -239,11 +239,11 @@ NOT_COVERED = {
     ),
     "a noisy value that opens the next draw": (
         {RELEASE: RELEASE + "; self.other = rng.normal(0, abs(x) + 1)"},
-        "a draw whose law depends",
+        "draw whose law depends",
     ),
     "a binomial draw": (
         {BEST: "        return int(self.rng.binomial(1, np.clip(self.x[1], 0.1, 0.9)))\n\n"},
-        "no comparison in doubles",
+        "a binomial draw whose chance depends",
     ),
     "a coin by a weight that is known": (
         {

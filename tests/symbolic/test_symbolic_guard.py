@@ -203,3 +203,11 @@ def test_what_only_rounding_decides_is_noticed(tmp_path, condition):
     file.write_text(ROUNDED.format(condition=condition))
     found = prove(Target(f"{file}:Policy", 2, 4, 1.0), 30.0).finding
     assert found.status is Status.SILENT, found.reason
+
+
+def test_where_a_real_run_goes_the_walk_must_have_been(tmp_path):
+    file = tmp_path / "policy.py"
+    file.write_text(POLICY.format(done="self.kept = 1", before=""))
+    target = Target(f"{file}:Policy", 2, 20, 1.0)
+    with pytest.raises(guard.Misread, match="reached by a real run and was never followed"):
+        side_by_side(target, frozenset({-1}))  # a walk through nothing of the file
