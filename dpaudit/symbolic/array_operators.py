@@ -20,6 +20,7 @@ from dpaudit.symbolic.arrays import (
     element_kind,
     is_typed,
     kind_of,
+    own,
     storage,
     wrap,
 )
@@ -84,7 +85,7 @@ def reduced(a: Array, name: str, axis: Any, **more: Any) -> Any:
     if name in ("argmax", "argmin"):
         return np.int64(largest(values, 1 if name == "argmax" else -1))
     if name in ("max", "min"):
-        return values[largest(values, 1 if name == "max" else -1)]
+        return own(values[largest(values, 1 if name == "max" else -1)])
     from dpaudit.symbolic.elementwise import spread
 
     return spread(name, values, **more)

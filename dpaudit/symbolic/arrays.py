@@ -45,6 +45,11 @@ def _require_rows(order: str) -> None:
         raise current().escape(f"an array in order {order!r}")
 
 
+def own(value: Any) -> Any:
+    """Return an element as it is read: a new object each time, which lists tell by identity."""
+    return value.renewed() if isinstance(value, Tracked) else value
+
+
 class Array:
     """What the judged code has in place of an ndarray."""
 
@@ -140,7 +145,7 @@ class Array:
 
     def __getitem__(self, key: Any) -> Any:
         found = self.store[index_of(key)]
-        return Array(found, self.kind, self.loose) if isinstance(found, np.ndarray) else found
+        return Array(found, self.kind, self.loose) if isinstance(found, np.ndarray) else own(found)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         place = index_of(key)
@@ -169,7 +174,7 @@ class Array:
     def item(self, *index: int) -> Any:
         """Return an element as a plain number."""
         found = self.store.item(*index)
-        return found.item() if isinstance(found, np.generic) else found
+        return found.item() if isinstance(found, np.generic) else own(found)
 
     def copy(self, order: str = "C") -> Array:
         """Return an array of its own."""
@@ -182,7 +187,7 @@ class Array:
             return self.item()
         if self.ndim > 1:
             return [row.tolist() for row in self]
-        return [v.item() if isinstance(v, np.generic) else v for v in self.store.flat]
+        return [v.item() if isinstance(v, np.generic) else own(v) for v in self.store.flat]
 
     def fill(self, value: Any) -> None:
         """Set every element."""

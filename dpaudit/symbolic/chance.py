@@ -27,12 +27,12 @@ MOST_OUTCOMES = 64
 FIXED = "a constant seed"
 
 
-def publish_parameters(kind: str, *parameters: Any) -> dict[int, Any]:
+def publish_parameters(kind: str, real: Any, *parameters: Any) -> dict[int, Any]:
     """Publish the parameters of a law, which may raise; return the doubt that a draw inherits."""
     tracked = [part for part in parameters if isinstance(part, Tracked)]
     if tracked:
         may_raise(f"a {kind} draw whose law depends on rewards or noise", *tracked)
-    return {} if all(map(finite, tracked)) else doubt()
+    return {} if all(map(finite, tracked)) else doubt(real)
 
 
 class Source:
@@ -76,7 +76,7 @@ class Source:
         if not isinstance(scale, Tracked) and scale == 0:
             return 0.0
         public = None if isinstance(scale, Tracked) else Fraction(exact(scale))
-        unsure = publish_parameters("exponential", scale)
+        unsure = publish_parameters("exponential", real, scale)
         law = self.law("exponential", None, public)
         name = current().draw(law if public else replace(law, continuous=False), real)
         return Linear(0, {}, {name: 1}, real, unsure)
@@ -107,7 +107,7 @@ class Source:
         for part in parameters:
             if not isinstance(part, Tracked) and not part >= 0:
                 raise current().escape(f"a {kind} draw with the parameter {part}")
-        unsure = publish_parameters(kind, *parameters)
+        unsure = publish_parameters(kind, real, *parameters)
         law = self.law(kind)
         if any(isinstance(part, Tracked) or not part for part in parameters):
             law = replace(law, continuous=False)

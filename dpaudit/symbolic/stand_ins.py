@@ -364,7 +364,9 @@ def _math(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         if name == "fabs":
             return abs(given[0])
         if name in OPAQUE_MATH:
-            if name not in TOTAL and not shape_of_function(current(), name, given[0]):
+            sound = all(finite(part) for part in given if isinstance(part, Tracked))
+            total = name in TOTAL and sound  # of what is infinite some raise
+            if not total and not shape_of_function(current(), name, given[0]):
                 may_raise(f"math.{name} of a value that depends on rewards or noise", *given)
             return function(real, *given, lipschitz=LIPSCHITZ.get(name))
         raise current().escape(f"math.{name} of rewards or noise")

@@ -21,7 +21,7 @@ import numpy as np
 from dpaudit.symbolic import doubles, handmade
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.handmade import Made
-from dpaudit.symbolic.run import LATTICE, current
+from dpaudit.symbolic.run import LATTICE, Law, current
 from dpaudit.symbolic.weights import HUGE, Weights, combined, exact, is_number, scaled
 
 TOKENS = count()
@@ -292,7 +292,7 @@ class Opaque(Tracked):
     def renewed(self) -> Opaque:
         """Return the same number as an object of its own."""
         found = Opaque(self.basis, self.shadow, self.made)
-        found.computed = self.computed
+        found.computed, found.token = self.computed, self.token
         return found
 
     def forms(self) -> list[tuple[Weights, Weights]]:
@@ -321,8 +321,14 @@ def is_tame(value: Tracked) -> bool:
         return False
     assert isinstance(value, Linear)
     laws, parts = current().laws, (value.rows, value.draws, value.publics)
-    wide = any((laws[name].scale or 0) > TAME for name in value.draws)
+    wide = any(not _narrow(laws[name]) for name in value.draws)
     return not wide and all(abs(it) < TAME for it in (value.rest, *_all(parts)))
+
+
+def _narrow(law: Law) -> bool:
+    """Tell whether a draw is known to be far from what doubles cannot hold."""
+    spread = law.width if law.scale is None else law.scale
+    return law.kind == "uniform" if spread is None else spread <= TAME
 
 
 def _all(parts: Sequence[Weights]) -> list[Any]:

@@ -11,6 +11,7 @@ from dpaudit.symbolic.run import current
 
 Weights = dict[int, Any]
 HUGE = 10**200  # sums and products of larger numbers may be infinite in doubles
+WIDE = (np.float64, np.int64)  # others round, overflow or wrap around sooner
 NUMBERS = (int, float, Fraction, np.number, np.bool_)
 
 
@@ -18,6 +19,9 @@ def exact(value: Any) -> Any:
     """Return a finite number as the integer or fraction that it is."""
     if type(value) is int or type(value) is Fraction:
         return value
+    if isinstance(value, np.number) and type(value) not in WIDE:
+        kind = type(value).__name__
+        raise current().escape(f"a number of type {kind} beside rewards or noise", "use float64")
     if isinstance(value, int | np.integer | np.bool_):
         return int(value)
     number = float(value)

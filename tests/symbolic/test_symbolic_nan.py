@@ -60,6 +60,24 @@ WRONG = {
         ROOT,
         "x = self.rng.normal(0, self.kept)\nif x > 0: return 0\nelif x <= 0: return 0\nreturn leak",
     ),
+    "a sine of infinity": (
+        "np.log(mean)",
+        "try: math.sin(self.kept)\nexcept ValueError: return leak",
+    ),
+    "an element that is not in its own array": (
+        "np.array([np.sqrt(mean), 0.0])",
+        "if self.kept[0] not in [self.kept[0]]: return leak",
+    ),
+    "a list of elements that are not equal": (
+        "np.array([np.sqrt(mean), 0.0])",
+        "if self.kept.tolist() != self.kept.tolist(): return leak",
+    ),
+    "a square of a wide draw": (
+        "mean",
+        "try: self.rng.exponential(1.76e153) ** 2\nexcept OverflowError: return leak",
+    ),
+    "a small whole number": ("np.int8(100) + reward", "if self.kept < 0: return leak"),
+    "half a double": ("np.float32(0.1) * reward", "if self.kept != 0.1: return leak"),
     "a sum of infinities": (
         "np.log(mean)",
         "try: math.fsum([self.kept, -self.kept])\nexcept ValueError: return leak",
@@ -82,6 +100,10 @@ RIGHT = {
     "a coin by a noisy mean": (
         "min(max(mean, 0.0), 1.0)",
         "return int(self.rng.random() < self.kept)",
+    ),
+    "the best of Beta draws": (
+        "np.array([max(mean, 0.1), 1.0])",
+        "return int(np.argmax(self.rng.beta(np.maximum(self.kept, 0.1), 1.0)))",
     ),
     "Beta draws of noisy counts": (
         "max(mean, 0.5)",
