@@ -32,7 +32,7 @@ COLOURS = {
 }
 NOT_COVERED_OF_CODE = "{}timing, {}and code that tells its reader from Python"
 ROUNDING_OF_CODE = "rounding in floating-point samplers and sums, "
-TYPES = "of other types than float, int, float64 and int64, "
+TYPES = "of other types than float, int, float64 and int64, or of several in one stream, "
 OUTSIDE = f"rewards outside of [0, 1] or {TYPES}"
 BEYOND = f"rewards of more than 1e9, nan or {TYPES}"
 ROUNDING = "rounding in floating-point samplers, "

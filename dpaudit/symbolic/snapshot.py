@@ -33,7 +33,7 @@ from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.other_modules import FrozenLaw
 from dpaudit.symbolic.poison import Poison
 from dpaudit.symbolic.run import Escape
-from dpaudit.symbolic.values import Linear, Opaque, Tracked
+from dpaudit.symbolic.values import Linear, Opaque, Tracked, finite
 
 if TYPE_CHECKING:
     from dpaudit.symbolic.roots import Roots
@@ -85,7 +85,7 @@ class Copier:
         kind = type(value)
         if kind is Linear or kind is Opaque:
             if self.key is not None:
-                if kind is Opaque:  # lists find it by its identity
+                if not finite(value):  # lists find nan by its identity
                     self.key.append(("which", self.functions.setdefault(id(value), len(self.met))))
                 self.key.append(OPEN)
                 self.met.append(value)

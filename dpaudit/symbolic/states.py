@@ -75,6 +75,7 @@ class Names:
                 "whole" if value.whole else "l",
                 value.rest,
                 self._named(value.publics, self.publics),
+                tuple(map(wild, sorted(value.publics))),
                 self._named(value.rows, self.rows),
                 self._named(value.draws, self.draws),
             )

@@ -5,10 +5,15 @@ from __future__ import annotations
 import pytest
 
 from dpaudit.symbolic.prove import prove
+from dpaudit.symbolic.roots import Roots
+from dpaudit.symbolic.snapshot import Copier
+from dpaudit.symbolic.states import Names
 from dpaudit.symbolic.subject import Target
+from dpaudit.symbolic.values import Linear, public_name
 from dpaudit.verdict import Status
 
 POLICY = """
+import copy
 import math
 import random
 
@@ -76,6 +81,18 @@ WRONG = {
         "mean",
         "try: self.rng.exponential(1.76e153) ** 2\nexcept OverflowError: return leak",
     ),
+    "a square of a public number": (
+        "self.rng.exponential(1.76e153) - self.rng.exponential(1.76e153)",
+        "if self.kept > 0: self.arm = 0\ntry: self.kept ** 2\nexcept OverflowError: return leak",
+    ),
+    "a copy that is another object": (
+        ROOT,
+        "if copy.deepcopy(self.kept) not in [self.kept]: return leak",
+    ),
+    "two lists of one array": (
+        "np.array([np.sqrt(mean), 0.0])",
+        "if list(self.kept) != self.kept.tolist(): return leak",
+    ),
     "a small whole number": ("np.int8(100) + reward", "if self.kept < 0: return leak"),
     "half a double": ("np.float32(0.1) * reward", "if self.kept != 0.1: return leak"),
     "a sum of infinities": (
@@ -121,3 +138,14 @@ def test_draws_after_a_release_are_still_proved(tmp_path, name):
     )
     found = prove(Target(f"{file}:Policy", 2, 4, 1.0), 20.0).finding
     assert found.status is Status.PROVED, found.reason
+
+
+def test_states_differ_where_one_number_may_be_nan_or_two_are_one_object():
+    tame, unsure = (Linear(0, {}, {}, None, {public_name(3, wild): 1}) for wild in (False, True))
+    assert Names().mark(tame) != Names().mark(unsure)
+    keys = []
+    for body in ([unsure, unsure], [unsure, unsure.renewed()]):
+        copier = Copier(Roots([], []), keyed=True)
+        copier(body)
+        keys.append(copier.key)
+    assert keys[0] != keys[1]
