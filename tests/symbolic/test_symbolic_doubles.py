@@ -179,7 +179,6 @@ NOT_COVERED = {
         {BEST: "        return 1 if self.x[1] - self.x[0] > 0.5 * self.x[1] else 0\n\n"},
         "both sides",
     ),
-    "half a float": ({INDEX: "np.float32(0.3) * self.x[arm]"}, "no double"),
     "whether they are equal": (
         {BEST: "        return 1 if self.x[1] == self.x[0] else 0\n\n"},
         "in doubles",
