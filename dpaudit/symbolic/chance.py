@@ -73,8 +73,11 @@ class Source:
 
     def waiting(self, real: Any, scale: Any) -> Any:
         """Return an exponential draw; of a public scale it may be a part of Laplace noise."""
-        if not isinstance(scale, Tracked) and scale == 0:
-            return 0.0
+        if not isinstance(scale, Tracked):
+            if not 0 <= scale < math.inf:
+                raise current().escape(f"an exponential draw of scale {scale}")
+            if scale == 0:
+                return 0.0
         public = None if isinstance(scale, Tracked) else Fraction(exact(scale))
         unsure = publish_parameters("exponential", real, scale)
         law = self.law("exponential", None, public)
@@ -105,7 +108,8 @@ class Source:
     def spread_by(self, kind: str, real: Any, *parameters: Any) -> Any:
         """Return a draw whose parameters are published; where one is 0, it may be a constant."""
         for part in parameters:
-            if not isinstance(part, Tracked) and not part >= 0:
+            public = not isinstance(part, Tracked)
+            if public and not (0 <= part < math.inf and (part or kind != "beta")):
                 raise current().escape(f"a {kind} draw with the parameter {part}")
         unsure = publish_parameters(kind, real, *parameters)
         law = self.law(kind)
@@ -143,7 +147,7 @@ class Source:
         self.advance()
         if not run.drawing:
             run.draw(Law("choice"))
-        if count > MOST_OUTCOMES:
+        if not 1 <= count <= MOST_OUTCOMES:
             raise run.escape(f"a random choice among {count} outcomes")
         if fair and count == 2 and not self.fixed:
             run.fork(None, len(run.forms))
@@ -196,6 +200,8 @@ class Source:
             if isinstance(a, Tracked) or isinstance(b, Tracked):
                 raise current().escape("a uniform draw between values that depend on rewards")
             width = exact(b) - exact(a)
+            if width < 0:
+                raise current().escape("a uniform draw from an interval of no length")
             part = None if real is None else (real - float(a)) / float(width)
             return exact(a) + width * self.value("uniform", part)
 
@@ -284,7 +290,7 @@ class Source:
                 weights = _numbers(given) if current().guarded else None
             else:
                 weights = np.asarray(concrete(given), dtype=float)
-                able = weights.shape == (len(options),) and not (weights < 0).any()
+                able = weights.shape == (len(options),) and (weights >= 0).all()
                 if not able or abs(sum(weights) - 1) > 1e-9:
                     raise current().escape("a random choice whose weights are no probabilities")
                 places = [k for k, weight in enumerate(weights) if weight > 0]

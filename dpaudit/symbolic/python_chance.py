@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -62,6 +63,8 @@ class PythonSource(Source):
             raise current().escape("random.choices of several elements, or of summed weights")
         options, given = list(population), None if weights is None else list(weights)
         noisy = given is not None and noisy_weights(given)
+        if given is not None and not noisy and not all(0 <= part < math.inf for part in given):
+            raise current().escape("random.choices with weights that are no finite numbers")
         able = [n for n in range(len(options)) if given is None or noisy or given[n] > 0]
 
         def real() -> int:

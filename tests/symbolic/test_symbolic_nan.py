@@ -112,6 +112,31 @@ def test_what_nan_or_an_exception_tells_is_not_proved(tmp_path, name):
     assert found.status is Status.SILENT, found.reason
 
 
+PUBLIC = [
+    "self.rng.integers(n)",
+    "self.rng.exponential(n - 1.5)",
+    "self.rng.beta(n, 1.0)",
+    "self.rng.normal(0.0, n - 0.5)",
+    "self.rng.uniform(0.0, n - 0.5)",
+    "self.rng.choice(2, p=[n * math.inf, 1.0])",
+    "random.randint(1, n)",
+    "random.choices([0, 1], [n - 0.5, 1.0])",
+    "random.choice([0] * n)",
+]
+
+
+@pytest.mark.parametrize("call", PUBLIC)
+def test_a_public_parameter_that_raises_is_not_read_as_a_draw(tmp_path, call):
+    """The number is 0 once in 3,600 runs, so that no real run beside it shows anything."""
+    rare = "n = min(abs(self.rng.integers(60) - 7) + abs(self.rng.integers(60) - 7), 1)"
+    body = f"{rare}\ntry: {call}\nexcept ValueError: return leak\nexcept IndexError: return leak"
+    lines = "\n".join(f"        {line}" for line in body.split("\n"))
+    file = tmp_path / "policy.py"
+    file.write_text(POLICY.format(body=lines, kept="0.0"))
+    found = prove(Target(f"{file}:Policy", 2, 3, 1.0), 20.0).finding
+    assert found.status is Status.SILENT, found.reason
+
+
 RIGHT = {
     "draws around a noisy mean": ("mean", "return int(self.rng.normal(self.kept, 0.5) > 0.4)"),
     "a coin by a noisy mean": (
