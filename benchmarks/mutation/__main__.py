@@ -122,8 +122,8 @@ def main() -> None:
             bench.remember(it["key"].partition(" ")[0], it["by"])
         for number, it in enumerate(wanted):
             before = results.get(it.key, {}).get("status")
-            left = given.again and before == "survived" and not equivalent(it)
-            if before and not (left or given.afresh):
+            argued = before == "survived" and equivalent(it)
+            if before and (argued or not (given.afresh or given.again and before == "survived")):
                 continue
             found = {"key": it.key, "why": it.why, **vars(bench.run(it))}
             results[it.key] = found

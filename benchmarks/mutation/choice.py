@@ -81,7 +81,7 @@ GUARDED = {
     "exact/balls/compare": "exact/ball_imed exact/ball_kl exact/own_formula exact/pairwise",
     "exact/balls/exact_order": "exact/noiseless exact/ball_other exact/by_hand",
     "exact/balls/threshold": "exact/ball_primitives exact/ball_kl exact/saturated_threshold",
-    "exact/balls/gaussians": "exact/exact_notions",
+    "exact/balls/gaussians": "exact/first_decision exact/exact_notions",
     "exact/balls/jets": "exact/own_formula exact/own_score exact/ball_primitives",
     "exact/balls/differences": "exact/ball_other exact/exact_plane exact/pairwise exact/by_hand",
     "exact/first_decision": "exact/first_decision exact/exact_notions",
@@ -144,12 +144,13 @@ GUARDED = {
     "symbolic/conform": "gate/gate_conforming symbolic/symbolic_check",
     **dict.fromkeys(
         (
-            *("symbolic/snapshot", "symbolic/allowed"),
+            "symbolic/allowed",
             *("symbolic/poison", "symbolic/identity", "symbolic/answers", "symbolic/refused"),
             *("symbolic/catching", "symbolic/writing", "symbolic/texts"),
         ),
         "symbolic/symbolic_evil symbolic/symbolic_refusals symbolic/symbolic_idioms",
     ),
+    "symbolic/snapshot": "symbolic/symbolic_shortcuts symbolic/symbolic_evil",
     "symbolic/roots": "symbolic/symbolic_shortcuts symbolic/symbolic_evil",
     "symbolic/loading": "symbolic/symbolic_guard symbolic/symbolic_refusals symbolic/symbolic_evil",
     "gate/": "gate/gate_weaker gate/gate_commands",

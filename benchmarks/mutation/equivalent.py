@@ -102,6 +102,23 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ),
     ("dpaudit/sample/events.py", "statistics", "position + 2 + arms"): POWER,
     ("dpaudit/sample/onerun.py", "features", "code * ((SHOWN - 1))"): POWER,
+    ("dpaudit/sample/events.py", "statistics", "(horizon.bit_length() - 1)"): POWER,
+    ("dpaudit/sample/cells.py", "_cut_numbers", "(1 + CUTS / 2)"): POWER,
+    ("dpaudit/sample/fresh.py", "Helper._asked", "assert (back is not None)"): (
+        "a helper is started with both of its pipes"
+    ),
+    ("dpaudit/core/divergence.py", "private_lower_mean", "np.where((v >= level)"): (
+        "at equality the tilted form is below 0, and chosen"
+    ),
+    ("dpaudit/symbolic/chance.py", "Source.outcome", "(count >= MOST_OUTCOMES)"): (
+        "more ends in silence"
+    ),
+    ("dpaudit/core/linear.py", "_planned", "eigvalsh(information)[1]"): (
+        "how wide a band is: who survives, and no charge hangs on it"
+    ),
+    ("dpaudit/structure/prove.py", "_bounded", "if (in_phases(algorithm)):"): (
+        "few arms are proved phase by phase too, as many are"
+    ),
     ("dpaudit/sample/independence.py", "Independence.begin", "key = (4,)"): (
         "runs that do not count are made by other seeds"
     ),
@@ -124,6 +141,20 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "where it is negative, the lower end of the range stands for it, which is not"
     ),
     ("dpaudit/exact/balls/compare.py", "_private", "(found.top.hi < 0)"): "more is refused",
+    ("dpaudit/exact/balls/roots.py", "lower_mean", "(np.log(q) + middle - np.log(guess) -"): (
+        "how far from the guess the root is tried; both ends are certified"
+    ),
+    ("dpaudit/exact/balls/cells.py", "Cells.curve", "self.law(kind, float(0))"): (
+        "the centre 0 is the double 0"
+    ),
+    ("dpaudit/exact/balls/certified.py", "Gridded.__call__", "(self.cells / min("): SOONER,
+    ("dpaudit/exact/balls/piecewise.py", "_antiderivative", "found[0] = [arb(1)"): (
+        "a constant of integration, of which only differences are taken"
+    ),
+    ("dpaudit/exact/balls/bounds.py", "Stated._examine", "first.lo > 1"): "more is refused",
+    ("dpaudit/exact/balls/interval.py", "Interval._ends", "return ([self.lo, self.hi])"): (
+        "an end is listed twice"
+    ),
     ("dpaudit/exact/lattice_loss.py", "Released.pair", "strict=False"): LONGER,
     ("dpaudit/exact/responded_loss.py", "responds", "clock), 2)"): (
         "the sums are right for a path without responses, and refuse one with noise"
@@ -134,6 +165,9 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("dpaudit/exact/balls/certified.py", "_refined", "(SHEETS[(1)] / cells)"): SOONER,
     ("dpaudit/exact/balls/cells.py", "", "FASTEST = Fraction(1, 10**9), float(10 ** 9)"): (
         "10^9 is a double, and compares like the fraction"
+    ),
+    ("dpaudit/symbolic/prove.py", "_line", "(Path(file).name != path.name)"): (
+        "the line that an annotation points at"
     ),
     ("dpaudit/symbolic/recording.py", "recorded", "assert (spec.loader is not None)"): (
         "what has no spec has no loader either: both are errors"

@@ -13,6 +13,7 @@ from test_exact_sums import composite, laplace, laplace_tail, least_by_bisection
 
 from dpaudit.core.algorithms import load
 from dpaudit.core.arithmetic import FLOAT
+from dpaudit.core.scores import KLBound
 from dpaudit.errors import Unsupported
 from dpaudit.exact import law, likelihood, worst_loss
 from dpaudit.exact.balls.bounds import Entropy, Private, expm1
@@ -218,3 +219,8 @@ def test_three_arms_stay_uncertified():
     sums = {event.rows: Fraction(0) for event in path.events if hasattr(event, "noise")}
     with pytest.raises(Unsupported):
         path_log_likelihood(path, sums)
+
+
+def test_a_level_of_nothing_is_not_enclosed():
+    with pytest.raises(Unsupported, match="A level is not certainly positive"):
+        compared(lambda m: KLBound(m.number(np.array([0, 1]))), 0)

@@ -16,7 +16,7 @@ from dpaudit.exact.balls import interval as rounding
 from dpaudit.exact.balls.bounds import Entropy
 from dpaudit.exact.balls.exponentials import Moments
 from dpaudit.exact.balls.interval import Interval
-from dpaudit.exact.balls.own_sum import Moving, _share, mesh_steps
+from dpaudit.exact.balls.own_sum import Moving, _share, _steps, mesh_steps
 from dpaudit.exact.balls.piecewise import Piecewise, Point, Unit
 from dpaudit.exact.balls.roots import (
     Order,
@@ -305,3 +305,13 @@ def test_integrals_beside_a_point_that_overlaps_a_breakpoint_contain_the_closed_
         else:
             sides = (1 + x * 2) * (-x).exp() / 2, (-x).exp() / 2
         assert below.contains(sides[0]) and above.contains(sides[1])
+
+
+def test_steps_on_a_mirrored_mesh_are_sums_from_the_other_end() -> None:
+    log = Interval(np.arange(5.0), np.arange(5.0))
+    found = [_steps(0.1, 0.2, 1, 3, log, 2, rising) for rising in (True, False)]
+    assert [(it.own, it.other) for it in found] == [
+        (Fraction(1, 2), Fraction(3, 2)),
+        (Fraction(3, 2), Fraction(1, 2)),
+    ]
+    assert [it.log_likelihood for it in found] == [3.0, 1.0]

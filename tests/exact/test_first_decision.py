@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import partial
 from itertools import product
 
 import numpy as np
 import pytest
+from flint import arb, ctx
 from scipy import integrate, stats
 
 from dpaudit import load
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.notions import Kind, Notion
 from dpaudit.exact import refuting
+from dpaudit.exact.balls.gaussians import Normal
 from dpaudit.exact.first_decision import first_decision
 from dpaudit.exact.profile import law
 from dpaudit.structure.accounting import judge
@@ -80,3 +83,14 @@ def test_too_much_is_refuted_by_the_first_decision():
 
 def test_one_path_alone_decides_nothing():
     assert not list(first_decision(partial(instance, "dp_se"), NOTIONS[0], 1000, math.inf))
+
+
+@pytest.mark.parametrize("ends", [(-1, 0.5), (0.5, 2), (2, 3), (None, 1), (1, None), (2, 1)])
+def test_what_lies_between_two_ends_is_enclosed(ends):
+    low, high = ends
+    with ctx.workprec(100):
+        given = (None if low is None else arb(low)), (None if high is None else arb(-high))
+        found = Normal(Fraction(1, 3), Fraction(2)).between(*given)
+    law = stats.norm(1 / 3, math.sqrt(2))
+    below, above = -math.inf if low is None else low, math.inf if high is None else high
+    assert float(found) == pytest.approx(max(law.cdf(above) - law.cdf(below), 0.0), abs=1e-12)

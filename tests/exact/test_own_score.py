@@ -93,6 +93,13 @@ class Falling(Tilted):
         return 2 * x + self.shift - 0.2 * (np.abs(x - 0.5) < 0.1)
 
 
+class FallingFar(Tilted):
+    """Falls where hardly any release lies."""
+
+    def value(self, x: Any) -> Any:
+        return 2 * x + self.shift + 300 * (np.asarray(x) < -50)
+
+
 class Jumping(Tilted):
     """Jumps by 1 at 0.3; the inverses are right."""
 
@@ -168,8 +175,8 @@ def test_plateaus_of_ones_own_add_up_to_one(algorithm: Algorithm) -> None:
 @pytest.mark.parametrize(
     "score",
     [
-        *(WrongInverse, WrongUpper, WrongLower, Falling, Jumping, Blank, Drawn, Joint, Raising),
-        LastWins,
+        *(WrongInverse, WrongUpper, WrongLower, Falling, FallingFar, Jumping, Blank),
+        *(Drawn, Joint, Raising, LastWins),
     ],
 )
 @pytest.mark.parametrize("arms", [2, 3])

@@ -35,7 +35,12 @@ def judged(tmp_path, end, late, arm="self.arm"):
 
 @pytest.mark.parametrize("late", [3, 30])
 @pytest.mark.parametrize(
-    ("end", "arm"), [(LEAK, "self.arm"), ("pass", "self.flag if self.t == {late} else 0")]
+    ("end", "arm"),
+    [
+        (LEAK, "self.arm"),
+        ("pass", "self.flag if self.t == {late} else 0"),
+        ("self.sum = float(self.flag)", "self.arm"),
+    ],
 )
 def test_keys_that_leave_something_out_are_noticed(tmp_path, monkeypatch, late, end, arm):
     whole = states.key_of

@@ -1,14 +1,18 @@
 """The guard alone stops a misreading: of values, types, copies, lines that nobody reached."""
 
+import math
 import operator
+from functools import partial
 
 import numpy as np
 import pytest
 
 from dpaudit.symbolic import answers, guard, numpy_stand_in, snapshot
 from dpaudit.symbolic.guard import FINE, SHORT, side_by_side
+from dpaudit.symbolic.likeness import like, sketch
 from dpaudit.symbolic.prove import prove
 from dpaudit.symbolic.subject import Target
+from dpaudit.symbolic.values import Linear, Opaque
 from dpaudit.symbolic.wild import WildGenerator, wild_randomness
 from dpaudit.verdict import Status
 
@@ -58,6 +62,12 @@ def test_a_reading_that_plays_other_arms_is_a_misreading(tmp_path, monkeypatch):
     found = judged(tmp_path, "self.kept = 1")
     assert found.status is Status.SILENT
     assert "at round 1 it plays arm 0, and arm 1 on symbols" in found.reason
+
+
+@pytest.mark.parametrize("kind", [Opaque, partial(Linear, 0, {0: 1})])
+def test_a_symbol_is_like_the_double_that_it_carries(kind):
+    for number, alike in ((0.5, True), (0.5 + 1e-12, True), (0.625, False), (math.nan, False)):
+        assert like(sketch(0.5), kind({}, number)) is alike
 
 
 def typeless(operation):

@@ -50,6 +50,8 @@ RIGHT = {
     "an even choice of Python": "noisy = self.sums + rng.laplace(0, scale, size=2); "
     "self.best = random.choices([0, 1])[0] if random.random() < 0.1 else int(np.argmax(noisy))",
     "functions of math": NOISE + "noisy = [math.exp(it) for it in self.sums + noise]" + BEST,
+    "the larger of several": NOISE + "one, two = self.sums + noise; "
+    "self.best = int(max(0.5, one, two) > 2)",
     "an empty array": NOISE + "noisy = np.concatenate([np.array([]), self.sums + noise])" + BEST,
     "a clip from a noisy value on": "noisy = self.sums[0] + rng.laplace(0, scale); "
     "self.best = int(np.clip(0.5, noisy, 9.0) > 2)",

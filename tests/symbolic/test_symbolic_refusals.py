@@ -9,9 +9,10 @@ import pytest
 
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.loading import Loader
+from dpaudit.symbolic.other_modules import memo_free
 from dpaudit.symbolic.prove import prove
 from dpaudit.symbolic.python_chance import PythonSource
-from dpaudit.symbolic.run import Run, active
+from dpaudit.symbolic.run import Escape, Run, active
 from dpaudit.symbolic.subject import Target, subject_of
 from dpaudit.symbolic.walk import Walk
 from dpaudit.verdict import ANY_REWARDS, Status
@@ -312,3 +313,15 @@ def test_a_generator_of_python_draws_as_python_does(tmp_path):
         assert type(loader.source("Random", None)) is PythonSource
         assert loader.source("default_rng", None).kind == "Generator"
         assert loader.source("RandomState", 3).fixed
+
+
+def half(number):
+    return number / 2
+
+
+def test_a_cache_that_takes_a_float_for_an_integer_is_refused():
+    cached = memo_free(half)
+    with active(Run()):
+        assert [cached(number) for number in (1, 2, 1)] == [0.5, 1.0, 0.5]
+        with pytest.raises(Escape, match="of 1 and of 1.0"):
+            cached(1.0)

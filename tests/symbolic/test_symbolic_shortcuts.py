@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from dpaudit.symbolic.questions import largest
 from dpaudit.symbolic.roots import Roots
 from dpaudit.symbolic.run import Escape, Law, Run, active
+from dpaudit.symbolic.snapshot import Copier
 from dpaudit.symbolic.values import Linear, combined, public_name, wild
 from dpaudit.symbolic.weights import exact
 
@@ -103,6 +104,16 @@ def test_names_of_settled_numbers_say_whether_they_may_be_wild_and_are_nobody_el
     assert [wild(name) for name in names] == [may_be for _, may_be in given]
     assert len(set(names)) == len(names)
     assert max(names) < 0  # those of a run that goes on are positive
+
+
+@pytest.mark.parametrize("kind", [set, frozenset, list, tuple])
+def test_containers_of_the_same_elements_have_keys_of_their_own(kind):
+    module, keys = types.ModuleType("judged"), set()
+    for parts in ([[0], [1]], [[0, 1], []], [[], [0, 1]]):
+        copier = Copier(Roots([module], [module]), keyed=True)
+        copier([kind(part) for part in parts])
+        keys.add(tuple(copier.key))
+    assert len(keys) == 3
 
 
 def test_whole_numbers_of_numpy_are_exact():
