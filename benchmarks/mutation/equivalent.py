@@ -80,6 +80,9 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("dpaudit/structure/walk.py", "Walk.judge", "(rng.standard_cauchy(shape) /"): (
         "rules are tried on other registers"
     ),
+    ("dpaudit/structure/certificate.py", "_state", "(it.place.time <= horizon)"): (
+        "states at the horizon are written too, and checked like any other"
+    ),
     ("dpaudit/structure/certificate.py", "of_walk", "pass # what follows"): (
         "states are visited in this order"
     ),
@@ -156,6 +159,9 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "an end is listed twice"
     ),
     ("dpaudit/exact/lattice_loss.py", "Released.pair", "strict=False"): LONGER,
+    ("dpaudit/exact/lattice_loss.py", "Table.losses", "((low[theirs] < 0))"): (
+        "the upper end is infinite where it was refused"
+    ),
     ("dpaudit/exact/responded_loss.py", "responds", "clock), 2)"): (
         "the sums are right for a path without responses, and refuse one with noise"
     ),

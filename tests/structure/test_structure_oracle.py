@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any, ClassVar, NamedTuple
 
 import pytest
@@ -22,6 +23,7 @@ from dpaudit.core.scores import Affine
 from dpaudit.exact.paths import all_paths
 from dpaudit.structure import bound
 from dpaudit.structure.chain import longest_chains
+from dpaudit.structure.ledger import heaviest
 from dpaudit.structure.tree import deepest_row, is_tree
 
 PRIVATE = [n for n in names() if find(n).private and find(n).notion is Kind.PURE]
@@ -202,3 +204,17 @@ def test_the_number_of_nodes_is_the_number_of_public_states():
     walk.run(float("inf"), float("inf"))
     assert len({key[0] for key in walk.seen}) == len(walk.seen)
     assert max(len(runs) for key in walk.seen for runs in key[2]) == 2
+
+
+@given(
+    st.lists(st.lists(st.tuples(st.integers(1, 3), st.fractions(0, 3)), max_size=3), max_size=3),
+    st.integers(1, 6),
+)
+def test_a_person_is_charged_what_the_heaviest_rows_are(arms, unit):
+    """Runs of rows that are charged alike, against the rows one by one."""
+    rows = sorted(charge for own in arms for count, charge in own for _ in range(count))
+    runs = []
+    for own in arms:
+        stops = accumulate(count for count, _ in own)
+        runs.append([(stop, charge) for stop, (_, charge) in zip(stops, own, strict=True)])
+    assert heaviest(runs, unit).charge == sum(rows[-unit:])

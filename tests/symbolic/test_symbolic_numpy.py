@@ -14,7 +14,7 @@ from dpaudit.symbolic.arrays import Array, array
 from dpaudit.symbolic.numpy_stand_in import numpy_module
 from dpaudit.symbolic.poison import StandIn
 from dpaudit.symbolic.run import Escape, Run, active
-from dpaudit.symbolic.stand_ins import math_functions
+from dpaudit.symbolic.stand_ins import _chosen, math_functions
 from dpaudit.symbolic.values import Linear, Tracked
 
 VALUES = """
@@ -138,3 +138,24 @@ def test_functions_of_math_on_symbols_do_what_math_does(name):
     with active(Run(guarded=True)) as now:
         given = [Linear(0, {now.row(k, it): 1}, {}, it) for k, it in enumerate(numbers)]
         assert shown(math_functions()[name](*given)) == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize("real", [max, min])
+@pytest.mark.parametrize("numbers", [(0.375, 0.5), (0.5, 0.375), (0.375, 0.25, 0.5)])
+def test_the_larger_and_the_smaller_of_symbols_are_those_of_python(real, numbers):
+    for tracked in range(1, len(numbers)):
+        with active(Run(guarded=True)) as now:
+            given = [
+                Linear(0, {now.row(k, it): 1}, {}, it) if k < tracked else it
+                for k, it in enumerate(numbers)
+            ]
+            assert shown(_chosen(real is max)(*given)) == real(numbers)
+
+
+@pytest.mark.parametrize("name", ["ravel", "reshape"])
+def test_no_array_is_read_in_another_order(name):
+    given = [(2, 3)] if name == "reshape" else []
+    with active(Run(guarded=True)) as now:
+        table = array([[Linear(0, {now.row(0, 0.5): 1}, {}, 0.5), 1.0, 2.0], [3.0, 4.0, 5.0]])
+        with pytest.raises(Escape, match="in another order"):
+            getattr(numpy_module(StandIn("random")), name)(table, *given, order="F")
