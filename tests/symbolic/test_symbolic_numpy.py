@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -159,3 +160,11 @@ def test_no_array_is_read_in_another_order(name):
         table = array([[Linear(0, {now.row(0, 0.5): 1}, {}, 0.5), 1.0, 2.0], [3.0, 4.0, 5.0]])
         with pytest.raises(Escape, match="in another order"):
             getattr(numpy_module(StandIn("random")), name)(table, *given, order="F")
+
+
+def test_the_smaller_of_a_reward_and_a_number_moves_as_far_as_the_number():
+    with active(Run()) as now:
+        reward = Linear(0, {now.row(0, None): 1}, {}, None)
+        for larger, ends in ((False, (0, Fraction(3, 4))), (True, (Fraction(3, 4), 1))):
+            [name] = _chosen(larger)(reward, 0.75).rows
+            assert (now.columns[name].ends, now.columns[name].reach) == (ends, ends[1] - ends[0])
