@@ -39,6 +39,7 @@ PRELOADED = (
     "rich.console",
 )
 PATIENCE = 6.0  # seconds of the processor for one test, which is left out after that
+KILLERS = 12  # tests that have killed a mutant of the module, which come first
 QUICK = 2.0  # a test that is left out, and takes less without the mutant, hangs by it
 HANGING = 90.0  # seconds of the processor beyond the cap: one test that takes so long hangs
 ASLEEP = 40.0  # times the processor time allowed; only what waits for ever takes that long
@@ -154,7 +155,10 @@ class Bench:
         ran = 0
         late: list[str] = []
         try:
-            for tests, cap in ((guards, self.cap), (others, self.cap / 4)):
+            first = [test for test, _ in lethal.most_common(KILLERS)]
+            for tests, cap in ((first, self.cap), (guards, self.cap), (others, self.cap / 4)):
+                if not tests:
+                    continue
                 status, by, more = self._forked(tests, words(mutant), lethal, cap)
                 ran += more
                 late += self._late()
@@ -223,7 +227,12 @@ class Bench:
                 ran, _, by = said.read_text().partition(" ") if said.exists() else ("0", "", "")
                 if code in (-signal.SIGXCPU, -signal.SIGKILL):
                     return "timeout", "", int(ran)
-                if not by and code not in (0, 2, 5):  # pytest itself has failed
+                if not by and code not in (
+                    0,
+                    2,
+                    4,
+                    5,
+                ):  # 4: a test that is gone; else pytest failed
                     raise RuntimeError((self.work / "log").read_text()[-2000:])
                 return ("killed" if by else "survived"), by, int(ran)
             time.sleep(0.02)

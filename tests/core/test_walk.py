@@ -106,6 +106,9 @@ def width(value):
 BROKEN = {
     "no step": lambda right: None,
     "a pair": lambda right: (right.request, right.then),
+    "a step of a kind of its own": lambda right: type("Own", (Step,), {})(
+        right.request, right.then
+    ),
     "no successor": lambda right: Step(right.request, None),
     "no request": lambda right: Step(None, right.then),
     "a request of its own": lambda right: Step(dataclass(frozen=True)(type("Own", (), {}))(), None),

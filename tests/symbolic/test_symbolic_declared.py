@@ -127,6 +127,8 @@ def test_the_command_refutes_and_the_witness_is_replayed(tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     for name in ("right.py", "wrong.py"):
         (tmp_path / name).write_text((FAULTS / name).read_text())
+    assert run(["check", "wrong.py:RootOfTwo", "--method", "exact"]) == 1  # without a proof's lead
+    assert "exact      REFUTED" in capsys.readouterr().out
     assert run(["check", "wrong.py:RootOfTwo", "--witness", "w.json"]) == 1
     out = capsys.readouterr().out
     assert (
