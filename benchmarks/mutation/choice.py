@@ -106,7 +106,7 @@ GUARDED = {
     "sample/log": "sample/sample_logs sample/sample_audit",
     "sample/onerun": "sample/sample_onerun",
     "sample/progress": "sample/sample_audit sample/sample_logs",
-    "code": "symbolic/symbolic_certificate symbolic/symbolic_declared check/budget",
+    "code": "check/verdict_rules symbolic/symbolic_certificate symbolic/symbolic_declared",
     "affine": "symbolic/symbolic_declared",
     "verify": "symbolic/symbolic_certificate structure/structure_certificate",
     "symbolic/": "symbolic/symbolic_oracle symbolic/symbolic_natural symbolic/symbolic_idioms",
