@@ -25,7 +25,7 @@ HEAD = """
 import sys, gc, re, functools, math
 import numpy as np
 from sys import _getframe as up
-from inspect import currentframe, stack
+from inspect import currentframe, stack as frames
 from dataclasses import dataclass
 from fractions import Fraction
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
@@ -98,7 +98,7 @@ def test_a_declaration_that_can_look_at_its_caller_is_not_proved(line, name):
 
 
 def test_a_function_of_a_module_that_looks_is_read_and_not_taken_for_known():
-    said = looking(declared("stack()"))
+    said = looking(declared("frames()"))
     assert said is not None and "inspect.py:" in said and "says _getframe," in said
 
 
