@@ -51,4 +51,6 @@ def fair_draw(run: Run, difference: Any) -> int | None:
         return None
     if draw <= run.first or draw in run.replaced or any(draw in f.draws for f in run.forms[:-1]):
         return None
+    if any(coin.draw == draw for coin in run.coins):
+        return None  # it says something of a reward already
     return int(draw)

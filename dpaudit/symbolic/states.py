@@ -209,7 +209,9 @@ def rewritten(value: Tracked, fixed: Fixed, dropped: set[int], names: dict[Any, 
                 return value
             return Linear(value.rest, rows, draws, value.shadow)
         key = (value.rest, frozenset(value.publics.items()), frozenset(lost.items()))
-        name = public_name(names.setdefault(key, len(names)), any(map(wild, value.publics)))
+        grown = sum(map(abs, value.publics.values())) > 1  # again and again, it may overflow
+        unsure = grown or any(map(wild, value.publics))
+        name = public_name(names.setdefault(key, len(names)), unsure)
         return Linear(0, rows, draws, value.shadow, {name: 1})
     assert isinstance(value, Opaque)
     basis: list[tuple[Weights, Weights]] = []

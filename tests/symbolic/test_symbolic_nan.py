@@ -85,6 +85,11 @@ WRONG = {
         "self.rng.exponential(1.76e153) - self.rng.exponential(1.76e153)",
         "if self.kept > 0: self.arm = 0\ntry: self.kept ** 2\nexcept OverflowError: return leak",
     ),
+    "a number that grows": (
+        "mean",
+        "if self.kept > 0: self.arm = 0\n"
+        "self.kept = self.kept * 1e160\nif np.isinf(self.kept): return leak",
+    ),
     "a copy that is another object": (
         ROOT,
         "if copy.deepcopy(self.kept) not in [self.kept]: return leak",
@@ -174,3 +179,32 @@ def test_states_differ_where_one_number_may_be_nan_or_two_are_one_object():
         copier(body)
         keys.append(copier.key)
     assert keys[0] != keys[1]
+
+
+COIN = """
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.rng, self.t, self.c, self.x = rng, 0, 0, 0.0
+
+    def select(self):
+        return [0, self.c, int(self.x > 0), 0][min(self.t, 3)]
+
+    def update(self, arm, reward):
+        if self.t == 0:
+            u, size = self.rng.random(), self.rng.exponential(1.0)
+            if u < 0.5 + 0.1 * reward:
+                self.c = 1
+            if u < 0.5:
+                self.x = size
+            else:
+                self.x = -size
+        self.t += 1
+"""
+
+
+def test_a_draw_that_tossed_a_coin_with_a_reward_is_no_fair_sign(tmp_path):
+    """c = 1 and x < 0 has probability 0.1 r: infinite loss."""
+    file = tmp_path / "policy.py"
+    file.write_text(COIN)
+    found = prove(Target(f"{file}:Policy", 2, 4, 1.0), 20.0).finding
+    assert found.status is Status.SILENT and "used again" in found.reason
