@@ -119,7 +119,7 @@ class Bracket:
     certified: bool = False
 
 
-ANY_REWARDS = "all streams of rewards of up to 1e9 in size: the code clips them"
+ANY_REWARDS = "all streams of rewards of up to 1e9 in size"
 
 
 @dataclass(frozen=True)

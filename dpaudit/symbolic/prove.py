@@ -162,7 +162,7 @@ def _reason(target: Target, found: Outcome, compared: int, clipped: int) -> str:
         said.append(f"Built with {', '.join(others)}.")
     said.append(f"The code and its reading on symbols agreed in {compared:,} rounds.")
     if clipped:
-        said.append(f"The code clips rewards outside [0, 1] (asked up to round {clipped:,}).")
+        said.append(f"Rewards of up to 1e9 in size cost no more (asked up to round {clipped:,}).")
     if found.horizon < target.horizon:
         said.append(f"The budget ended at round {found.horizon:,} of {target.horizon:,}.")
     return " ".join(said)

@@ -111,7 +111,7 @@ def test_whether_rewards_are_clipped_is_asked_of_the_code(tmp_path, clipped, say
     if says is None:  # in [0, 1] it is the reward itself
         assert found.status is Status.PROVED and found.epsilon_upper == 1.0
         says = False
-    assert ("clips rewards outside" in found.reason) is says
+    assert ("cost no more" in found.reason) is says
     assert (found.streams == ANY_REWARDS) is says
 
 
