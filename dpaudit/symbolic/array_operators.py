@@ -68,6 +68,8 @@ def reduced(a: Array, name: str, axis: Any, **more: Any) -> Any:
     """Return a reduction over all elements or one axis."""
     if a.real is not None:
         return wrap(getattr(np, name)(a.real, axis=axis, **more))
+    if axis is not None and not -a.ndim <= axis < a.ndim:
+        raise current().escape(f"the axis {axis} of an array of {a.ndim} axes")
     if axis is not None and a.ndim > 1:
         moved = np.moveaxis(a.store, axis, -1)
         parts = [

@@ -8,16 +8,18 @@ be read as another program. Such questions are answered as Python would, or end 
 from __future__ import annotations
 
 import ast
+import copy
 from typing import Any
 
 from dpaudit.symbolic.allowed import MEMBERS, NAMES, SPECIAL
 from dpaudit.symbolic.answers import Answer
+from dpaudit.symbolic.probes import OF
 from dpaudit.symbolic.run import Escape, Place, current
 from dpaudit.symbolic.stand_ins import is_plain
 
 ANSWERED, ASKING, SAME, SHOWN = "__answered__", "__asking__", "__same__", "__shown__"
 OWNED, ELEMENT, BASE = "__owned__", "__element__", "__base__"
-CAUGHT, CONTEXT = "__caught__", "__context__"
+CAUGHT, ENTERED, CONTEXT = "__caught__", "__entered__", "__context__"
 SINGLE = (type(None), bool, type(...), type(NotImplemented))
 
 
@@ -37,11 +39,20 @@ def same(one: Any, two: Any) -> bool:
     return classes[0] is classes[1]
 
 
+class Bare(ast.NodeTransformer):
+    """Takes the probes out of an expression: Python does not look at it where it is asked."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
+        """Return what a probe is about."""
+        probe = getattr(node.func, "id", "") == OF
+        return self.visit(node.args[1]) if probe else self.generic_visit(node)
+
+
 class Guarded(ast.NodeTransformer):
     """Rewrites what a module asks and writes, so that `described`, `same`, ... answer and look."""
 
     def __init__(self, path: str) -> None:
-        self.path = path
+        self.path, self.inside = path, 0
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802
         """Write to an attribute; ask for a name, a class, a method that writes."""
@@ -94,6 +105,23 @@ class Guarded(ast.NodeTransformer):
         node.body.insert(0, ast.fix_missing_locations(ast.copy_location(asked, node)))
         return node
 
+    def visit_Try(self, node: ast.Try) -> ast.AST:  # noqa: N802
+        """Enter a body whose exceptions are caught; at module level no symbol is about."""
+        self.generic_visit(node)
+        kinds = [
+            Bare().visit(copy.deepcopy(it.type))
+            if it.type
+            else ast.Name("BaseException", ast.Load())
+            for it in node.handlers
+        ]
+        if kinds and self.inside:
+            asked = ast.Expr(self._call(node.body[0], ENTERED, *kinds))
+            place = ast.copy_location(asked, node.body[0])
+            node.body.insert(0, ast.fix_missing_locations(place))
+        return node
+
+    visit_TryStar: Any = visit_Try  # noqa: N815
+
     def visit_With(self, node: ast.With) -> ast.AST:  # noqa: N802
         """Enter a context, which may swallow exceptions."""
         self.generic_visit(node)
@@ -125,7 +153,9 @@ class Guarded(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802
         """Have a length: Python swallows a TypeError there."""
+        self.inside += 1
         self.generic_visit(node)
+        self.inside -= 1
         if node.name == "__len__":
             asked: list[ast.stmt] = [ast.Expr(self._call(node, CAUGHT)), ast.Raise()]
             handler = ast.ExceptHandler(ast.Name("TypeError", ast.Load()), None, asked)

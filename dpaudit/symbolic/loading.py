@@ -97,6 +97,7 @@ class Loader:
             identity.ELEMENT: writing.container,
             identity.BASE: real_base,
             identity.CAUGHT: catching.caught,
+            identity.ENTERED: catching.entered,
             identity.CONTEXT: catching.context,
         }
         self.builtins |= {SUMMARY: self.summaries} | self.calls

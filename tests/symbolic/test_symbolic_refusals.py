@@ -49,7 +49,11 @@ REFUSED = {
         "self.arm = int(G.random() < 0.5)",
     ),
     "while the policy runs": ("", "0", "import beside; self.arm = 0"),
-    "that is caught": ("", "0", "\n        try: float('x')\n        except ValueError: pass"),
+    "a handler of ValueError": (
+        "",
+        "0",
+        "\n        try: float('x')\n        except ValueError: pass",
+    ),
     "the attribute __dict__": ("class C: pass", "[C(), 0]", "self.n[1] = self.n[0].__dict__"),
     "not laid out row by row": (
         "import numpy as np",
