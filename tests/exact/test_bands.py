@@ -69,5 +69,5 @@ def test_one_width_for_all_is_the_same_as_equal_widths():
 
 def test_weighted_sums_are_refused_by_name():
     algorithm = Bands(arms=3, weights=((1.0,), (-1.0,), (0.5,)))
-    with pytest.raises(Unsupported, match="weighted sums of registers"):
+    with pytest.raises(Unsupported, match="Weighted sums are compared between two arms"):
         likelihood(algorithm, (0, 1, 2, 2, 2, 2), STREAM)
