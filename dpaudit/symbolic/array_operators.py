@@ -138,7 +138,7 @@ def cumsum(self: Array, axis: Any = None) -> Array:
     if self.real is not None:
         found: Array = wrap(np.cumsum(self.real, axis=axis))
         return found
-    if self.ndim != 1:
+    if self.ndim != 1 or axis not in (None, -1, 0):
         raise current().escape("cumsum of rows that hold rewards or noise")
     total, sums = 0.0, []
     for value in self.store.ravel():

@@ -223,7 +223,7 @@ class Array:
 
     def argsort(self, axis: int = -1, kind: Any = None) -> Array:
         """Return the positions in increasing order."""
-        if self.ndim != 1 or kind not in (None, "stable", "mergesort"):
+        if self.ndim != 1 or axis not in (-1, 0) or kind not in (None, "stable", "mergesort"):
             raise current().escape("argsort of rows, or in an order that is not stable")
         if any(not isinstance(value, Tracked) and value != value for value in self.store.flat):
             raise current().escape("argsort of nan")

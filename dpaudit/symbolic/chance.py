@@ -275,11 +275,11 @@ class Source:
         return np.int64(found) if name == "integers" else found
 
     def choice(
-        self, a: Any, size: Any = None, replace: bool = True, p: Any = None, **_: Any
+        self, a: Any, size: Any = None, replace: bool = True, p: Any = None, **more: Any
     ) -> Any:
         """Return one element: a public branch."""
-        if size is not None and size != 1:
-            raise current().escape("random.choice of several elements")
+        if more or (size is not None and size != 1):
+            raise current().escape("random.choice of several elements, or along an axis")
         if isinstance(lifted(a), Array) and lifted(a).ndim != 1:
             raise current().escape("a random choice among rows")
         options = list(range(int(a))) if is_number(a) else list(a)

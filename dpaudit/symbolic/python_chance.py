@@ -50,8 +50,10 @@ class PythonSource(Source):
         real = self.real.betavariate(shadow(alpha), shadow(beta)) if current().guarded else None
         return self.spread_by("beta", real, alpha, beta)
 
-    def choice(self, a: Any, *_: Any, **__: Any) -> Any:
+    def choice(self, a: Any, *more: Any, **named: Any) -> Any:
         """Return one element: a public branch."""
+        if more or named:
+            raise current().escape("random.choice with more than one argument")
         options = list(a)
         return options[self.outcome(len(options), lambda: self.real.choice(range(len(options))))]
 

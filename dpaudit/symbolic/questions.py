@@ -191,7 +191,7 @@ def _ranged(difference: Linear) -> Signs:
 
 def _name(value: Any) -> Any:
     if isinstance(value, Opaque):
-        return value.token
+        return "function", value.token  # a number is another name
     if isinstance(value, Linear):
         part = value.forms() or value.publics
         return (*_normal(value), _lead(value)) if part else value.rest

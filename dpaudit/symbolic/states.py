@@ -59,6 +59,7 @@ class Names:
         self.draws: dict[int, int] = {}
         self.publics: dict[int, int] = {}
         self.compared: dict[int, int] = {}
+        self.tokens: dict[int, int] = {}
 
     def mark(self, value: Tracked) -> Any:
         """Return a tracked value as the key has it."""
@@ -80,7 +81,8 @@ class Names:
                 self._named(value.draws, self.draws),
             )
         assert isinstance(value, Opaque)
-        return ("o", tuple(self.form(rows, draws) for rows, draws in value.basis))
+        which = self.tokens.setdefault(value.token, len(self.tokens))
+        return ("o", which, tuple(self.form(rows, draws) for rows, draws in value.basis))
 
     def form(self, rows: dict[int, Any], draws: dict[int, Any]) -> Any:
         """Return a form as the key has it."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from dpaudit.symbolic.prove import prove
+from dpaudit.symbolic.questions import _name
 from dpaudit.symbolic.roots import Roots
 from dpaudit.symbolic.snapshot import Copier
 from dpaudit.symbolic.states import Names
 from dpaudit.symbolic.subject import Target
-from dpaudit.symbolic.values import Linear, public_name
+from dpaudit.symbolic.values import Linear, Opaque, public_name
 from dpaudit.verdict import Status
 
 POLICY = """
@@ -208,3 +209,46 @@ def test_a_draw_that_tossed_a_coin_with_a_reward_is_no_fair_sign(tmp_path):
     file.write_text(COIN)
     found = prove(Target(f"{file}:Policy", 2, 4, 1.0), 20.0).finding
     assert found.status is Status.SILENT and "used again" in found.reason
+
+
+TWO = """
+import numpy as np
+
+
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.rng, self.t, self.last, self.v, self.w = rng, 0, 0.0, 0.0, 0.0
+
+    def select(self):
+        if self.t == 1:
+            z = self.rng.laplace(0, 1)
+            self.v, self.w = np.abs(z), z * z
+        if self.t == 2:
+            less, small = int(self.v < self.w), int(self.v < {threshold})
+            return int(small * (1 - less) * self.last > 0.5)
+        return 0
+
+    def update(self, arm, reward):
+        self.t += 1
+        self.last = reward
+"""
+
+
+def test_a_number_is_no_name_of_a_function(tmp_path):
+    """Whatever whole number a value is compared with, it is a question of its own."""
+    file = tmp_path / "policy.py"
+    for threshold in range(1, 40, 2):
+        file.write_text(TWO.format(threshold=float(threshold)))
+        found = prove(Target(f"{file}:Policy", 2, 4, 1.0), 20.0).finding
+        assert found.status is Status.SILENT, (threshold, found.reason)
+    value = Opaque([({}, {1: 1})])
+    assert _name(value) != value.token != _name(value.token)
+
+
+def test_states_tell_one_function_read_twice_from_two():
+    one, two = Opaque([({}, {1: 1})]), Opaque([({}, {1: 1})])
+    marks = []
+    for pair in ((one, one.renewed()), (one, two)):
+        names = Names()
+        marks.append([names.mark(value) for value in pair])
+    assert marks[0] != marks[1]
