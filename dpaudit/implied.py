@@ -15,9 +15,7 @@ from dpaudit.core.notions import Kind, Notion
 from dpaudit.verdict import Bracket
 
 RARE = 1e-5
-"""Of rho and mu, the delta that an epsilon is also looked for, as papers state them."""
-
-
+"""Of rho and mu, the delta for which an epsilon is also looked for, as papers state them."""
 LARGEST = 10**300  # of a rho whose epsilon is looked for
 
 

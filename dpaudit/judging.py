@@ -152,8 +152,10 @@ class Report:
     @property
     def implies(self) -> tuple[Bracket, ...]:
         """What a proof gives under other notions, for any mechanism of that level."""
-        proved = self.verdict is Status.PROVED
-        return implied(self.claim.judged, self.bracket.upper) if proved else ()
+        if self.verdict is not Status.PROVED:
+            return ()
+        sure = replace(self, findings=tuple(it for it in self.findings if it.certified))
+        return implied(self.claim.judged, sure.bracket.upper)
 
     @property
     def bracket(self) -> Bracket:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -225,6 +226,12 @@ def test_a_proof_says_what_it_implies():
     one, rare = report.implies
     assert one.measure == "delta at epsilon = 1" and 0.1 < one.upper < 0.3
     assert rare.upper <= RARE
+
+
+def test_what_is_only_measured_implies_nothing():
+    report = dpaudit.testing.assert_global_dp("adap_ucb", horizon=50, method="structure")
+    measured = replace(report.findings[0], certified=False, epsilon_upper=0.1)
+    assert replace(report, findings=(*report.findings, measured)).implies == report.implies
 
 
 @pytest.mark.parametrize("level", [1e-3, 0.1, 0.5, 3.0, 40.0])
