@@ -30,6 +30,10 @@ SCHEMAS = {
     "pair": 1,
     "gate": 1,
     "replay": 1,
+    "certificate": 2,
+    "ledger": 1,
+    "simulation": 1,
+    "bounds": 1,
 }
 UNSEEN = ("Cc", "Cf", "Cs")  # what a terminal obeys instead of showing
 

@@ -5,7 +5,7 @@ They are published in docs/schemas/, one file a kind; `python docs/schemas/build
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -14,7 +14,7 @@ from dpaudit.gate.lock import Lock
 from dpaudit.judging import Report
 from dpaudit.output import plain
 from dpaudit.sample.report import Report as Audited
-from dpaudit.verdict import Witness
+from dpaudit.verdict import Finding, Witness
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 INFINITE = {"anyOf": [{"type": "number"}, {"enum": ["inf", "-inf"]}]}
@@ -36,6 +36,137 @@ class PairFile(msgspec.Struct, kw_only=True):
     prefixes: list[int] = []
 
 
+class CertificateFile(msgspec.Struct, kw_only=True):
+    """What was proved, for `verify`: all fractions as texts, `states` in the words of verify.py."""
+
+    target: str
+    kind: Literal["code", "walk", "chains", "tree"]
+    arms: int
+    horizon: int
+    epsilon: str
+    charge: str
+    sha256: str
+    parameters: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
+    states: list[Any]
+    moves: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
+
+
+class Problem(msgspec.Struct):
+    """A rule of the gate that a claim breaks."""
+
+    rule: str
+    name: str
+    message: str
+
+
+class GatedClaim(msgspec.Struct):
+    """A locked claim, judged again."""
+
+    claim: str
+    target: str
+    verdict: str
+    locked: str | None
+    epsilon: float | None
+    epsilon_lower: float | None
+    epsilon_upper: float | None
+    problems: list[Problem]
+    notes: list[str]
+    details: str
+    replay: str | None
+    place: Any
+    findings: list[Finding]
+    seconds: float
+
+
+class GateFile(msgspec.Struct):
+    """What `gate --json` writes."""
+
+    exit_code: int
+    lock: str
+    fresh: int | None
+    claims: list[GatedClaim]
+
+
+class ReplayFile(msgspec.Struct):
+    """What `replay --json` writes: whether the loss is above the claim, and what was replayed."""
+
+    confirmed: bool
+    agrees: bool
+    certified: bool
+    witness: Witness
+
+
+class LedgerFile(msgspec.Struct):
+    """What `prove --json` writes: outcomes counted, theorems, and every step in words."""
+
+    counts: dict[str, int]
+    theorems: list[dict[str, Any]]
+    steps: list[dict[str, str]]
+
+
+class RegretFile(msgspec.Struct):
+    """Regret at the horizon, over runs."""
+
+    mean: float
+    std: float
+    standard_error: float
+    quantiles: dict[str, float]
+
+
+class CurveFile(msgspec.Struct):
+    """Mean regret over time."""
+
+    time: list[int]
+    mean: list[float]
+    std: list[float]
+
+
+class SimulationFile(msgspec.Struct, kw_only=True):
+    """What `simulate --json` writes."""
+
+    algorithm: str
+    parameters: dict[str, Any]
+    means: list[float]
+    horizon: int
+    runs: int
+    seed: int
+    regret: RegretFile
+    pulls: list[float]
+    releases: float
+    curve: CurveFile
+    pulls_per_run: list[list[int]] | msgspec.UnsetType = msgspec.UNSET
+
+
+class BoundFile(msgspec.Struct):
+    """A bound on regret, the claims it rests on, and the algorithm it speaks of ("" is every)."""
+
+    name: str
+    side: str
+    form: str
+    scope: str
+    value: float
+    claims: list[str]
+    standing: str
+    note: str
+    algorithm: str
+    details: dict[str, Any] | None
+
+
+class InstanceFile(msgspec.Struct, kw_only=True):
+    """The bounds of one instance; linear ones and other notions have fields of their own."""
+
+    instance: str
+    means: list[float]
+    horizon: int
+    bounds: list[BoundFile]
+
+
+class BoundsFile(msgspec.Struct):
+    """What `bounds --json` writes."""
+
+    instances: list[InstanceFile]
+
+
 def published() -> dict[str, Schema]:
     """Return the schema of every kind of document."""
     bounds = {"epsilon_lower": INFINITE, "epsilon_upper": INFINITE}
@@ -48,6 +179,12 @@ def published() -> dict[str, Schema]:
         "audit": _document("audit", Audited),
         "pair": pair,
         "log": _lines("log"),
+        "gate": _document("gate", GateFile),
+        "replay": _document("replay", ReplayFile),
+        "certificate": _document("certificate", CertificateFile),
+        "ledger": _document("ledger", LedgerFile),
+        "simulation": _document("simulation", SimulationFile),
+        "bounds": _document("bounds", BoundsFile),
     }
 
 

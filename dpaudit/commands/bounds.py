@@ -71,9 +71,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Print tables, or write JSON or a picture."""
     from dpaudit import plotting
-    from dpaudit.output import require_writable, write_json
+    from dpaudit.output import mark_of, require_writable, write_json
 
-    require_writable(arguments.json)
+    require_writable(arguments.json, mark_of("bounds"))
     plotting.require_picture(arguments.plot)
     linear = arguments.features is not None or arguments.theta is not None
     other = arguments.rho is not None or arguments.local
@@ -92,7 +92,7 @@ def execute(arguments: argparse.Namespace) -> int:
         if not documents:
             raise  # else what is finished is shown; the exit code says that there was more
     if arguments.json:
-        write_json(documents if len(documents) > 1 else documents[0], arguments.json)
+        write_json({"instances": documents}, arguments.json, "bounds")
     if arguments.json != "-":
         from dpaudit.regret_bounds.render import show
 

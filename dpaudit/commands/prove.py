@@ -126,16 +126,15 @@ def _interrupted(arguments: argparse.Namespace, entries: list[Entry], total: int
 
 
 def _write_json(target: str, entries: list[Entry], judged: list[Judged]) -> None:
-    import json
-
     from dpaudit.claims import ledger
+    from dpaudit.output import write_json
 
     data = {
         "counts": ledger.counts(entries),
         "theorems": [one.record() for one in judged],
         "steps": [entry.record() for entry in entries],
     }
-    _write(target, json.dumps(data, indent=1, ensure_ascii=False) + "\n", '"counts":')
+    write_json(data, target, "ledger")
 
 
 def _write(target: str, text: str, mark: str) -> None:

@@ -47,11 +47,11 @@ def execute(arguments: argparse.Namespace) -> int:
     """Simulate, then print a table or JSON."""
     from dpaudit import plotting
     from dpaudit.errors import InvalidArgument
-    from dpaudit.output import progress, require_writable, write_json
+    from dpaudit.output import mark_of, progress, require_writable, write_json
     from dpaudit.parsing import assignment, integer, noise, number
     from dpaudit.simulation import Simulation
 
-    require_writable(arguments.json)
+    require_writable(arguments.json, mark_of("simulation"))
     plotting.require_picture(arguments.plot)
     environment = _environment(arguments)
     horizon = integer("horizon", arguments.horizon)
@@ -84,7 +84,7 @@ def execute(arguments: argparse.Namespace) -> int:
         summary = result.summary()
         if arguments.per_run:
             summary["pulls_per_run"] = result.pulls_per_run.tolist()
-        write_json(summary, arguments.json)
+        write_json(summary, arguments.json, "simulation")
     if arguments.json != "-":
         _print(result)
     if partial:

@@ -9,6 +9,7 @@ import pytest
 from gate_samples import command
 from schema_checks import json_errors
 
+from dpaudit import verify
 from dpaudit.documents import SCHEMAS
 from dpaudit.schemas import published
 
@@ -25,7 +26,7 @@ def misfits(kind, value):
 
 def test_the_files_are_what_the_types_say():
     made = published()
-    assert {path.stem for path in FOLDER.glob("*.json")} == set(made)
+    assert {path.stem for path in FOLDER.glob("*.json")} == set(made) == set(SCHEMAS)
     for kind, schema in made.items():
         assert json.loads(json.dumps(schema)) == published_schema(kind), "docs/schemas/build.py"
 
@@ -69,3 +70,53 @@ def test_audits_logs_and_pairs(project, capsys):
     assert not misfits("pair", {"dpaudit": "pair", "schema": 1, **pair})
     assert not misfits("pair", {"stream": [0, 1, 0.5], "neighbour": [0, 0, 0.5]})
     assert misfits("pair", {"stream": "0 1", "neighbour": [0, 0]})
+
+
+def written(project, capsys, kind, *words):
+    code = command(capsys, *words)[0]
+    assert code in (0, 1)
+    data = json.loads((project / words[-1]).read_text())
+    assert list(data)[:2] == ["dpaudit", "schema"] and data["dpaudit"] == kind
+    assert not misfits(kind, data)
+    assert misfits(kind, data | {"schema": 99})
+    return data
+
+
+@pytest.mark.parametrize("name", ["adap_ucb", "adap_tt", "dp_ucb"])
+def test_certificates_of_declarations(project, capsys, name):
+    words = ("check", name, "--method", "structure", "--horizon", "2000", "--certificate", "c.json")
+    data = written(project, capsys, "certificate", *words)
+    assert misfits("certificate", data | {"charge": 1})
+    assert SCHEMAS["certificate"] == verify.SCHEMA
+
+
+def test_certificates_of_code(project, capsys):
+    (project / "own.py").write_text(
+        "import numpy as np\n\n\nclass Own:\n"
+        "    def select(self):\n        return 0\n\n"
+        "    def update(self, arm, reward):\n        pass\n"
+    )
+    words = ("check", "own.py:Own", "--epsilon", "1", "--arms", "2", "--horizon", "5")
+    written(project, capsys, "certificate", *words, "--method", "code", "--certificate", "c.json")
+
+
+def test_numbers_for_programs(project, capsys):
+    sizes = ("--horizon", "200", "--runs", "2")
+    written(project, capsys, "simulation", "simulate", "adap_ucb", *sizes, "--json", "s.json")
+    written(project, capsys, "bounds", "bounds", "--env", "C1", "C2", "--json", "b.json")
+    linear = ("--features", "1,0;0,1", "--theta", "1,0.2", "--horizon", "200")
+    written(project, capsys, "bounds", "bounds", *linear, "--json", "l.json")
+    written(project, capsys, "bounds", "bounds", "--rho", "0.5", "--json", "r.json")
+    data = written(
+        project, capsys, "ledger", "prove", "--only", "gap_free", "--json", "ledger.json"
+    )
+    assert data["steps"] and misfits("ledger", data | {"steps": [1]})
+
+
+def test_replays_and_gates(project, capsys, locked):
+    command(capsys, "check", "ucb", "--method", "exact", "--witness", "w.json", "--budget", "3")
+    written(project, capsys, "replay", "replay", "w.json", "--json", "replay.json")
+    gate = command(capsys, "gate", "--lock", str(locked), "--json", "gate.json")
+    data = json.loads((project / "gate.json").read_text())
+    assert data["exit_code"] == gate[0] and data["claims"] and not misfits("gate", data)
+    assert misfits("gate", data | {"claims": [{}]})

@@ -19,7 +19,7 @@ def test_table_names_bounds_claims_and_regimes(capsys):
 
 def test_json_is_strict_and_complete(capsys):
     assert run(["bounds", "--env", "C2", "--alpha", "2", "--json", "-"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    [document] = json.loads(capsys.readouterr().out)["instances"]
     assert document["means"] == [0.75, 0.625, 0.5, 0.375, 0.25]
     names = {bound["name"] for bound in document["bounds"]}
     assert "problem-dependent, d_epsilon" in names
@@ -36,7 +36,7 @@ def test_simulations_are_reproducible(capsys):
     first = capsys.readouterr().out
     assert run([*command, "--jobs", "2"]) == 0
     assert capsys.readouterr().out == first
-    documents = json.loads(first)
+    documents = json.loads(first)["instances"]
     assert len(documents) == 2
     assert {row["verdict"] for d in documents for row in d["measured"]} == {
         "within its bounds",
