@@ -68,7 +68,7 @@ class Source:
         place = current().place()
         self.advance()
         if self.fixed:
-            return Law(FIXED, None, place, continuous=False)
+            return Law(FIXED, None, place, continuous=False, given=self.position())
         return Law(kind, scale, place, width=width)
 
     def waiting(self, real: Any, scale: Any) -> Any:
@@ -81,7 +81,9 @@ class Source:
         public = None if isinstance(scale, Tracked) else Fraction(exact(scale))
         unsure = publish_parameters("exponential", real, scale)
         law = self.law("exponential", None, public)
-        name = current().draw(law if public else replace(law, continuous=False), real)
+        if public is None:
+            law = replace(law, continuous=False, given=(*law.given, None))
+        name = current().draw(law, real)
         return Linear(0, {}, {name: 1}, real, unsure)
 
     def value(self, kind: str, real: Any, scale: Any = None) -> Any:
@@ -112,9 +114,8 @@ class Source:
             if public and not (0 <= part < math.inf and (part or kind != "beta")):
                 raise current().escape(f"a {kind} draw with the parameter {part}")
         unsure = publish_parameters(kind, real, *parameters)
-        law = self.law(kind)
-        if any(isinstance(part, Tracked) or not part for part in parameters):
-            law = replace(law, continuous=False)
+        law, known = self.law(kind), [None if isinstance(p, Tracked) else p for p in parameters]
+        law = replace(law, continuous=law.continuous and all(known), given=(*law.given, *known))
         name = current().draw(law, real)
         return Linear(0, {}, {name: 1}, real, unsure)
 

@@ -19,7 +19,10 @@ from dpaudit.symbolic.stand_ins import is_plain
 
 ANSWERED, ASKING, SAME, SHOWN = "__answered__", "__asking__", "__same__", "__shown__"
 OWNED, ELEMENT, BASE = "__owned__", "__element__", "__base__"
-CAUGHT, ENTERED, CONTEXT = "__caught__", "__entered__", "__context__"
+CAUGHT, CONTEXT = "__caught__", "__context__"
+ENTERED, LEFT = "__entered__", "__left__"
+SWALLOWS = (ast.Return, ast.Break, ast.Continue)
+YIELDS = (ast.Yield, ast.YieldFrom, ast.Await)
 SINGLE = (type(None), bool, type(...), type(NotImplemented))
 
 
@@ -114,11 +117,24 @@ class Guarded(ast.NodeTransformer):
             else ast.Name("BaseException", ast.Load())
             for it in node.handlers
         ]
+        ends = [it for part in node.finalbody for it in ast.walk(part) if isinstance(it, SWALLOWS)]
+        if ends:
+            where = Place(self.path, ends[0].lineno)
+            raise Escape("a way out of `finally`", "it swallows what was raised", where)
         if kinds and self.inside:
-            asked = ast.Expr(self._call(node.body[0], ENTERED, *kinds))
-            place = ast.copy_location(asked, node.body[0])
-            node.body.insert(0, ast.fix_missing_locations(place))
+            node.body = self._within(node.body, kinds)
         return node
+
+    def _within(self, body: list[ast.stmt], kinds: list[ast.expr]) -> list[ast.stmt]:
+        """Return a body that says when it is entered and left."""
+        if any(isinstance(it, YIELDS) for part in body for it in ast.walk(part)):
+            where = Place(self.path, body[0].lineno)
+            raise Escape("a yield within reach of a handler", "yield after it", where)
+        begun, ended = (
+            ast.copy_location(ast.Expr(self._call(body[0], name, *given)), body[0])
+            for name, given in ((ENTERED, kinds), (LEFT, []))
+        )
+        return [begun, ast.copy_location(ast.Try(body, [], [], [ended]), body[0])]
 
     visit_TryStar: Any = visit_Try  # noqa: N815
 
@@ -152,7 +168,7 @@ class Guarded(ast.NodeTransformer):
         return self._call(value, SHOWN, value) if text else value
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802
-        """Have a length: Python swallows a TypeError there."""
+        """Have a length, or elements: Python swallows a TypeError there, an IndexError here."""
         self.inside += 1
         self.generic_visit(node)
         self.inside -= 1
@@ -161,6 +177,9 @@ class Guarded(ast.NodeTransformer):
             handler = ast.ExceptHandler(ast.Name("TypeError", ast.Load()), None, asked)
             guarded = ast.Try(node.body, [handler], [], [])
             node.body = [ast.fix_missing_locations(ast.copy_location(guarded, node))]
+        if node.name == "__getitem__":
+            node.body = self._within(node.body, [ast.Name("IndexError", ast.Load())])
+            ast.fix_missing_locations(node)
         return node
 
     @staticmethod

@@ -67,7 +67,7 @@ def joined(leaves: Iterable[Leaf], copier: Any) -> list[Leaf]:
 
 def _together(one: Leaf, two: Leaf, copier: Any) -> Leaf | None:
     fork = one.fork
-    if fork is None or not _alike(one.run, two.run) or one.arms != two.arms:
+    if fork is None or not _alike(one.run, two.run, fork.symbol) or one.arms != two.arms:
         return None
     if any(n > fork.symbol and it.owner != n for n, it in one.run.columns.items()):
         return None  # a function of a reward that was made on one side is another on the other
@@ -136,19 +136,16 @@ def _draws(copier: Copier) -> Iterable[dict[int, Any]]:
     return (draws for value in copier.met for _, draws in value.forms())
 
 
-def _alike(one: Run, two: Run) -> bool:
-    """Tell whether two runs made the same symbols with the same laws."""
+def _alike(one: Run, two: Run, before: int) -> bool:
+    """Tell whether two runs, alike before a symbol, made the same symbols with the same laws."""
     return (
         one.next_symbol == two.next_symbol
         and one.columns == two.columns
         and one.replaced == two.replaced
-        and {n: _law(law) for n, law in one.laws.items()}
-        == {n: _law(law) for n, law in two.laws.items()}
+        and {n: law.identity for n, law in one.laws.items()}
+        == {n: law.identity for n, law in two.laws.items()}
+        and not any(None in law.given for n, law in one.laws.items() if n > before)
     )
-
-
-def _law(law: Law) -> Any:
-    return law.kind, law.scale, law.continuous, law.width
 
 
 def _instead(one: Copier, two: Copier, name: int, run: Run) -> dict[int, Linear] | None:

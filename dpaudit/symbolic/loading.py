@@ -69,8 +69,6 @@ class Loader:
     modules: dict[str, ModuleType] = field(default_factory=dict)
     files: set[str] = field(default_factory=set)
     own: list[ModuleType] = field(default_factory=list)
-    catching: bool = False
-    """Whether some file of it catches exceptions."""
     rebinding: bool = False
     """Whether some function of it binds global names."""
     compiled: bool = False
@@ -98,6 +96,7 @@ class Loader:
             identity.BASE: real_base,
             identity.CAUGHT: catching.caught,
             identity.ENTERED: catching.entered,
+            identity.LEFT: catching.left,
             identity.CONTEXT: catching.context,
         }
         self.builtins |= {SUMMARY: self.summaries} | self.calls
@@ -321,10 +320,7 @@ class Loader:
         try:
             text = self._compiled(file, path)
             self.summaries.add(path, text.numeric)
-            self.rebinding, self.catching = (
-                self.rebinding or text.rebinding,
-                self.catching or text.catching,
-            )
+            self.rebinding = self.rebinding or text.rebinding
             exec(text.code, vars(module))
         except Escape as stop:
             if running() and current().escaped is None:
@@ -352,8 +348,7 @@ class Loader:
         for it in numeric.values():
             it.rewrite()
         code = compile(tree, path, "exec", dont_inherit=True)
-        catching = bool(kinds & {ast.Try, ast.TryStar})
-        found = Compiled(code, ast.Global in kinds, catching, numeric)
+        found = Compiled(code, ast.Global in kinds, numeric)
         if self.probes is not None:
             self.probes.read[path] = found
         return found

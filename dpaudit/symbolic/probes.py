@@ -55,8 +55,6 @@ class Compiled:
     code: CodeType
     rebinding: bool
     """Whether some function of it binds global names."""
-    catching: bool
-    """Whether it catches exceptions."""
     numeric: Any
     """Its functions of numbers."""
 

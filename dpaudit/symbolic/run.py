@@ -74,6 +74,13 @@ class Law:
     """The scale of an exponential law, two of which may make a Laplace draw."""
     steps: Fraction | None = None
     """The scale of an integer draw, which hides integers alone."""
+    given: tuple[Any, ...] = ()
+    """What else the law is given by; None for a parameter that is no public number."""
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """All that two draws of one law have in common."""
+        return self.kind, self.scale, self.continuous, self.width, self.steps, self.given
 
 
 @dataclass
@@ -138,8 +145,8 @@ class Run:
     next_symbol: int = 0
     first: int = 0
     """Symbols above this one were made in this run."""
-    catching: bool = False
-    """Whether the judged code catches exceptions."""
+    caught: bool = False
+    """Whether what is raised now may be caught by the judged code."""
     guarded: bool = False
     apart: bool = True
     """Whether both sides of a comparison are published, and not only their difference."""

@@ -95,5 +95,4 @@ def subject_of(target: Target) -> Subject:
         roots = Roots(loader.own, loader.modules.values())
     build = target.builder(source, Source(False))
     files = frozenset(loader.files)
-    how = loader.catching, reached, loader.compiled
-    return Subject(build, driver_of, target.arms, files, roots, *how)
+    return Subject(build, driver_of, target.arms, files, roots, reached, loader.compiled)

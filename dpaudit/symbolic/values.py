@@ -478,8 +478,8 @@ def may_raise(what: str, *values: Any) -> None:
     catches goes on in another way, which is not followed.
     """
     run = current()
-    if run.catching and not run.guarded:
-        raise run.escape(f"{what}, in code that catches exceptions", "it may raise")
+    if run.caught and not run.guarded:
+        raise run.escape(f"{what}, within reach of a handler", "it may raise")
     if run.tally is not None:
         raise run.escape(f"{what}, which shows in more than comparisons")
     run.depend(union(*values))

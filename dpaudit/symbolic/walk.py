@@ -46,7 +46,6 @@ class Subject:
     arms: int
     files: frozenset[str]
     roots: Roots
-    catching: bool = False
     reached: set[int] = field(default_factory=set)
     """The blocks of the code that were followed, by the numbers of their probes."""
     compiled: bool = False
@@ -196,7 +195,6 @@ class Walk:
             columns=dict(ledger.columns),
             next_symbol=state.next_symbol if state else 0,
             first=state.next_symbol if state else 0,
-            catching=self.subject.catching,
             apart=self.apart,
             rewards=self.rewards,
             whole=self.found.whole,

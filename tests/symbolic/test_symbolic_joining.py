@@ -104,6 +104,19 @@ LEAKS = {
         "self.total += 1.0 if reward > 0.5 else 0.0; self.u = self.total",
         "self.best = int(self.total - self.u + self.u > 3)",
     ),
+    **{
+        f"the law of a draw, {law}": (f"self.u = {law}", "self.best = int(self.u > 0.9)")
+        for law in (
+            "rng.normal(0.0, 5.0 if reward > 0.5 else 1.0)",
+            "rng.beta(30.0 if reward > 0.5 else 1.0, 1.0)",
+            "rng.gamma(1.0, 3.0 if reward > 0.5 else 1.0)",
+            "random.gauss(0.0, 3.0 if reward > 0.5 else 1.0)",
+            "rng.exponential(3.0 if reward > 0.5 else 1.0)",
+            "rng.normal(0.0, self.t + (1.0 if reward > 0.5 else 0.0))",
+            "np.random.default_rng(1 if reward > 0.5 else 4).normal()",
+            "random.Random(1 if reward > 0.5 else 4).random()",
+        )
+    },
 }
 
 
