@@ -14,13 +14,12 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import msgspec
-import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.notions import Kind
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact.clock import ENDLESS, GRACE, Clock
+from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.likelihood import Engine, Likelihood, likelihood
 from dpaudit.exact.paths import Path
 from dpaudit.exact.region import Region
@@ -98,23 +97,6 @@ def violated(algorithm: Algorithm) -> float:
     if notion is None or notion.unit != 1 or notion.kind not in (Kind.PURE, Kind.LOCAL):
         return math.inf
     return notion.level
-
-
-def witness_of_flip(
-    algorithm: Algorithm,
-    actions: bytes,
-    others: Sequence[float],
-    position: int,
-    likely: int,
-    clock: Clock,
-) -> Witness:
-    """Return the certified witness of one bit's change, the `likely` one being the likelier."""
-    sides = [
-        (*map(float, others[:position]), float(bit), *map(float, others[position:]))
-        for bit in (likely, 1 - likely)
-    ]
-    arms = np.frombuffer(actions, dtype=np.int64)
-    return witness_of(algorithm, arms, sides[0], sides[1], "ball", clock.later(GRACE))
 
 
 def require_neighbours(stream: Sequence[float], neighbour: Sequence[float], position: int) -> None:

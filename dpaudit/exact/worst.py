@@ -28,7 +28,7 @@ from dpaudit.exact.balls.differences import Differences
 from dpaudit.exact.balls.exponentials import Exponentials
 from dpaudit.exact.climb import climbed_loss
 from dpaudit.exact.clock import ENDLESS, GRACE, Clock, OutOfTime
-from dpaudit.exact.enumerate import enumerated
+from dpaudit.exact.enumerate import enumerated, responds
 from dpaudit.exact.floats.panels import Measured, Panels
 from dpaudit.exact.known import require_alike
 from dpaudit.exact.likelihood import (
@@ -40,7 +40,6 @@ from dpaudit.exact.likelihood import (
 )
 from dpaudit.exact.paths import Path, all_paths, require_no_coin, require_shown
 from dpaudit.exact.region import Region, region_of
-from dpaudit.exact.responded_loss import largest_loss, responds
 from dpaudit.exact.schedule import Chain, chain_of
 from dpaudit.exact.search import (
     DEFAULT_FLOOR,
@@ -89,12 +88,12 @@ def worst_loss(
     if horizon > LONGEST:
         raise InvalidArgument("horizon", horizon, f"must be at most {LONGEST:,}: pairs are listed.")
     asked = Asked(algorithm, horizon, streams, Clock.of(budget), floor or DEFAULT_FLOOR, epsilon)
-    if responds(algorithm, horizon, asked.clock):
-        return replace(largest_loss(asked), charge=asked.charge())
-    if algorithm.grid is not None:
-        return replace(lattice_loss.largest_loss(asked), charge=asked.charge())
-    found = None
-    if asked.many():
+    found: WorstLoss | None = None
+    if responds(asked):
+        found = enumerated(asked)
+    elif algorithm.grid is not None:
+        found = lattice_loss.largest_loss(asked)
+    elif asked.many():
         found = climbed_loss(asked)
     if found is None and engine == "ball":
         with suppress(Unsupported):
@@ -195,7 +194,7 @@ class Asked(Question):
             paths, regions = self._extremal()
             found, error = self._searched(regions)
         except Broken as failure:
-            return enumerated(self, failure)
+            return enumerated(self, reason=str(failure))
         except OutOfTime:
             found.complete = False
         best = found.best
