@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, Generic, Protocol, TypeVar
 
 from dpaudit.errors import DpauditError, Unsupported
-from dpaudit.exact.schedule import Chain, Drop, Kind, Stage
+from dpaudit.exact.schedule import Batch, Chain, Drop, Turn
 
 F = TypeVar("F")  # a function of one register
 
@@ -51,11 +51,11 @@ class Algebra(ABC, Generic[F]):
     """A technology: functions on a line, and what elimination does with them."""
 
     @abstractmethod
-    def duel(self, chain: Chain, stage: Stage) -> Any:
+    def duel(self, chain: Chain, stage: Turn) -> Any:
         """Return a stage's comparison of two registers; its `identity` tells it from others."""
 
     @abstractmethod
-    def one(self, kind: Kind) -> F:
+    def one(self, kind: Batch) -> F:
         """Return the constant 1 as a function of a register that holds such a release."""
 
     @abstractmethod
@@ -71,11 +71,11 @@ class Algebra(ABC, Generic[F]):
         """Integrate the held (or the fresh) register out: what is left is one of the other."""
 
     @abstractmethod
-    def log_total(self, function: F, kind: Kind, centre: Fraction) -> Any:
+    def log_total(self, function: F, kind: Batch, centre: Fraction) -> Any:
         """Return the logarithm of the integral of a function against a release's density."""
 
     @abstractmethod
-    def curve(self, function: F, kind: Kind) -> Curve:
+    def curve(self, function: F, kind: Batch) -> Curve:
         """Return the likelihood by a release's own sum, for the function of its register."""
 
 
@@ -111,7 +111,7 @@ class Sharing(Generic[F]):
         self.forward: dict[Hashable, F] = {}
         self.backward: dict[Hashable, F] = {}
 
-    def centre(self, kind: Kind) -> Fraction:
+    def centre(self, kind: Batch) -> Fraction:
         """Return a release's centre with all its rewards at the background."""
         return kind.centre(self.background * kind.rows)
 
@@ -149,9 +149,9 @@ class Sharing(Generic[F]):
 
     def _after(
         self,
-        stages: Sequence[Stage],
+        stages: Sequence[Turn],
         duels: Sequence[Any],
-        kinds: Sequence[tuple[Kind, Kind]],
+        kinds: Sequence[tuple[Batch, Batch]],
         keys: tuple[Hashable, ...],
     ) -> list[F]:
         """Return what the decisions from stage i on say of the register held there."""

@@ -46,11 +46,11 @@ class Interrupted(KeyboardInterrupt):
         self.findings = findings
 
 
-class Stopped(Exception):
+class SearchEnds(Exception):
     """A search goes no further; the message says why."""
 
 
-class Refused(Stopped):
+class Refused(SearchEnds):
     """A horizon that the engine does not answer."""
 
 
@@ -148,7 +148,7 @@ class Search:
                     leaps = False  # a longer run may fit no theorem
                 else:
                     place = furthest + 1
-        except Stopped as stop:
+        except SearchEnds as stop:
             self.stopped = str(stop)
         except KeyboardInterrupt:
             self.stopped, self.interrupted = "Interrupted before the next horizon.", True
@@ -185,7 +185,7 @@ class Search:
     def _try(self, horizon: int, streams: Streams, deadline: float) -> None:
         left = deadline - time.monotonic()
         if self.best is not None and left <= self.best.seconds:
-            raise Stopped(f"The budget ended before T = {horizon}.")
+            raise SearchEnds(f"The budget ended before T = {horizon}.")
         algorithm = self.build(horizon)
         try:
             found = worst_loss(
@@ -198,16 +198,16 @@ class Search:
         except Exception as error:
             # One engine that breaks must not take the other checks down with it.
             said = f"{type(error).__name__}: {error}".rstrip(": ")
-            raise Stopped(f"A bug in dpaudit ended it at T = {horizon} ({said}).") from None
+            raise SearchEnds(f"A bug in dpaudit ended it at T = {horizon} ({said}).") from None
         if self._falls(found, algorithm is self.claimed):
             self.discarded.append(horizon)
             return
         if violates(found, self.epsilon):
             self.best = found
-            raise Stopped("")
+            raise SearchEnds("")
         if not found.complete:
             self.best = self.best or found
-            raise Stopped(f"The budget ended during T = {horizon}.")
+            raise SearchEnds(f"The budget ended during T = {horizon}.")
         if streams == "real" and found.loss.upper == math.inf:
             self.every_reward = False  # no theorem covers [0, 1]^T; binary streams reach further
         if streams == "real" or not self.every_reward or self.best is None:

@@ -28,7 +28,7 @@ class Drop(Enum):
 
 
 @dataclass(frozen=True)
-class Stage:
+class Turn:
     """One decision: the episodes held and fresh, the held one's place in the rule, who wins."""
 
     request: Choose
@@ -44,7 +44,7 @@ class Chain:
     """The releases of a path that are read, and its decisions; `drop` BOTH starts anew."""
 
     episodes: tuple[Episode, ...]
-    stages: tuple[Stage, ...]
+    stages: tuple[Turn, ...]
 
     def rate(self, episode: int) -> Fraction:
         """Return 1 / scale of a release's noise."""
@@ -54,20 +54,20 @@ class Chain:
         """Return a release's centre for a sum of rewards."""
         return total / self.episodes[episode].divisor
 
-    def kind(self, episode: int) -> Kind:
+    def kind(self, episode: int) -> Batch:
         """Return what a release's law depends on, apart from its rewards."""
         if episode not in self._kinds:
             found = self.episodes[episode]
-            self._kinds[episode] = Kind(self.rate(episode), found.divisor, len(found))
+            self._kinds[episode] = Batch(self.rate(episode), found.divisor, len(found))
         return self._kinds[episode]
 
     @cached_property
-    def _kinds(self) -> dict[int, Kind]:
+    def _kinds(self) -> dict[int, Batch]:
         return {}
 
 
 @dataclass(frozen=True)
-class Kind:
+class Batch:
     """A release's rate, divisor and number of rows."""
 
     rate: Fraction
@@ -96,7 +96,7 @@ def chain_of(region: Region) -> Chain:
         for group in decision.shown
         for index in group
     }
-    stages: list[Stage] = []
+    stages: list[Turn] = []
     held = -1
     for place, decision in enumerate(region.decisions):
         request = decision.request
@@ -115,6 +115,6 @@ def chain_of(region: Region) -> Chain:
         if over == (False, False):
             raise Unsupported("Both registers are read again after a decision between them.")
         drop = Drop.BOTH if all(over) else Drop.HELD if over[0] else Drop.FRESH
-        stages.append(Stage(request, position, held, fresh, wins, drop))
+        stages.append(Turn(request, position, held, fresh, wins, drop))
         held = fresh if drop is Drop.HELD else held if drop is Drop.FRESH else -1
     return Chain(region.episodes, tuple(stages))

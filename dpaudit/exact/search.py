@@ -131,7 +131,7 @@ class Candidate:
 
 
 @dataclass
-class Found:
+class Candidates:
     """What a search knows: every candidate, and whether none is missing."""
 
     known: dict[tuple[int, int, int], Candidate] = field(default_factory=dict)
@@ -181,9 +181,9 @@ def search(
     clock: Clock,
     width: float,
     working: Callable[[Pass], AbstractContextManager[Any]] = lambda _: nullcontext(),
-) -> Found:
+) -> Candidates:
     """Search `count` paths until the enclosure is `width` wide, finest, or the clock is late."""
-    found = Found()
+    found = Candidates()
     active = {(number, background) for number in range(count) for background in (1, 0)}
     excess: float | None = None
     while (now := opened(sorted({number for number, _ in active}), excess)) is not None:
@@ -205,7 +205,9 @@ def search(
     return found
 
 
-def _look(now: Pass, active: set[tuple[int, int]], whole: bool, clock: Clock, found: Found) -> bool:
+def _look(
+    now: Pass, active: set[tuple[int, int]], whole: bool, clock: Clock, found: Candidates
+) -> bool:
     """Go through the active paths once; False where the clock was late."""
     late = clock.later(GRACE)
     for number, background in sorted(active, key=lambda pair: (-pair[1], pair[0])):

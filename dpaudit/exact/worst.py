@@ -29,7 +29,7 @@ from dpaudit.exact.balls.exponentials import Exponentials
 from dpaudit.exact.climb import climbed_loss
 from dpaudit.exact.clock import ENDLESS, GRACE, Clock, OutOfTime
 from dpaudit.exact.enumerate import enumerated, responds
-from dpaudit.exact.floats.panels import Measured, Panels
+from dpaudit.exact.floats.panels import Panels
 from dpaudit.exact.known import require_alike
 from dpaudit.exact.likelihood import (
     RELATIVE_ERROR,
@@ -43,7 +43,7 @@ from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.schedule import Chain, chain_of
 from dpaudit.exact.search import (
     DEFAULT_FLOOR,
-    Found,
+    Candidates,
     Pass,
     Question,
     Shared,
@@ -87,7 +87,8 @@ def worst_loss(
         raise InvalidArgument("streams", streams, "must be real or binary.")
     if horizon > LONGEST:
         raise InvalidArgument("horizon", horizon, f"must be at most {LONGEST:,}: pairs are listed.")
-    asked = Asked(algorithm, horizon, streams, Clock.of(budget), floor or DEFAULT_FLOOR, epsilon)
+    clock = Clock.of(budget)
+    asked = LossSearch(algorithm, horizon, streams, clock, floor or DEFAULT_FLOOR, epsilon)
     found: WorstLoss | None = None
     if responds(asked):
         found = enumerated(asked)
@@ -102,7 +103,7 @@ def worst_loss(
     return replace(found, charge=asked.charge())
 
 
-class Asked(Question):
+class LossSearch(Question):
     """A question that chooses who answers it."""
 
     def many(self) -> bool:
@@ -187,13 +188,13 @@ class Asked(Question):
 
     def measured(self) -> WorstLoss:
         """Search in doubles, or enumerate streams where a path breaks the conditions."""
-        found, error = Found(), 0.0
+        found, error = Candidates(), 0.0
         paths: list[Path] = []
         regions: list[Region] = []
         try:
             paths, regions = self._extremal()
             found, error = self._searched(regions)
-        except Broken as failure:
+        except ConditionFails as failure:
             return enumerated(self, reason=str(failure))
         except OutOfTime:
             found.complete = False
@@ -208,7 +209,7 @@ class Asked(Question):
         return self._result(loss, found, paths, regions, owners, "float")
 
     def _extremal(self) -> tuple[list[Path], list[Region]]:
-        """List the paths and their regions; raise `Broken` where a condition fails."""
+        """List the paths and their regions; raise `ConditionFails` where a condition fails."""
         paths, regions = [], []
         for path in all_paths(self.algorithm, self.horizon, self.clock):
             region = region_of(path)
@@ -217,16 +218,16 @@ class Asked(Question):
                 require_shown(self.algorithm, path, self.clock)
                 conditions.require_extremal(region)
             except Unsupported as failure:
-                raise Broken(str(failure)) from None
+                raise ConditionFails(str(failure)) from None
             paths.append(path)
             regions.append(region)
         return paths, regions
 
-    def _searched(self, regions: list[Region]) -> tuple[Found, float]:
+    def _searched(self, regions: list[Region]) -> tuple[Candidates, float]:
         """Search in doubles; return what was found, and the largest error that was stated."""
         for region in regions:
             measured_error(region)  # raises where doubles are too coarse
-        now: Shared | Measured
+        now: Shared | MeasuredPass
         try:
             chains = [chain_of(region) for region in regions]
             if all(affine(chain) for chain in chains):  # closed forms are faster than panels
@@ -236,13 +237,13 @@ class Asked(Question):
                 return exact, 0.0
             now = Shared(Panels(chains), chains)
         except Unsupported:
-            now = Measured(regions, lambda region, means: estimate(region, means, self.clock))
+            now = MeasuredPass(regions, lambda region, means: estimate(region, means, self.clock))
 
         def once(_: list[int], excess: float | None) -> Pass | None:
             return now if excess is None else None
 
         found = search(len(regions), once, self.whole, self.clock, math.inf)
-        return found, now.error if isinstance(now, Measured) else 0.0
+        return found, now.error if isinstance(now, MeasuredPass) else 0.0
 
     def steps(self) -> Iterator[tuple[Path, Region, int, float]]:
         """Yield every path and episode with its largest loss, in doubles."""
@@ -253,7 +254,7 @@ class Asked(Question):
     def _result(
         self,
         loss: Enclosure,
-        found: Found,
+        found: Candidates,
         paths: Sequence[Path],
         regions: Sequence[Region],
         owners: Sequence[int],
@@ -292,7 +293,7 @@ class Asked(Question):
         return self.answer(endless, witness, 1, loss_above_floor=math.inf)
 
 
-class Broken(Unsupported):
+class ConditionFails(Unsupported):
     """A condition of the extremal-streams theorem does not hold."""
 
 
@@ -303,7 +304,7 @@ def every_step(
 
     Raise `Unsupported` where the extremal-streams theorem does not apply, `OutOfTime` if late.
     """
-    asked = Asked(algorithm, horizon, streams, clock, DEFAULT_FLOOR)
+    asked = LossSearch(algorithm, horizon, streams, clock, DEFAULT_FLOOR)
     found = list(asked.steps())
     clock()
     yield from found

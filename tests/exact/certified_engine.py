@@ -19,7 +19,7 @@ from dpaudit.exact.paths import Path
 from dpaudit.exact.region import region_of
 from dpaudit.exact.schedule import Chain
 from dpaudit.exact.search import DEFAULT_FLOOR, Streams, WorstLoss
-from dpaudit.exact.worst import Asked
+from dpaudit.exact.worst import LossSearch
 
 
 def path_log_likelihood(path: Path, sums: Mapping[Rows, Fraction], clock: Clock = ENDLESS) -> arb:
@@ -40,7 +40,7 @@ def worst_loss(
 ) -> WorstLoss:
     """Enclose the largest loss, or raise `Unsupported`."""
     clock = Clock.of(budget_seconds)
-    return Asked(algorithm, horizon, streams, clock, DEFAULT_FLOOR).certified()
+    return LossSearch(algorithm, horizon, streams, clock, DEFAULT_FLOOR).certified()
 
 
 def chain_of(path: Path) -> Chain:

@@ -25,8 +25,8 @@ from dpaudit.exact.balls.cells import Cells
 from dpaudit.exact.balls.exact_order import TREE
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.balls.roots import Order
-from dpaudit.exact.balls.threshold import Pair, Placed
-from dpaudit.exact.balls.weight import Grid, Law
+from dpaudit.exact.balls.threshold import Placed, Rivals
+from dpaudit.exact.balls.weight import Grid, Masses
 from dpaudit.exact.paths import all_paths
 
 UNIT = st.integers(0, 8).map(lambda k: Fraction(k, 8))
@@ -89,7 +89,7 @@ def test_thresholds_agree_with_the_scores_inverse(own, other, order, first):
         Placed(Entropy(tight(level)), tight(1.0), tight(shift))
         for level, shift in ((own, 0.3), (other, 0.7))
     )
-    found = Pair(one, two, order, first).threshold(x, True)
+    found = Rivals(one, two, order, first).threshold(x, True)
     value = left.value(x)
     cut = right.inverse_upper(value) if first else right.inverse(value)
     finite = np.isfinite(cut)
@@ -120,7 +120,7 @@ def test_equal_levels_are_proved_by_their_formulas():
 def test_laplace_masses_enclose():
     grid = Grid(np.array([-30.0, -2.0, -1e-3, 0.0, 1e-9, 0.25, 0.3, 7.0]))
     for rate, centre in ((Fraction(1, 2), Fraction(0)), (Fraction(10, 3), Fraction(1, 4))):
-        law = Law(grid, rate, centre)
+        law = Masses(grid, rate, centre)
         with ctx.workprec(200):
 
             def cdf(x, rate=rate, centre=centre):

@@ -20,13 +20,22 @@ from dpaudit.exact.balls.own_sum import Moving, _share, _steps, mesh_steps
 from dpaudit.exact.balls.piecewise import Piecewise, Point, Unit
 from dpaudit.exact.balls.roots import (
     Order,
-    Threshold,
+    Theta,
     divergence_of,
     lower_mean,
     upper_bound,
 )
-from dpaudit.exact.balls.threshold import Pair, Placed
-from dpaudit.exact.balls.weight import Beyond, Grid, Law, Weight, cumulative, outward, piece, tail
+from dpaudit.exact.balls.threshold import Placed, Rivals
+from dpaudit.exact.balls.weight import (
+    Beyond,
+    Grid,
+    Masses,
+    Weight,
+    cumulative,
+    outward,
+    piece,
+    tail,
+)
 
 many = settings(max_examples=150, deadline=None)
 REAL = st.floats(-50, 50, allow_subnormal=False)
@@ -193,10 +202,10 @@ def test_lower_means_contain_their_root(above: float, level: float) -> None:
     assert low <= high
 
 
-def _pair(one: float, two: float, first: bool) -> Pair:
+def _pair(one: float, two: float, first: bool) -> Rivals:
     scale = outward(number(1.0))
     own, other = (Placed(Entropy(o), scale, o) for o in (outward(number(x)) for x in (one, two)))
-    return Pair(own, other, Order.BELOW if one < two else Order.ABOVE, first)
+    return Rivals(own, other, Order.BELOW if one < two else Order.ABOVE, first)
 
 
 @settings(max_examples=40, deadline=None)
@@ -245,8 +254,8 @@ def test_masses_beyond_a_threshold_contain_the_closed_form(
     near = float(centre) + np.linspace(-60, 60, 241) / max(float(rate), 30.0)
     grid = Grid(np.unique(np.concatenate([np.linspace(-3, 3, 121), near, [float(centre)]])))
     at = np.full(2, cut)
-    theta = Threshold(Interval(at, at), np.zeros(1), np.zeros(1))
-    found = Beyond(Law(grid, rate, centre), theta, below)(exponential(grid, b)).at
+    theta = Theta(Interval(at, at), np.zeros(1), np.zeros(1))
+    found = Beyond(Masses(grid, rate, centre), theta, below)(exponential(grid, b)).at
     mu, r, slope = ball(centre), ball(rate), number(b)
 
     def part(low: arb, high: arb, sign: int) -> arb:
@@ -270,7 +279,7 @@ def test_masses_beyond_a_threshold_contain_the_closed_form(
 def test_a_mesh_without_positive_masses_bounds_nothing() -> None:
     """Vanishing lower ends must never narrow the upper end."""
     grid = Grid(np.linspace(0, 1, 17))
-    law = Law(grid, Fraction(1), Fraction(0)), Law(grid, Fraction(1), Fraction(1))
+    law = Masses(grid, Fraction(1), Fraction(0)), Masses(grid, Fraction(1), Fraction(1))
     cells = np.zeros(16)
     unknown = Weight(
         Interval(np.zeros(17), np.ones(17)),
@@ -286,9 +295,9 @@ def test_a_mesh_without_positive_masses_bounds_nothing() -> None:
 
 def test_tails_of_certain_thresholds_are_certain() -> None:
     grid = Grid(np.linspace(-1, 2, 31))
-    law = Law(grid, Fraction(1), Fraction(0))
+    law = Masses(grid, Fraction(1), Fraction(0))
     for cut, chance in ((np.inf, 1.0), (-np.inf, 0.0)):
-        theta = Threshold(Interval(np.full(2, cut), np.full(2, cut)), np.zeros(1), np.zeros(1))
+        theta = Theta(Interval(np.full(2, cut), np.full(2, cut)), np.zeros(1), np.zeros(1))
         found = tail(theta, law, below=True).at
         assert np.all(found.lo <= chance)
         assert np.all(found.hi >= chance)

@@ -25,7 +25,7 @@ from dpaudit.exact.balls import certified
 from dpaudit.exact.balls import fibres as ball_fibres
 from dpaudit.exact.balls import sums as ball_sums
 from dpaudit.exact.balls.interval import Interval
-from dpaudit.exact.balls.roots import Threshold
+from dpaudit.exact.balls.roots import Theta
 from dpaudit.exact.enumerate import worst_pair
 from dpaudit.exact.likelihood import exact_sum
 from dpaudit.exact.paths import all_paths, paths_of
@@ -74,9 +74,7 @@ def line(axis, slope, shift):
     """The cut x > slope y + shift, with bounds that hold to rounding."""
     at = slope * axis.x + shift
     cells = len(axis.x) - 1
-    return Threshold(
-        Interval(at - 1e-13, at + 1e-13), np.full(cells, slope + 1e-12), np.zeros(cells)
-    )
+    return Theta(Interval(at - 1e-13, at + 1e-13), np.full(cells, slope + 1e-12), np.zeros(cells))
 
 
 def two_laplaces(rates=(Fraction(1), Fraction(3, 2)), cells=60):

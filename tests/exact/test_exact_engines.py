@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import dpaudit.exact
 from dpaudit.core.algorithms import load
 from dpaudit.exact.likelihood import (
     MEASURED_ERROR,
@@ -37,3 +41,11 @@ def test_engines_agree_within_the_stated_error(name, horizon, epsilon):
         assert MEASURED_ERROR <= error <= 1.01 * MEASURED_ERROR
         stated = error + RELATIVE_ERROR * abs(measured.log_lower)
         assert measured.log_upper - measured.log_lower <= 2 * stated + 1e-14
+
+
+def test_a_class_name_exists_once_in_the_engine() -> None:
+    files = Path(dpaudit.exact.__file__).parent.rglob("*.py")
+    trees = [ast.parse(file.read_text()) for file in files]
+    names = [node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)]
+    assert len(names) > 80
+    assert sorted(names) == sorted(set(names))

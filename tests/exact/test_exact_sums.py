@@ -231,9 +231,9 @@ def some_path(name: str, horizon: int, epsilon: float, seed: int) -> Path:
 def refine(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (sheet, arrange):
         monkeypatch.setattr(module, "OUTER", 14)
-        monkeypatch.setattr(module, "OUTER_RULE", sheet.Rule(14))
+        monkeypatch.setattr(module, "OUTER_RULE", sheet.GaussRule(14))
     monkeypatch.setattr(sheet, "INNER", 16)
-    monkeypatch.setattr(sheet, "INNER_RULE", sheet.Rule(16))
+    monkeypatch.setattr(sheet, "INNER_RULE", sheet.GaussRule(16))
     monkeypatch.setattr(arrange, "_WIDEST", 1.0)
     tail = np.array([1, 2, 3, 4, 5.5, 7, 9, 11, 14, 17, 21, 26, 32, 40.0])
     monkeypatch.setattr(arrange, "_TAIL", tail)

@@ -16,7 +16,7 @@ from dpaudit.exact import profile, worst_loss
 from dpaudit.exact.climb import climb
 from dpaudit.exact.clock import Clock, OutOfTime
 from dpaudit.exact.paths import all_paths, require_shown
-from dpaudit.exact.worst import Asked, every_step
+from dpaudit.exact.worst import LossSearch, every_step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +132,7 @@ class Counted(Clock):
 @pytest.mark.parametrize("looks", [0, 10, 20, 30, 40, 60, 100])
 def test_a_budget_that_ends_early_keeps_nothing_false(looks: int) -> None:
     """The first path of several is not taken for the actions that it shares with the others."""
-    asked = Asked(Ignored(arms=2), 4, "binary", Counted(looks), 1e-6)
+    asked = LossSearch(Ignored(arms=2), 4, "binary", Counted(looks), 1e-6)
     assert asked.measured().loss.lower <= 1e-8
 
 
@@ -140,7 +140,7 @@ def test_a_budget_that_ends_early_keeps_nothing_false(looks: int) -> None:
 def test_every_search_refuses_paths_that_share_their_actions(kind: type[Algorithm]) -> None:
     algorithm = kind(arms=2)
     with pytest.raises(Unsupported):
-        Asked(algorithm, 6, "real", Clock(), 1e-6).certified()
+        LossSearch(algorithm, 6, "real", Clock(), 1e-6).certified()
     with pytest.raises(Unsupported, match="does not show"):
         list(every_step(algorithm, 5, "real"))
     with pytest.raises(DpauditError):

@@ -36,7 +36,7 @@ ENDLESS = Interval(np.float64(np.inf), np.float64(np.inf))
 _GRID, _DEEPEST = 512, 40  # cells on which a formula is shown to rise, and how often one is halved
 
 
-class Bound(Protocol):
+class Upper(Protocol):
     """A certified upper bound of a mean, in the coordinate v."""
 
     @property
@@ -207,7 +207,7 @@ def _hull(a: Interval, b: Interval, first: Mask, second: Mask) -> Interval:
     return where(first & second, both, where(first, a, b))
 
 
-class Stated:
+class Written:
     """A formula on [low, high] that was shown to rise, by its derivative on every cell."""
 
     def __init__(self, score: Formula, certain: Formula) -> None:

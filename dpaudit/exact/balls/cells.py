@@ -24,21 +24,21 @@ from dpaudit.exact.algebra import Algebra, Bounds
 from dpaudit.exact.balls.compare import balls_of, compared
 from dpaudit.exact.balls.interval import Array, Interval, above
 from dpaudit.exact.balls.own_sum import Moving, Scan, mesh_steps
-from dpaudit.exact.balls.roots import Threshold
-from dpaudit.exact.balls.threshold import Pair
-from dpaudit.exact.balls.weight import Beyond, Grid, Law, Weight, tail
-from dpaudit.exact.schedule import Chain, Kind, Stage
+from dpaudit.exact.balls.roots import Theta
+from dpaudit.exact.balls.threshold import Rivals
+from dpaudit.exact.balls.weight import Beyond, Grid, Masses, Weight, tail
+from dpaudit.exact.schedule import Batch, Chain, Turn
 
 SLOWEST, FASTEST = Fraction(1, 10**9), Fraction(10**9)  # rates whose grids doubles can hold
 
 
 @dataclass(frozen=True)
-class Duel:
+class Bout:
     """One decision's numbers: both releases and how their registers compare, the held one first."""
 
-    held: Kind
-    fresh: Kind
-    scores: Pair
+    held: Batch
+    fresh: Batch
+    scores: Rivals
     identity: Hashable
 
 
@@ -49,10 +49,10 @@ class Known:
     """
 
     def __init__(self) -> None:
-        self._duels: dict[Hashable, tuple[Choose, Duel]] = {}
+        self._duels: dict[Hashable, tuple[Choose, Bout]] = {}
         self._numbers: dict[Hashable, int] = {}
 
-    def duel(self, chain: Chain, stage: Stage) -> Duel:
+    def duel(self, chain: Chain, stage: Turn) -> Bout:
         """Return a stage's comparison; raise `Unsupported` where it has no certified form."""
         key = (id(stage.request), stage.held, chain.kind(stage.older), chain.kind(stage.fresh))
         if key not in self._duels:
@@ -70,13 +70,13 @@ class Cells(Algebra[Weight]):
         chains: Iterable[Chain],
         cells: int,
         mesh: int = 1,
-        centres: Iterable[tuple[Kind, Fraction]] = (),
+        centres: Iterable[tuple[Batch, Fraction]] = (),
         known: Known | None = None,
     ) -> None:
         """Prepare the grids; `known` are duels that an earlier pass made of the same requests."""
         self.cells, self.mesh = cells, mesh
         self.known = known or Known()
-        wanted: dict[Kind, list[Array]] = {}
+        wanted: dict[Batch, list[Array]] = {}
         seen: set[Hashable] = set()
         for chain in chains:
             for stage in chain.stages:
@@ -88,24 +88,24 @@ class Cells(Algebra[Weight]):
         for kind, centre in centres:
             wanted.setdefault(kind, []).append(np.array([float(centre)]))
         self.grids = {kind: _grid(kind, parts, mesh) for kind, parts in wanted.items()}
-        self._moving: dict[Kind, Moving] = {}
-        self._laws: dict[Hashable, Law] = {}
-        self._thresholds: dict[Hashable, Threshold] = {}
+        self._moving: dict[Batch, Moving] = {}
+        self._laws: dict[Hashable, Masses] = {}
+        self._thresholds: dict[Hashable, Theta] = {}
         self._tails: dict[Hashable, Weight] = {}
         self._beyond: dict[Hashable, Beyond] = {}
 
-    def duel(self, chain: Chain, stage: Stage) -> Duel:
+    def duel(self, chain: Chain, stage: Turn) -> Bout:
         """Return a stage's comparison; raise `Unsupported` where it has no certified form."""
         return self.known.duel(chain, stage)
 
-    def law(self, kind: Kind, centre: Fraction) -> Law:
+    def law(self, kind: Batch, centre: Fraction) -> Masses:
         """Return the law of a release of this kind at a centre."""
         found = self._laws.get((kind, centre))
         if found is None:
-            found = self._laws[kind, centre] = Law(self.grids[kind], kind.rate, centre)
+            found = self._laws[kind, centre] = Masses(self.grids[kind], kind.rate, centre)
         return found
 
-    def theta(self, at: Duel, of_held: bool) -> Threshold:
+    def theta(self, at: Bout, of_held: bool) -> Theta:
         """Return the threshold as a function of the held, or of the fresh register."""
         found = self._thresholds.get((at.identity, of_held))
         if found is None:
@@ -114,7 +114,7 @@ class Cells(Algebra[Weight]):
             self._thresholds[at.identity, of_held] = found
         return found
 
-    def one(self, kind: Kind) -> Weight:
+    def one(self, kind: Batch) -> Weight:
         """Return the constant 1."""
         return self.grids[kind].one()
 
@@ -122,7 +122,7 @@ class Cells(Algebra[Weight]):
         """Return the product."""
         return first * second
 
-    def absorb(self, function: Weight, duel: Duel, fresh: Fraction, held_wins: bool) -> Weight:
+    def absorb(self, function: Weight, duel: Bout, fresh: Fraction, held_wins: bool) -> Weight:
         """Multiply by the chance that the fresh register loses, or wins."""
         key = (duel.identity, fresh, held_wins)
         found = self._tails.get(key)
@@ -132,7 +132,7 @@ class Cells(Algebra[Weight]):
         return function * found
 
     def beyond(
-        self, function: Weight, duel: Duel, centre: Fraction, held_wins: bool, of_held: bool
+        self, function: Weight, duel: Bout, centre: Fraction, held_wins: bool, of_held: bool
     ) -> Weight:
         """Integrate one register out, on its side of the other's threshold."""
         key = (duel.identity, centre, held_wins, of_held)
@@ -143,11 +143,11 @@ class Cells(Algebra[Weight]):
             self._beyond[key] = found
         return found(function)
 
-    def log_total(self, function: Weight, kind: Kind, centre: Fraction) -> Interval:
+    def log_total(self, function: Weight, kind: Batch, centre: Fraction) -> Interval:
         """Return the logarithm of the integral."""
         return self.law(kind, centre).total(function).log()
 
-    def curve(self, function: Weight, kind: Kind) -> Meshed:
+    def curve(self, function: Weight, kind: Batch) -> Meshed:
         """Return the likelihood by a release's own sum."""
         if kind not in self._moving:
             ends = self.law(kind, Fraction(0)), self.law(kind, kind.centre(kind.rows))
@@ -161,7 +161,7 @@ class Meshed:
 
     scan: Scan
     mesh: int
-    kind: Kind
+    kind: Batch
 
     def largest(self, rising: bool, whole: bool) -> Bounds:
         """Enclose the largest gain of a step of at most 1; of whole steps if the mesh is 1."""
@@ -172,7 +172,7 @@ class Meshed:
         return replace(found, lower=lower, upper=upper)
 
 
-def duel_of(chain: Chain, stage: Stage) -> Duel:
+def duel_of(chain: Chain, stage: Turn) -> Bout:
     """Return a stage's comparison of bounds, or of IMED's."""
     older, fresh = chain.kind(stage.older), chain.kind(stage.fresh)
     if not all(SLOWEST <= kind.rate <= FASTEST for kind in (older, fresh)):
@@ -182,7 +182,7 @@ def duel_of(chain: Chain, stage: Stage) -> Duel:
         scores = compared(stage.request.rule, stage.held)
         numbers = [x for arm in (rule.at(0), rule.at(1)) for x in balls_of(arm)]
         exact = tuple(part for x in numbers for part in (x.mid().man_exp(), x.rad().man_exp()))
-    return Duel(older, fresh, scores, (type(rule), older, fresh, stage.held, exact))
+    return Bout(older, fresh, scores, (type(rule), older, fresh, stage.held, exact))
 
 
 def impossible(chain: Chain, known: Known) -> bool:
@@ -192,17 +192,17 @@ def impossible(chain: Chain, known: Known) -> bool:
     return any(always is not None and always != wins for always, wins in found)
 
 
-def _centres(kind: Kind, mesh: int) -> list[Fraction]:
+def _centres(kind: Batch, mesh: int) -> list[Fraction]:
     """Return the centres at the own sums 0, 1 / mesh, 2 / mesh, ..., n."""
     return [kind.centre(Fraction(number, mesh)) for number in range(kind.rows * mesh + 1)]
 
 
-def _grid(kind: Kind, parts: Sequence[Array], mesh: int) -> Grid:
+def _grid(kind: Batch, parts: Sequence[Array], mesh: int) -> Grid:
     centres = np.array([float(centre) for centre in _centres(kind, mesh)])
     return Grid(np.unique(np.concatenate([*parts, centres])))
 
 
-def _marks(grid: Grid, kind: Kind, mesh: int) -> NDArray[np.intp]:
+def _marks(grid: Grid, kind: Batch, mesh: int) -> NDArray[np.intp]:
     """Return where a release's centres are among the nodes."""
     centres = _centres(kind, mesh)
     if any(Fraction(float(centre)) != centre for centre in centres):

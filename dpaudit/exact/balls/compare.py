@@ -19,12 +19,12 @@ from flint import arb
 from dpaudit.core.arithmetic import BALL, FLOAT, Arithmetic, ball
 from dpaudit.core.scores import Formula, Imed, KLBound, PrivateKLBound, Rule
 from dpaudit.errors import Unsupported
-from dpaudit.exact.balls.bounds import Bound, Entropy, Mean, Private, Stated
+from dpaudit.exact.balls.bounds import Entropy, Mean, Private, Upper, Written
 from dpaudit.exact.balls.exact_order import TREE
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.balls.jets import JETS
 from dpaudit.exact.balls.roots import Order
-from dpaudit.exact.balls.threshold import Lines, Pair, Placed
+from dpaudit.exact.balls.threshold import Affines, Placed, Rivals
 from dpaudit.exact.balls.weight import outward
 
 Build = Callable[[Arithmetic], Rule]
@@ -54,7 +54,7 @@ def balls_of(rule: Rule) -> list[arb]:
     return [ball(value) for value in values if value is not None]
 
 
-def compared(rule: Build, first: int, centres: tuple[Fraction, Fraction] = ZERO) -> Pair:
+def compared(rule: Build, first: int, centres: tuple[Fraction, Fraction] = ZERO) -> Rivals:
     """Return a rule of bounds or IMED as a comparison; position `first` comes first.
 
     Registers are counted from `centres`, given by position.
@@ -70,11 +70,11 @@ def compared(rule: Build, first: int, centres: tuple[Fraction, Fraction] = ZERO)
     else:
         raise Unsupported(f"{type(found).__name__} is not in the certified engine.")
     (one, left), (two, right) = (_place(found.at(i), centres[i]) for i in (0, 1))
-    pair = Pair(Placed(bounds[0], one, left), Placed(bounds[1], two, right), order, ties == 0)
+    pair = Rivals(Placed(bounds[0], one, left), Placed(bounds[1], two, right), order, ties == 0)
     return pair if first == 0 else pair.flipped
 
 
-def _stated(rule: Build, found: Formula, first: int, centres: tuple[Fraction, Fraction]) -> Pair:
+def _stated(rule: Build, found: Formula, first: int, centres: tuple[Fraction, Fraction]) -> Rivals:
     """Compare two scores that are given by their formulas."""
     plain, kind = rule(FLOAT), type(found)
     own = [name for name in ("value", "inverse", "inverse_upper") if name in vars(found)]
@@ -86,14 +86,14 @@ def _stated(rule: Build, found: Formula, first: int, centres: tuple[Fraction, Fr
         arm = found.at(position)
         names = [field.name for field in fields(arm)]  # type: ignore[arg-type]
         numbers = {name: JETS.number(getattr(arm, name)) for name in names}
-        bound = Stated(plain.at(position), replace(arm, **numbers))  # type: ignore[type-var]
+        bound = Written(plain.at(position), replace(arm, **numbers))  # type: ignore[type-var]
         shift = ball(centres[position]) - ball(found.low)
         placed.append(Placed(bound, Interval.of(np.float64(1.0)), outward(shift)))
     equal = all(same(rule, field.name) for field in fields(found))  # type: ignore[arg-type]
     ends = [(placed[0].bound.bottom, placed[1].bound.bottom)]
     ends.append((placed[0].bound.ceiling, placed[1].bound.ceiling))
     order, tops = (Order.EQUAL if equal else _apart(*pair) for pair in ends)
-    pair = Pair(placed[0], placed[1], order, True, tops)
+    pair = Rivals(placed[0], placed[1], order, True, tops)
     return pair if first == 0 else pair.flipped
 
 
@@ -105,12 +105,12 @@ def _apart(a: Interval, b: Interval) -> Order:
     raise Unsupported("Two scores are neither apart nor provably equal at the ends of their range.")
 
 
-def compared_lines(rule: Build, first: int, centres: tuple[Fraction, Fraction]) -> Lines:
+def compared_lines(rule: Build, first: int, centres: tuple[Fraction, Fraction]) -> Affines:
     """Return a rule of affine scores as `compared` does."""
     found = rule(BALL)
     order = (first, 1 - first)
     (one, left), (two, right) = (_place(found.at(i), centres[i]) for i in order)
-    return Lines((one, two), (left, right))
+    return Affines((one, two), (left, right))
 
 
 def _place(arm: Any, centre: Fraction) -> tuple[Interval, Interval]:
@@ -121,7 +121,7 @@ def _place(arm: Any, centre: Fraction) -> tuple[Interval, Interval]:
     return outward(scale), outward(ball(arm.shift) + scale * ball(centre))
 
 
-def _bound(arm: Any) -> Bound:
+def _bound(arm: Any) -> Upper:
     level = ball(arm.level)
     if not level > 0:
         raise Unsupported("A level is not certainly positive.")
@@ -137,7 +137,7 @@ def _private(level: arb, epsilon: arb) -> Private:
     return found
 
 
-def _order(rule: Build, found: Any, bounds: list[Bound]) -> Order:
+def _order(rule: Build, found: Any, bounds: list[Upper]) -> Order:
     """Compare the scores of two means at 0: both rise with their levels."""
     endless = [bool(bound.top.hi <= 0) for bound in bounds]
     if any(endless):
@@ -149,7 +149,7 @@ def _order(rule: Build, found: Any, bounds: list[Bound]) -> Order:
     return compare(ball(found.at(0).level), ball(found.at(1).level), lambda: same(rule, "level"))
 
 
-def _imed(rule: Build, found: Imed) -> tuple[list[Bound], Order, int]:
+def _imed(rule: Build, found: Imed) -> tuple[list[Upper], Order, int]:
     arms = (found.at(0), found.at(1))
     n = [ball(arm.n) for arm in arms]
     order = compare(n[0], n[1], lambda: bool(n[0] == n[1]) or same(rule, "n"))
@@ -158,7 +158,7 @@ def _imed(rule: Build, found: Imed) -> tuple[list[Bound], Order, int]:
     few = 0 if order is Order.BELOW else 1
     level = (n[1 - few] / n[few]).log() / n[few]
     epsilon = arms[few].epsilon
-    bound: Bound = Entropy(outward(level)) if epsilon is None else _private(level, ball(epsilon))
-    bounds: list[Bound] = [Mean(), Mean()]
+    bound: Upper = Entropy(outward(level)) if epsilon is None else _private(level, ball(epsilon))
+    bounds: list[Upper] = [Mean(), Mean()]
     bounds[few] = bound
     return bounds, Order.ABOVE if few == 0 else Order.BELOW, few

@@ -34,7 +34,7 @@ from dpaudit.core.scores import Affine
 from dpaudit.errors import Unsupported
 from dpaudit.exact.algebra import Bounds
 from dpaudit.exact.balls.exponentials import bounds, unit_of
-from dpaudit.exact.balls.piecewise import Laplace, Piecewise
+from dpaudit.exact.balls.piecewise import LaplaceLaw, Piecewise
 from dpaudit.exact.region import Decision, Region, rate_of
 
 LIMIT = 20_000
@@ -98,7 +98,7 @@ def probability(region: Region, part: Part, sums: Mapping[int, Fraction]) -> arb
     unit = unit_of(list(rates.values()))
     functions = {}
     for i, rate in rates.items():
-        law = Laplace(rate, ball(sums[i] / region.episodes[i].divisor), unit)
+        law = LaplaceLaw(rate, ball(sums[i] / region.episodes[i].divisor), unit)
         functions[i] = Piecewise.one(unit).times(law.density(arb(0)))
     total, count = arb(0), [0]
     for given in outcomes(part):

@@ -26,7 +26,7 @@ from dpaudit.errors import Unsupported
 
 
 @dataclass(frozen=True, eq=True)
-class Tree:
+class Expression:
     """An expression: an operation and its operands, down to rationals."""
 
     operation: str
@@ -36,7 +36,7 @@ class Tree:
         if isinstance(other, np.ndarray):
             return NotImplemented  # NumPy goes through the elements
         pair = (_leaf(other), self) if swapped else (self, _leaf(other))
-        return Tree(operation, pair)
+        return Expression(operation, pair)
 
     def __add__(self, other: Any) -> Any:
         return self._with("+", other, swapped=False)
@@ -65,16 +65,16 @@ class Tree:
     def __pow__(self, other: Any) -> Any:
         return self._with("**", other, swapped=False)
 
-    def __neg__(self) -> Tree:
-        return Tree("neg", (self,))
+    def __neg__(self) -> Expression:
+        return Expression("neg", (self,))
 
 
-def _leaf(value: Any) -> Tree:
-    if isinstance(value, Tree):
+def _leaf(value: Any) -> Expression:
+    if isinstance(value, Expression):
         return value
     if not isinstance(value, int | float | Fraction | np.integer):
         raise TypeError(f"not a rational: {value!r}")
-    return Tree("number", (exact(value),))
+    return Expression("number", (exact(value),))
 
 
 class TreeArithmetic:
@@ -85,7 +85,7 @@ class TreeArithmetic:
         return np.frompyfunc(_leaf, 1, 1)(value)
 
     def _function(self, name: str, *operands: Any) -> Any:
-        return np.frompyfunc(lambda *given: Tree(name, given), len(operands), 1)(*operands)
+        return np.frompyfunc(lambda *given: Expression(name, given), len(operands), 1)(*operands)
 
     def log(self, x: Any) -> Any:
         """Natural logarithm."""

@@ -24,9 +24,9 @@ from dpaudit.core.scores import Affine
 from dpaudit.errors import Unsupported
 from dpaudit.exact.algebra import Algebra, Bounds, Imprecise
 from dpaudit.exact.balls.interval import above, below
-from dpaudit.exact.balls.piecewise import Laplace, Piecewise, Point, Unit, definite, evaluate
+from dpaudit.exact.balls.piecewise import LaplaceLaw, Piecewise, Point, Unit, definite, evaluate
 from dpaudit.exact.known import rule_in
-from dpaudit.exact.schedule import Chain, Kind, Stage
+from dpaudit.exact.schedule import Batch, Chain, Turn
 
 NARROW = 1e-9  # width at which a maximum between whole steps is no longer bisected
 
@@ -37,7 +37,7 @@ def unit_of(rates: Sequence[Fraction]) -> Unit:
     return Unit(Fraction(gcd(*(int(rate * denominator) for rate in rates)), denominator))
 
 
-def lead_of(stage: Stage) -> arb:
+def lead_of(stage: Turn) -> arb:
     """Return c, for which the held x beats the fresh y when x + c > y; `Unsupported` if none."""
     rule = rule_in(BALL, stage.request)
     if type(rule) is not Affine:
@@ -52,12 +52,12 @@ def lead_of(stage: Stage) -> arb:
 
 
 @dataclass(frozen=True)
-class Lead:
+class Margin:
     """A comparison of two registers: the held x beats the fresh y when x + lead > y."""
 
     lead: arb
-    held: Kind
-    fresh: Kind
+    held: Batch
+    fresh: Batch
 
     @property
     def identity(self) -> Hashable:
@@ -72,19 +72,19 @@ class Exponentials(Algebra[Piecewise]):
         rates = {chain.rate(i) for chain in chains for i in range(len(chain.episodes))}
         self.unit, self.narrow = unit_of(sorted(rates)), narrow
 
-    def _law(self, kind: Kind, centre: Fraction) -> Laplace:
-        return Laplace(kind.rate, ball(centre), self.unit)
+    def _law(self, kind: Batch, centre: Fraction) -> LaplaceLaw:
+        return LaplaceLaw(kind.rate, ball(centre), self.unit)
 
-    def duel(self, chain: Chain, stage: Stage) -> Lead:
+    def duel(self, chain: Chain, stage: Turn) -> Margin:
         """Return the lead of the held register."""
         return self.duel_of(chain, stage)
 
     @staticmethod
-    def duel_of(chain: Chain, stage: Stage) -> Lead:
+    def duel_of(chain: Chain, stage: Turn) -> Margin:
         """Return a stage's lead; raise `Unsupported` unless scores are affine of equal slopes."""
-        return Lead(lead_of(stage), chain.kind(stage.older), chain.kind(stage.fresh))
+        return Margin(lead_of(stage), chain.kind(stage.older), chain.kind(stage.fresh))
 
-    def one(self, kind: Kind) -> Piecewise:
+    def one(self, kind: Batch) -> Piecewise:
         """Return the constant 1."""
         return Piecewise.one(self.unit)
 
@@ -93,14 +93,14 @@ class Exponentials(Algebra[Piecewise]):
         return first.product(second)
 
     def absorb(
-        self, function: Piecewise, duel: Lead, fresh: Fraction, held_wins: bool
+        self, function: Piecewise, duel: Margin, fresh: Fraction, held_wins: bool
     ) -> Piecewise:
         """Multiply by the fresh release's tail on its side of x + lead."""
         law = self._law(duel.fresh, fresh)
         return function.times((law.below if held_wins else law.above)(duel.lead))
 
     def beyond(
-        self, function: Piecewise, duel: Lead, centre: Fraction, held_wins: bool, of_held: bool
+        self, function: Piecewise, duel: Margin, centre: Fraction, held_wins: bool, of_held: bool
     ) -> Piecewise:
         """Integrate one register out, on its side of the other's threshold."""
         law = self._law(duel.held if of_held else duel.fresh, centre)
@@ -108,17 +108,17 @@ class Exponentials(Algebra[Piecewise]):
         mass = message.mass_above if held_wins == of_held else message.mass_below
         return mass(-duel.lead if of_held else duel.lead)
 
-    def log_total(self, function: Piecewise, kind: Kind, centre: Fraction) -> arb:
+    def log_total(self, function: Piecewise, kind: Batch, centre: Fraction) -> arb:
         """Return the logarithm of the integral."""
         return function.times(self._law(kind, centre).density(arb(0))).integral().log()
 
-    def curve(self, function: Piecewise, kind: Kind) -> Concave:
+    def curve(self, function: Piecewise, kind: Batch) -> Concavity:
         """Return the log-likelihood by a release's own sum."""
         k = int(kind.rate / self.unit.value)
-        return Concave(Moments(function, k), kind, self.narrow)
+        return Concavity(Halves(function, k), kind, self.narrow)
 
 
-class Moments:
+class Halves:
     """The integrals of one function against exponential tails on either side of any point.
 
     With r = k u: below(x) is the integral over t < x of w(t) e^(r (t - x)), above(x) the one over
@@ -173,11 +173,11 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class Concave:
+class Concavity:
     """A concave log-likelihood by own sum, with its derivative."""
 
-    moments: Moments
-    kind: Kind
+    moments: Halves
+    kind: Batch
     narrow: bool
 
     def __call__(self, total: Fraction) -> tuple[arb, arb]:

@@ -1,6 +1,6 @@
 """The joint density of two registers on a grid, cut along curves and integrated, to second order.
 
-A `Sheet` knows enclosures of the density at the nodes; on every cell its supremum and bounds of two
+A `Joint` knows enclosures of the density at the nodes; on every cell its supremum and bounds of two
 derivatives along either axis (infinite where there are none). On a cell of length h a function is
 within the least of h^2 |W''| / 8, h |W'| / 2 and sup W of its chord. Outside the window the density
 is taken as zero: the sheet follows the event that no register ever leaves it. Doubles are rounded
@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from dpaudit.core.arithmetic import ball
 from dpaudit.exact.balls.interval import Array, Interval, down, up
-from dpaudit.exact.balls.roots import Threshold
+from dpaudit.exact.balls.roots import Theta
 from dpaudit.exact.balls.weight import outward
 
 ROUND = 1e-14  # covers the roundings of one formula on non-negative doubles
@@ -53,7 +53,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class Joint:
     """Densities at nodes; on cells the supremum and bounds of two derivatives along each axis."""
 
     axes: tuple[Axis, Axis]
@@ -63,9 +63,9 @@ class Sheet:
     second: tuple[Array, Array]
 
     @property
-    def turned(self) -> Sheet:
+    def turned(self) -> Joint:
         """The same with the registers exchanged."""
-        return Sheet(
+        return Joint(
             (self.axes[1], self.axes[0]),
             Interval(self.at.lo.T, self.at.hi.T),
             self.top.T,
@@ -75,7 +75,7 @@ class Sheet:
 
 
 @dataclass(frozen=True)
-class Line:
+class Marginal:
     """A function of one register: values at nodes, and on cells its supremum and derivatives."""
 
     at: Interval
@@ -105,15 +105,15 @@ def gap(length: Array, first: Array, second: Array, top: Array) -> Array:
     return np.asarray(np.minimum(bent, top) * (1 + ROUND))
 
 
-def laplace(axis: Axis, rate: Fraction) -> Line:
+def laplace(axis: Axis, rate: Fraction) -> Marginal:
     """Return the Laplace density of a rate, centred at 0."""
     r = outward(ball(rate))
     at = (0.5 * r).times((-(r * Interval.of(np.abs(axis.x)))).exp())
     top = np.maximum(at.hi[:-1], at.hi[1:])
-    return Line(at, top, top * r.hi * (1 + ROUND), top * r.hi**2 * (1 + ROUND))
+    return Marginal(at, top, top * r.hi * (1 + ROUND), top * r.hi**2 * (1 + ROUND))
 
 
-def product(axes: tuple[Axis, Axis], a: Line, b: Line) -> Sheet:
+def product(axes: tuple[Axis, Axis], a: Marginal, b: Marginal) -> Joint:
     """Return the joint density of two independent registers."""
 
     def outer(p: Array, q: Array) -> Array:
@@ -121,7 +121,7 @@ def product(axes: tuple[Axis, Axis], a: Line, b: Line) -> Sheet:
 
     low = np.outer(a.at.lo, b.at.lo) * (1 - ROUND)
     at = Interval(np.where(low < LEAST, 0.0, low), outer(a.at.hi, b.at.hi) + LEAST)
-    return Sheet(
+    return Joint(
         axes,
         at,
         outer(a.top, b.top) + LEAST,
@@ -157,7 +157,7 @@ def shares(a: Array, b: Array, rate: Fraction) -> tuple[Interval, Interval, Inte
 class Cut:
     """One side of a curve over the second axis: which cells it keeps, and the parts of cells."""
 
-    theta: Threshold
+    theta: Theta
     above: bool
 
     def ends(self, upper: bool) -> Array:
@@ -184,7 +184,7 @@ class Fibres:
     `rate` None integrates the density itself; otherwise it is convolved with Laplace noise.
     """
 
-    def __init__(self, sheet: Sheet, cut: Cut, rate: Fraction | None) -> None:
+    def __init__(self, sheet: Joint, cut: Cut, rate: Fraction | None) -> None:
         self.sheet, self.cut, self.rate = sheet, cut, rate
         self.x, self.length = sheet.axes[0].x, sheet.axes[0].length
         if rate is not None:
@@ -340,7 +340,7 @@ def _beside(cells: Array) -> tuple[Array, Array]:
     return left, right
 
 
-def added(sheet: Sheet, cut: Cut, rate: Fraction) -> Sheet:
+def added(sheet: Joint, cut: Cut, rate: Fraction) -> Joint:
     """Cut a sheet, then add a fresh Laplace release to its first register."""
     fibres = Fibres(sheet, cut, rate)
     low = fibres.nodes(*fibres.masses(upper=False), upper=False)
@@ -349,7 +349,7 @@ def added(sheet: Sheet, cut: Cut, rate: Fraction) -> Sheet:
     top = fibres.spread(sheet.top)
     source = np.where(cut.touched(fibres.x), sheet.top, 0.0)
     first, second = fibres.sideways(fibres.kernel(), r)
-    return Sheet(
+    return Joint(
         sheet.axes,
         Interval(np.where(low < LEAST, 0.0, low), high + LEAST),
         top,
@@ -358,10 +358,10 @@ def added(sheet: Sheet, cut: Cut, rate: Fraction) -> Sheet:
     )
 
 
-def integrated(sheet: Sheet, cut: Cut) -> Line:
+def integrated(sheet: Joint, cut: Cut) -> Marginal:
     """Cut a sheet, then integrate its first register out."""
     fibres = Fibres(sheet, cut, None)
     low = fibres.masses(upper=False)[0].sum(0) * (1 - 1e-10)
     high = fibres.masses(upper=True)[0].sum(0) * (1 + 1e-10) + LEAST
     first, second = fibres.sideways(np.ones(1), 0.0)
-    return Line(Interval(low, high), fibres.spread(sheet.top), first, second)
+    return Marginal(Interval(low, high), fibres.spread(sheet.top), first, second)

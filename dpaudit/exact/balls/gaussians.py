@@ -118,7 +118,7 @@ class Tail:
 
 
 @dataclass(frozen=True)
-class Beyond:
+class MassBeyond:
     """The mass of an earlier register above (or below) x - lead."""
 
     mass: Mass
@@ -139,7 +139,7 @@ class Beyond:
 
 
 @dataclass(frozen=True)
-class Panel:
+class Stretch:
     """A stretch, the mass before it, and the Taylor sum of the density on it."""
 
     start: arb
@@ -162,9 +162,9 @@ class Mass:
     """A weight times a release's density, as a measure: how much lies below a point."""
 
     law: Normal
-    factors: Sequence[Tail | Beyond]
+    factors: Sequence[Tail | MassBeyond]
     key: Hashable
-    panels: list[Panel] = field(default_factory=list)
+    panels: list[Stretch] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         reach = REACH * self.law.deviation.upper()
@@ -192,7 +192,7 @@ class Mass:
             before = self._add(start, middle, before, depth + 1)
             return self._add(middle, stop, before, depth + 1)
         around = self.series(start)
-        panel = Panel(start, width, before, tuple(around[k] for k in range(ORDER)), rest)
+        panel = Stretch(start, width, before, tuple(around[k] for k in range(ORDER)), rest)
         self.panels.append(panel)
         return before + panel.mass(width)
 
@@ -225,7 +225,7 @@ def _identity(lead: arb) -> Hashable:
 _kept: dict[Hashable, Mass] = {}
 
 
-def mass_of(law: Normal, factors: Sequence[Tail | Beyond]) -> Mass:
+def mass_of(law: Normal, factors: Sequence[Tail | MassBeyond]) -> Mass:
     """Return a measure, kept for other paths and streams that begin alike."""
     key = law, tuple(factor.key for factor in factors)
     found = _kept.get(key)
@@ -275,12 +275,12 @@ def _chained(chain: Chain, totals: Mapping[int, Fraction]) -> arb:
         return Normal(chain.centre(index, totals[index]), variance)
 
     product = arb(1)
-    factors: list[Tail | Beyond] = []
+    factors: list[Tail | MassBeyond] = []
     for stage in chain.stages:
         lead = lead_of(stage)
         if stage.drop is Drop.HELD:
             mass = mass_of(law(stage.older), factors)
-            factors = [Beyond(mass, lead, upper=stage.held_wins)]
+            factors = [MassBeyond(mass, lead, upper=stage.held_wins)]
             continue
         factors.append(Tail(law(stage.fresh), lead, upper=not stage.held_wins))
         if stage.drop is Drop.BOTH:

@@ -25,7 +25,7 @@ from scipy.ndimage import maximum_filter1d
 
 from dpaudit.exact.algebra import Bounds
 from dpaudit.exact.balls.interval import UNDERFLOW, Array, Interval, up, where
-from dpaudit.exact.balls.weight import ROUND, Indices, Law, Weight
+from dpaudit.exact.balls.weight import ROUND, Indices, Masses, Weight
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Scan:
 class Moving:
     """A Laplace law that is moved over nodes of its grid, from its first centre to its last."""
 
-    def __init__(self, first: Law, last: Law, nodes: Indices) -> None:
+    def __init__(self, first: Masses, last: Masses, nodes: Indices) -> None:
         self.first, self.last, self.nodes = first, last, nodes
         x, rate = Interval.of(first.grid.x[nodes]), first.rate
         self._left = (rate * (Interval.of(last.centre) - x)).exp()

@@ -174,7 +174,7 @@ class Kink:
     rate: Fraction
 
 
-class Laplace:
+class LaplaceLaw:
     """A Laplace law of rational rate k u and ball centre as factors of a message."""
 
     def __init__(self, rate: Fraction, centre: arb, unit: Unit) -> None:

@@ -39,7 +39,7 @@ class Order(Enum):
 
 
 @dataclass(frozen=True)
-class Threshold:
+class Theta:
     """theta at the nodes; on the cells between them bounds of |theta'| and |theta''|.
 
     The bounds are infinite where theta may jump or bend without limit.

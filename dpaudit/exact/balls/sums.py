@@ -1,6 +1,6 @@
 """Two arms whose registers add up several releases, certified: batches that accumulate, tree nodes.
 
-Between decisions the state is the joint density of two registers, a `Sheet`. A decision cuts it
+Between decisions the state is the joint density of two registers, a `Joint`. A decision cuts it
 along the curve on which the two scores tie; then a register gets a fresh release on top of what it
 holds, or in its place. Registers are counted from the centres of what they show, so every release
 is Laplace noise around zero; the rewards move the curves.
@@ -25,10 +25,10 @@ from dpaudit.core.scores import Affine
 from dpaudit.errors import Unsupported
 from dpaudit.exact.balls.cells import FASTEST, SLOWEST
 from dpaudit.exact.balls.compare import compared, compared_lines
-from dpaudit.exact.balls.fibres import Axis, Cut, Sheet, added, integrated, laplace, product
+from dpaudit.exact.balls.fibres import Axis, Cut, Joint, added, integrated, laplace, product
 from dpaudit.exact.balls.interval import Interval
-from dpaudit.exact.balls.roots import Threshold
-from dpaudit.exact.balls.threshold import Lines, Pair
+from dpaudit.exact.balls.roots import Theta
+from dpaudit.exact.balls.threshold import Affines, Rivals
 from dpaudit.exact.balls.weight import outward
 from dpaudit.exact.region import Decision, Region, rate_of, seats
 
@@ -63,7 +63,7 @@ def likelihood(region: Region, totals: Mapping[int, Fraction], cells: int) -> In
     (one,), (two,) = shown[0]
     sheet = product(axes, laplace(axes[0], rates[one]), laplace(axes[1], rates[two]))
     for place, (before, after) in enumerate(zip(shown[:-1], shown[1:], strict=True)):
-        pair: Pair | Lines | None = scores[place]
+        pair: Rivals | Affines | None = scores[place]
         for axis in (0, 1):
             release, kept = _fresh(before[axis], after[axis])
             if release is not None:
@@ -87,7 +87,7 @@ def _rates(region: Region) -> list[Fraction]:
 
 def _compared(
     decision: Decision, seat: tuple[int, int], centres: Sequence[Fraction]
-) -> Pair | Lines:
+) -> Rivals | Affines:
     """Return a decision as a comparison of the two registers, in their order."""
     if not isinstance(decision.request, Choose) or len(decision.shown) != 2:
         raise Unsupported("Registers that add up releases are certified for choices of two arms.")
@@ -109,19 +109,19 @@ def _fresh(before: Group, after: Group) -> tuple[int | None, bool]:
     return new[0], bool(old)
 
 
-def _cut(pair: Pair | Lines | None, axes: tuple[Axis, Axis], winner: int, axis: int) -> Cut:
+def _cut(pair: Rivals | Affines | None, axes: tuple[Axis, Axis], winner: int, axis: int) -> Cut:
     """Return the side of a decision's curve over the axis that is not integrated."""
     other = axes[1 - axis].x
     if pair is None:
         nothing = np.full(len(other), -np.inf)
         flat = np.zeros(len(other) - 1)
-        return Cut(Threshold(Interval(nothing, nothing), flat, flat), above=True)
+        return Cut(Theta(Interval(nothing, nothing), flat, flat), above=True)
     return Cut(pair.threshold(other, axis == 1), above=winner == axis)
 
 
 def _renewed(
-    sheet: Sheet, pair: Pair | Lines | None, winner: int, axis: int, rate: Fraction, kept: bool
-) -> Sheet:
+    sheet: Joint, pair: Rivals | Affines | None, winner: int, axis: int, rate: Fraction, kept: bool
+) -> Joint:
     """Decide, then give one register a fresh release."""
     cut = _cut(pair, sheet.axes, winner, axis)
     turned = sheet if axis == 0 else sheet.turned

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpaudit.exact.balls.bounds import Bound
+from dpaudit.exact.balls.bounds import Upper
 from dpaudit.exact.balls.interval import Array, Interval
-from dpaudit.exact.balls.roots import Mask, Order, Threshold
+from dpaudit.exact.balls.roots import Mask, Order, Theta
 
 FLIPPED = {Order.BELOW: Order.ABOVE, Order.ABOVE: Order.BELOW, Order.EQUAL: Order.EQUAL}
 
@@ -24,7 +24,7 @@ FLIPPED = {Order.BELOW: Order.ABOVE, Order.ABOVE: Order.BELOW, Order.EQUAL: Orde
 class Placed:
     """A bound of the mean scale x + shift of a register x; scale is positive."""
 
-    bound: Bound
+    bound: Upper
     scale: Interval
     shift: Interval
 
@@ -43,7 +43,7 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class Pair:
+class Rivals:
     """Two placed bounds, how the first's bottom and ceiling compare with the second's, and ties."""
 
     first: Placed
@@ -53,10 +53,10 @@ class Pair:
     tops: Order = Order.EQUAL
 
     @property
-    def flipped(self) -> Pair:
+    def flipped(self) -> Rivals:
         """The same comparison with the roles exchanged."""
         orders = FLIPPED[self.order], FLIPPED[self.tops]
-        return Pair(self.second, self.first, orders[0], not self.first_wins_ties, orders[1])
+        return Rivals(self.second, self.first, orders[0], not self.first_wins_ties, orders[1])
 
     @property
     def always(self) -> bool | None:
@@ -71,7 +71,7 @@ class Pair:
         lost = second.endless and not self.first_wins_ties
         return False if lost or second.bound.bottom.lo > first.bound.ceiling.hi else None
 
-    def threshold(self, x: Array, of_first: bool) -> Threshold:
+    def threshold(self, x: Array, of_first: bool) -> Theta:
         """Enclose theta on increasing doubles x of one side's register."""
         return _threshold(x, self) if of_first else _threshold(x, self.flipped)
 
@@ -85,27 +85,27 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Lines:
+class Affines:
     """Two affine scores scale x + shift."""
 
     scales: tuple[Interval, Interval]
     shifts: tuple[Interval, Interval]
     always: None = None
 
-    def threshold(self, x: Array, of_first: bool) -> Threshold:
+    def threshold(self, x: Array, of_first: bool) -> Theta:
         """Enclose theta, an affine function."""
         own, other = (0, 1) if of_first else (1, 0)
         gap = self.shifts[own] - self.shifts[other]
         at = (self.scales[own] * Interval.of(x) + gap).over(self.scales[other])
         slope = self.scales[own].over(self.scales[other]).hi
-        return Threshold(at, np.full(len(x) - 1, slope), np.zeros(len(x) - 1))
+        return Theta(at, np.full(len(x) - 1, slope), np.zeros(len(x) - 1))
 
     def marks(self, of_first: bool) -> list[Interval]:
         """There are none."""
         return []
 
 
-def _threshold(x: Array, pair: Pair) -> Threshold:
+def _threshold(x: Array, pair: Rivals) -> Theta:
     own, other = pair.first, pair.second
     m = own.mean(x)
     top = np.full(x.shape, True) if own.endless else m.lo >= own.bound.top.hi
@@ -135,7 +135,7 @@ def _threshold(x: Array, pair: Pair) -> Threshold:
     slope, bend = _derivatives(pair, m, v, mean)
     same = (low[1:] == high[:-1]) & (low[:-1] == low[1:]) & (high[:-1] == high[1:])
     flat = (bottom[1:] & bottom[:-1]) | (top[1:] & top[:-1]) | same
-    return Threshold(Interval(low, high), np.where(flat, 0.0, slope), np.where(flat, 0.0, bend))
+    return Theta(Interval(low, high), np.where(flat, 0.0, slope), np.where(flat, 0.0, bend))
 
 
 def _last(placed: Placed) -> Interval:
@@ -154,7 +154,7 @@ def _crossing(placed: Placed, v: Interval) -> Interval:
     return placed.register(placed.bound.inverse(level))[0]
 
 
-def _roof(pair: Pair) -> Interval:
+def _roof(pair: Rivals) -> Interval:
     """theta where the own score is at its ceiling."""
     if pair.tops is Order.EQUAL:
         return Interval.of(np.inf) if pair.first_wins_ties else _last(pair.second)
@@ -168,7 +168,7 @@ def _roof(pair: Pair) -> Interval:
     return Interval(np.float64(-np.inf), _last(pair.second).hi)
 
 
-def _floor(pair: Pair) -> Interval:
+def _floor(pair: Rivals) -> Interval:
     """theta where the own mean is clipped at 0 and its score is finite."""
     if pair.order is Order.ABOVE and not pair.first.endless:
         return _crossing(pair.second, pair.first.bound.bottom)
@@ -177,7 +177,7 @@ def _floor(pair: Pair) -> Interval:
     return Interval.of(-np.inf)
 
 
-def _derivatives(pair: Pair, m: Interval, v: Interval, mean: Interval) -> tuple[Array, Array]:
+def _derivatives(pair: Rivals, m: Interval, v: Interval, mean: Interval) -> tuple[Array, Array]:
     """Bound theta' and |theta''| on each cell; infinite where it may bend without limit."""
     own, other = pair.first, pair.second
     with np.errstate(all="ignore"):
@@ -209,7 +209,7 @@ def graded(low: float, high: float, cells: int) -> Array:
     return low + (high - low) * u**3 * (10 - 15 * u + 6 * u**2)
 
 
-def _marks(pair: Pair) -> list[Interval]:
+def _marks(pair: Rivals) -> list[Interval]:
     """Return the first register's values at which theta may jump or bend sharply, in order."""
     own, other = pair.first, pair.second
     if own.endless:
@@ -224,7 +224,7 @@ def _marks(pair: Pair) -> list[Interval]:
     return [ends[0], *inner, ends[1]]
 
 
-def _nodes(pair: Pair, cells: int) -> Array:
+def _nodes(pair: Rivals, cells: int) -> Array:
     found: list[Array] = []
     places = _marks(pair)
     for place in places:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from dpaudit.core.arithmetic import ball
 from dpaudit.exact.balls.interval import Array, Interval, down, up
-from dpaudit.exact.balls.roots import Threshold
+from dpaudit.exact.balls.roots import Theta
 
 Indices = NDArray[np.intp]
 _SLIVER = Interval(np.float64(0.0), np.float64(0.0100001))
@@ -133,7 +133,7 @@ def cumulative(z: Interval) -> Interval:
     return Interval(ends(z.lo).lo, ends(z.hi).hi).clip(0.0, 1.0)
 
 
-class Law:
+class Masses:
     """A Laplace law on a grid: masses of cells and tails, and of everything beyond a threshold."""
 
     def __init__(self, grid: Grid, rate: Fraction, centre: Fraction) -> None:
@@ -189,7 +189,7 @@ class Beyond:
     Positions among the cells and masses of parts of cells do not depend on the weight.
     """
 
-    def __init__(self, law: Law, theta: Threshold, below: bool) -> None:
+    def __init__(self, law: Masses, theta: Theta, below: bool) -> None:
         self.law, self.theta, self.below = law, theta, below
         x = law.grid.x
         # at theta.lo the mass below is least, the mass above is largest
@@ -273,7 +273,7 @@ class Beyond:
         return np.where(first, near, rest)
 
 
-def tail(theta: Threshold, law: Law, below: bool) -> Weight:
+def tail(theta: Theta, law: Masses, below: bool) -> Weight:
     """Return P(value < theta(x)), or P(value > theta(x)), of a Laplace law as a weight of x."""
     rate, centre = law.rate, law.centre
     z = Interval(

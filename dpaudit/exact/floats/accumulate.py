@@ -21,7 +21,7 @@ import numpy as np
 from dpaudit.errors import Unsupported
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.floats.arrange import Scales, arrange
-from dpaudit.exact.floats.duel import Curve, Duel, duel
+from dpaudit.exact.floats.duel import Duel, Frontier, duel
 from dpaudit.exact.floats.sheet import Array, Function, Points, Shape, Sheet
 from dpaudit.exact.region import Region, scales_of, seats
 
@@ -34,7 +34,7 @@ _LEAST, _SMALLEST = 1e-10, 1e-250  # with and without points left out of the win
 
 
 @dataclass(frozen=True)
-class Cut:
+class Compare:
     """A decision between the registers as they are."""
 
     place: int
@@ -68,11 +68,11 @@ class Replace:
     release: int
 
 
-Step = Cut | Soften | Add | Replace
+Step = Compare | Soften | Add | Replace
 
 
 @dataclass(frozen=True)
-class Program:
+class SumProgram:
     """The steps that integrate a region, and what its decisions compare, register by register."""
 
     scales: Array
@@ -82,7 +82,7 @@ class Program:
     shown: tuple[tuple[tuple[int, ...], ...], ...]
 
 
-def program_of(region: Region) -> Program:
+def program_of(region: Region) -> SumProgram:
     """Return the steps of a two-arm region; raise `Unsupported` where two registers do not do."""
     scales = scales_of(region)
     last_read: dict[int, int] = {}
@@ -120,8 +120,8 @@ def program_of(region: Region) -> Program:
             else:
                 steps.append(Replace(axis, fresh[0]))
                 carried[axis] = group
-        steps.append(soft or Cut(place, winner))
-    return Program(
+        steps.append(soft or Compare(place, winner))
+    return SumProgram(
         scales,
         (start[0][0], start[1][0]),
         tuple(steps),
@@ -130,7 +130,7 @@ def program_of(region: Region) -> Program:
     )
 
 
-def log_likelihood(program: Program, means: Array, clock: Clock = ENDLESS) -> float:
+def log_likelihood(program: SumProgram, means: Array, clock: Clock = ENDLESS) -> float:
     """Return the log-likelihood of a program with given centres of its releases.
 
     -inf is for impossible paths alone. Laplace noise of any scale reaches every value, so a path
@@ -146,7 +146,7 @@ def log_likelihood(program: Program, means: Array, clock: Clock = ENDLESS) -> fl
     return -math.inf
 
 
-def window(curves: Sequence[Curve], scales: Scales) -> tuple[list[Array], bool]:
+def window(curves: Sequence[Frontier], scales: Scales) -> tuple[list[Array], bool]:
     """Return the range of each register in which the curves bend and meet, and if it was clipped.
 
     The density of the noise decays from zero, and what a later decision asks of a register changes
@@ -189,7 +189,7 @@ def _survival(x: Array, scale: float) -> Array:
 class _Run:
     """One evaluation: the weight as a function of both registers, and where it is not smooth."""
 
-    def __init__(self, program: Program, means: Array, clock: Clock = ENDLESS) -> None:
+    def __init__(self, program: SumProgram, means: Array, clock: Clock = ENDLESS) -> None:
         self.program, self.means, self.clock = program, means, clock
         self.scales = Scales(float(program.scales.min()), float(program.scales.max()))
         ranges, self.clipped = window(self._curves(), self.scales)
@@ -201,13 +201,13 @@ class _Run:
             * points.apply(1, lambda x: _density(x, two))
         )
 
-    def _curves(self) -> list[Curve]:
+    def _curves(self) -> list[Frontier]:
         return [self.curve(place) for place in range(len(self.program.duels))]
 
-    def curve(self, place: int) -> Curve:
+    def curve(self, place: int) -> Frontier:
         """Return the curve of a decision, registers counted from the centres of what they show."""
         a, b = (float(sum(self.means[i] for i in group)) for group in self.program.shown[place])
-        return Curve(self.program.duels[place], (a, b))
+        return Frontier(self.program.duels[place], (a, b))
 
     def likelihood(self) -> float:
         """Return the likelihood as a double, which may underflow."""
@@ -238,13 +238,13 @@ class _Run:
         """Carry the weight through steps on one sheet; return its integral at the end."""
         shape = self.shape
         for step in steps:
-            if isinstance(step, Cut | Soften):
+            if isinstance(step, Compare | Soften):
                 shape = self._bent(shape, step)
         sheet = arrange(shape, axis, self.scales, self.clock)
         sheet.multiply(self.weight)
         for step in steps:
             self.clock()
-            if isinstance(step, Cut):
+            if isinstance(step, Compare):
                 sheet.cut(self.curve(step.place), above=step.winner == axis)
             elif isinstance(step, Soften):
                 self._soften(sheet, step)
@@ -259,9 +259,9 @@ class _Run:
             self.weight, self.shape = sheet, sheet.shape
         return math.fsum(float(panel.weights @ panel.integrals()) for panel in sheet.panels)
 
-    def _bent(self, shape: Shape, step: Cut | Soften) -> Shape:
+    def _bent(self, shape: Shape, step: Compare | Soften) -> Shape:
         curve = self.curve(step.place)
-        if isinstance(step, Cut):
+        if isinstance(step, Compare):
             return shape.with_curve(curve)
         other = 1 - step.axis
         shape = shape.with_lines(other, curve.knots(other))

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import Unsupported
 from dpaudit.exact.clock import ENDLESS, Clock
-from dpaudit.exact.floats.duel import Curve
-from dpaudit.exact.floats.sheet import OUTER, OUTER_RULE, Array, Panel, Shape, Sheet
+from dpaudit.exact.floats.duel import Frontier
+from dpaudit.exact.floats.sheet import OUTER, OUTER_RULE, Array, Patch, Shape, Sheet
 
 _WIDEST = 1.25  # of a cell or panel, in units of the smallest noise scale
 # Ends of cells and panels counted from the last breakpoint, in units of the largest scale: beyond
@@ -58,7 +58,7 @@ def arrange(shape: Shape, axis: int, scales: Scales, clock: Clock = ENDLESS) -> 
     bounds = np.array(_intervals(ends, scales))
     # a panel that may be wide may also be steep: both are judged at its distance from breakpoints
     units = np.maximum(_WIDEST * scales.fine, bounds[:, 1] - bounds[:, 0])
-    panels: list[Panel] = []
+    panels: list[Patch] = []
     while len(bounds):
         rows = _over(shape.curves, axis, bounds)
         pieces = _pieces(rows, units)
@@ -68,7 +68,7 @@ def arrange(shape: Shape, axis: int, scales: Scales, clock: Clock = ENDLESS) -> 
             low, high = bounds[place]
             outside = max(ends[0] - high, low - ends[-1], 0.0)
             edges = _edges(lines, rows[:, place], scales, _split(_tail(scales, outside), scales))
-            panels.append(Panel(float(low), float(high), edges, rows[:, place]))
+            panels.append(Patch(float(low), float(high), edges, rows[:, place]))
         if len(panels) + int(pieces[pieces > 1].sum()) > _MOST_PANELS:
             raise Unsupported(
                 f"The curves of this path's decisions cut the plane into more than {_MOST_PANELS} "
@@ -118,7 +118,7 @@ def _intervals(ends: Array, scales: Scales) -> list[tuple[float, float]]:
     return list(zip(points[:-1], points[1:], strict=True))
 
 
-def _breakpoints(curves: Sequence[Curve], axis: int, lines: Array, outer: Array) -> Array:
+def _breakpoints(curves: Sequence[Frontier], axis: int, lines: Array, outer: Array) -> Array:
     """Return the lines and the curves over outer points, one row each; curves may be infinite."""
     rows = [np.full_like(outer, line) for line in lines]
     rows += [curve.least(axis, outer) for curve in curves]
@@ -126,7 +126,7 @@ def _breakpoints(curves: Sequence[Curve], axis: int, lines: Array, outer: Array)
 
 
 def _crossings(
-    curves: Sequence[Curve], axis: int, lines: Array, ends: Array, scales: Scales
+    curves: Sequence[Frontier], axis: int, lines: Array, ends: Array, scales: Scales
 ) -> list[float]:
     """Return the outer values between these ends where two breakpoints cross."""
     if not curves:
@@ -182,7 +182,7 @@ def _roots(function: Callable[[Array], Array], low: Array, high: Array) -> Array
     return x
 
 
-def _over(curves: Sequence[Curve], axis: int, bounds: Array) -> Array:
+def _over(curves: Sequence[Frontier], axis: int, bounds: Array) -> Array:
     """Return the curves over the nodes of panels: curves x panels x nodes."""
     middle, half = 0.5 * bounds.sum(1), 0.5 * (bounds[:, 1] - bounds[:, 0])
     nodes = middle[:, None] + half[:, None] * OUTER_RULE.nodes

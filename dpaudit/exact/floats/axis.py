@@ -1,6 +1,6 @@
 """Functions of one register on shared panels of Gauss-Legendre nodes, and their tail integrals.
 
-All the functions of a register live on one `Axis`. A new function may need finer panels: these are
+All the functions of a register live on one `Panes`. A new function may need finer panels: these are
 cut into four, the functions already there are carried over by interpolation, which is exact to
 their own accuracy, and only the new nodes are evaluated. Values may have either sign; what counts
 as resolved is measured against a magnitude that comes with the function, because a function that
@@ -46,7 +46,7 @@ def _lagrange(t: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Axis:
+class Panes:
     """Adjacent panels."""
 
     left: Array
@@ -68,15 +68,15 @@ class Axis:
 Evaluate = Callable[[Array, Array], tuple[Array, Array]]
 
 
-def make_axis(points: Iterable[float], scale: float, reach: float) -> Axis:
+def make_axis(points: Iterable[float], scale: float, reach: float) -> Panes:
     """Return panels that end at the points, and reach some scales beyond the outer ones."""
     inner = np.unique(np.array(list(points), dtype=float))
     inner = inner[np.concatenate([[True], np.diff(inner) > 1e-10 * scale])]
     edges = np.concatenate([[inner[0] - reach * scale], inner, [inner[-1] + reach * scale]])
-    return Axis(edges[:-1], edges[1:], scale)
+    return Panes(edges[:-1], edges[1:], scale)
 
 
-def _part(values: Array, axis: Axis, rows: Rows, left: Array, right: Array) -> Array:
+def _part(values: Array, axis: Panes, rows: Rows, left: Array, right: Array) -> Array:
     """Return functions on parts of panels: values (k x panels x ORDER) at the parts' nodes."""
     whole_left, whole_right = axis.left[rows][:, None], axis.right[rows][:, None]
     x = 0.5 * (left + right)[:, None] + 0.5 * (right - left)[:, None] * NODES
@@ -84,7 +84,7 @@ def _part(values: Array, axis: Axis, rows: Rows, left: Array, right: Array) -> A
     return np.asarray(np.einsum("knj,nij->kni", values[:, rows], _lagrange(t)))
 
 
-def split(axis: Axis, carried: Array, points: Iterable[float]) -> tuple[Axis, Array]:
+def split(axis: Panes, carried: Array, points: Iterable[float]) -> tuple[Panes, Array]:
     """Return the axis with panel ends at these points too, and the functions carried over."""
     inside = [p for p in points if axis.left[0] < p < axis.right[-1]]
     known = np.concatenate([axis.left, axis.right[-1:]])
@@ -94,10 +94,10 @@ def split(axis: Axis, carried: Array, points: Iterable[float]) -> tuple[Axis, Ar
     edges = np.unique(np.concatenate([known, new]))
     left, right = edges[:-1], edges[1:]
     rows = np.clip(np.searchsorted(axis.left, 0.5 * (left + right), "right") - 1, 0, None)
-    return Axis(left, right, axis.scale), _part(carried, axis, rows, left, right)
+    return Panes(left, right, axis.scale), _part(carried, axis, rows, left, right)
 
 
-def resolve(axis: Axis, carried: Array, evaluate: Evaluate) -> tuple[Axis, Array, Array, Array]:
+def resolve(axis: Panes, carried: Array, evaluate: Evaluate) -> tuple[Panes, Array, Array, Array]:
     """Refine an axis until new functions are resolved on it.
 
     `evaluate(x, carried)` returns the new functions and their magnitudes at nodes. What comes back
@@ -128,18 +128,18 @@ def resolve(axis: Axis, carried: Array, evaluate: Evaluate) -> tuple[Axis, Array
             share == share.max(), now.right[rows], now.left[rows] + length * (share + 1 / _PARTS)
         )
         carried, before = _part(carried, now, rows, left, right), tail[:, rows]
-        now = Axis(left, right, axis.scale)
+        now = Panes(left, right, axis.scale)
     left = np.concatenate([part[0] for part in done])
     order = np.argsort(left)
     right = np.concatenate([part[1] for part in done])[order]
     kept, found, size = (np.concatenate([p[i] for p in done], axis=1)[:, order] for i in (2, 3, 4))
-    return Axis(left[order], right, axis.scale), kept, found, size
+    return Panes(left[order], right, axis.scale), kept, found, size
 
 
 class Tails:
     """The integrals of some functions of a register from any point upwards."""
 
-    def __init__(self, axis: Axis, values: Array) -> None:
+    def __init__(self, axis: Panes, values: Array) -> None:
         self.axis, self.count = axis, len(values)
         half = 0.5 * (axis.right - axis.left)
         # past the last panel the function goes on as an exponential

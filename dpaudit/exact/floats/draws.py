@@ -26,7 +26,7 @@ from dpaudit.core.scores import DRAWS, GaussianDraw
 from dpaudit.errors import Unsupported
 from dpaudit.exact.algebra import Algebra, Curve
 from dpaudit.exact.region import Region
-from dpaudit.exact.schedule import Chain, Kind, Stage
+from dpaudit.exact.schedule import Batch, Chain, Turn
 
 Array = NDArray[np.float64]
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(20)
@@ -40,7 +40,7 @@ LEAST = 1e-6  # a likelihood whose logarithm the mass beyond leaves alone
 class Measure:
     """A register's nodes: panels that hold every bend, and the two points where tails begin."""
 
-    kind: Kind
+    kind: Batch
     edges: Array
 
     @cached_property
@@ -67,8 +67,8 @@ class Measure:
 class Drawing:
     """A decision: both registers, and the chance that the held one's draw is the larger."""
 
-    held: Kind
-    fresh: Kind
+    held: Batch
+    fresh: Batch
     wins: Array  # by the nodes of the held and of the fresh register
 
 
@@ -76,7 +76,7 @@ class Draws(Algebra[Array]):
     """Functions of a register are their values at its nodes."""
 
     def __init__(self, chain: Chain, centres: Mapping[int, float]) -> None:
-        bends: dict[Kind, set[float]] = {}
+        bends: dict[Batch, set[float]] = {}
         sharpest, widest = 1.0, 0.25
         for stage in chain.stages:
             for position, episode in _shown(stage):
@@ -94,7 +94,7 @@ class Draws(Algebra[Array]):
             kind: Measure(kind, _edges(kind, it, sharpest, widest)) for kind, it in bends.items()
         }
 
-    def duel(self, chain: Chain, stage: Stage) -> Drawing:
+    def duel(self, chain: Chain, stage: Turn) -> Drawing:
         """Return a stage's matrix."""
         if _gaussian(stage):
             return self._gaussian_duel(chain, stage)
@@ -103,7 +103,7 @@ class Draws(Algebra[Array]):
         wins = exceeds(held[1], fresh[1], sharpest)
         return Drawing(held[0], fresh[0], wins)
 
-    def _gaussian_duel(self, chain: Chain, stage: Stage) -> Drawing:
+    def _gaussian_duel(self, chain: Chain, stage: Turn) -> Drawing:
         """Return the matrix of P(N(held, .) > N(fresh, .)) at the nodes."""
         kinds = [chain.kind(episode) for _, episode in _shown(stage)]
         laws = [_gaussian_law(stage, position) for position, _ in _shown(stage)]
@@ -114,15 +114,15 @@ class Draws(Algebra[Array]):
         return Drawing(kinds[0], kinds[1], ndtr((held[:, None] - fresh) / spread))
 
     def _parameters(
-        self, chain: Chain, stage: Stage, position: int, episode: int
-    ) -> tuple[Kind, tuple[Array, Array]]:
+        self, chain: Chain, stage: Turn, position: int, episode: int
+    ) -> tuple[Batch, tuple[Array, Array]]:
         """Return the Beta parameters of a draw at the nodes of its register."""
         n, shift = _law(stage, position)
         kind = chain.kind(episode)
         mean = np.clip(self.measures[kind].x + shift, 0, 1)
         return kind, (mean * n + 1, (1 - mean) * n + 1)
 
-    def one(self, kind: Kind) -> Array:
+    def one(self, kind: Batch) -> Array:
         """Return the constant 1."""
         return np.ones_like(self.measures[kind].x)
 
@@ -142,7 +142,7 @@ class Draws(Algebra[Array]):
         factor = _outcome(duel, held_wins)
         return np.asarray(out @ factor if of_held else factor @ out)
 
-    def log_total(self, function: Array, kind: Kind, centre: Fraction) -> float:
+    def log_total(self, function: Array, kind: Batch, centre: Fraction) -> float:
         """Return the logarithm of the integral."""
         with np.errstate(divide="ignore"):
             found = float(np.log(function @ self.measures[kind].masses(centre)))
@@ -150,7 +150,7 @@ class Draws(Algebra[Array]):
             raise Unsupported("The likelihood is too small for the nodes of Gaussian draws.")
         return found
 
-    def curve(self, function: Array, kind: Kind) -> Curve:
+    def curve(self, function: Array, kind: Batch) -> Curve:
         """Raise: no theorem reduces the streams of Thompson's rule to few."""
         raise Unsupported("Extremal streams do not apply to draws.")
 
@@ -179,12 +179,12 @@ def _outcome(duel: Drawing, held_wins: bool) -> Array:
     return duel.wins if held_wins else 1 - duel.wins
 
 
-def _shown(stage: Stage) -> tuple[tuple[int, int], tuple[int, int]]:
+def _shown(stage: Turn) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return position and episode of the held and of the fresh register."""
     return (stage.held, stage.older), (1 - stage.held, stage.fresh)
 
 
-def _law(stage: Stage, position: int) -> tuple[float, float]:
+def _law(stage: Turn, position: int) -> tuple[float, float]:
     rule = stage.request.rule(FLOAT)
     n, shift = (float(np.broadcast_to(it, 2)[position]) for it in (rule.n, rule.shift))  # type: ignore[attr-defined]
     if not 0 < n <= MOST_PULLS:
@@ -192,18 +192,18 @@ def _law(stage: Stage, position: int) -> tuple[float, float]:
     return n, shift
 
 
-def _gaussian(stage: Stage) -> bool:
+def _gaussian(stage: Turn) -> bool:
     return isinstance(stage.request.rule(FLOAT), GaussianDraw)
 
 
-def _gaussian_law(stage: Stage, position: int) -> tuple[float, float]:
+def _gaussian_law(stage: Turn, position: int) -> tuple[float, float]:
     rule = stage.request.rule(FLOAT)
     both = (rule.deviation, rule.shift)  # type: ignore[attr-defined]
     deviation, shift = (float(np.broadcast_to(it, 2)[position]) for it in both)
     return deviation, shift
 
 
-def _edges(kind: Kind, bends: set[float], sharpest: float, most: float) -> Array:
+def _edges(kind: Batch, bends: set[float], sharpest: float, most: float) -> Array:
     """Return the edges of the panels: every bend, none wider than noise and draws allow."""
     found = np.array(sorted(bends))
     widest = min(2 / float(kind.rate), most, 3 / np.sqrt(sharpest))

@@ -144,7 +144,7 @@ _RESOLVED = 1e-8  # of the threshold itself; finer changes no log-likelihood by 
 
 
 @dataclass(frozen=True)
-class Curve:
+class Frontier:
     """A comparison, and the centres of what the two arms show to it."""
 
     duel: Duel

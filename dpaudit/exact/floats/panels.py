@@ -32,7 +32,7 @@ from dpaudit.exact.floats.line import (
     log_survival,
 )
 from dpaudit.exact.region import Region
-from dpaudit.exact.schedule import Chain, Kind, Stage
+from dpaudit.exact.schedule import Batch, Chain, Turn
 
 _SCAN = 8  # own sums tried per unit step
 _LONG = 64  # rows from which fewer are tried
@@ -44,7 +44,7 @@ class Scanned:
     """A Laplace law moved over a weight: left and right of its centre two running integrals."""
 
     function: LogFunction
-    kind: Kind
+    kind: Batch
 
     @cached_property
     def _halves(self) -> tuple[LogFunction, LogFunction]:
@@ -161,7 +161,7 @@ class Evaluated:
         return steps(phi, self.rows, rising, whole, self.single)
 
 
-class Measured:
+class MeasuredPass:
     """A pass over regions by evaluation; `error` is the largest that an evaluation stated."""
 
     def __init__(self, regions: Sequence[Region], estimate: Estimate) -> None:
@@ -193,8 +193,8 @@ _WIDEST = 8.0
 class Meeting:
     """A decision between two registers: their releases, the scores, the held one's position."""
 
-    held: Kind
-    fresh: Kind
+    held: Batch
+    fresh: Batch
     duel: Duel
     position: int
 
@@ -210,11 +210,11 @@ class Panels(Algebra[LogFunction | None]):
     def __init__(self, chains: Iterable[Chain]) -> None:
         rates = {chain.rate(i) for chain in chains for i in range(len(chain.episodes))}
         self.reach = _TAIL / float(min(rates, default=1)) + 2.0
-        self._duels: dict[int, tuple[Stage, Duel]] = {}
+        self._duels: dict[int, tuple[Turn, Duel]] = {}
         self._same: dict[Hashable, Duel] = {}
         self._tails: dict[Hashable, LogFunction | None] = {}
 
-    def duel(self, chain: Chain, stage: Stage) -> Meeting:
+    def duel(self, chain: Chain, stage: Turn) -> Meeting:
         """Return a stage's comparison; raise `Unsupported` where it is none of two scores."""
         kept = self._duels.get(id(stage))
         if kept is None:
@@ -224,7 +224,7 @@ class Panels(Algebra[LogFunction | None]):
         kinds = chain.kind(stage.older), chain.kind(stage.fresh)
         return Meeting(*kinds, kept[1], stage.held)
 
-    def one(self, kind: Kind) -> LogFunction:
+    def one(self, kind: Batch) -> LogFunction:
         """Return the constant 1."""
         return constant(self.reach)
 
@@ -282,12 +282,12 @@ class Panels(Algebra[LogFunction | None]):
         points = [*duel.duel.kinks(1 - position), *duel.duel.image(position, theirs)]
         return build(mass, points, _WIDEST / float(left.rate), self.reach)
 
-    def log_total(self, function: LogFunction | None, kind: Kind, centre: Fraction) -> float:
+    def log_total(self, function: LogFunction | None, kind: Batch, centre: Fraction) -> float:
         """Return the logarithm of the integral."""
         if function is None:
             return -np.inf
         return float(Scanned(function, kind)(np.array([float(centre)]))[0])
 
-    def curve(self, function: LogFunction | None, kind: Kind) -> Scanned | Nothing:
+    def curve(self, function: LogFunction | None, kind: Batch) -> Scanned | Nothing:
         """Return the log-likelihood by a release's own sum."""
         return Nothing() if function is None else Scanned(function, kind)

@@ -36,12 +36,12 @@ from dpaudit.exact.floats.axis import ORDER, Tails, make_axis, resolve, split
 from dpaudit.exact.floats.line import log_survival
 from dpaudit.exact.floats.strips import (
     Above,
+    Border,
     Contest,
-    Curve,
+    HeldSide,
     Lines,
     Message,
     Moved,
-    Side,
     Tie,
     Turned,
     pruned,
@@ -140,7 +140,7 @@ class Plane:
             message = self._normal(pruned(message))
         return self._total(message)
 
-    def _fresh(self, index: int) -> Side:
+    def _fresh(self, index: int) -> HeldSide:
         scale = float(self.scales[index])
         axis = make_axis(self.points[index], scale, _REACH)
         nothing = np.zeros((0, *axis.x.shape))
@@ -150,7 +150,7 @@ class Plane:
             return found, found
 
         axis, _, values, sizes = resolve(axis, nothing, density)
-        return Side(index, axis, values, sizes)
+        return HeldSide(index, axis, values, sizes)
 
     def _normal(self, message: Message) -> Message:
         sides = []
@@ -176,8 +176,8 @@ class Plane:
                 return carried[:n] * factor, carried[n:] * factor
 
             axis, carried, found, sizes = resolve(side.axis, side.carried, times)
-            old = Side(side.index, axis, carried[:count], carried[count:].max(axis=2))
-            sides.append((old, Side(side.index, axis, found, sizes)))
+            old = HeldSide(side.index, axis, carried[:count], carried[count:].max(axis=2))
+            sides.append((old, HeldSide(side.index, axis, found, sizes)))
         (first, first_cut), (second, second_cut) = sides
         curve = Tie(contest, contest.shown.index(first.index), contest.shown.index(second.index))
         bit = 1 << len(message.curves)
@@ -216,8 +216,8 @@ class Plane:
         second_sizes = np.concatenate([sizes[:1], carried[count:].max(axis=2), sizes[1:]])
         curves = tuple(Above(Moved(c, contest, fresh), floor) for c in message.curves)
         return Message(
-            Side(index, new_axis, values[rows], new_sizes[rows]),
-            Side(second.index, axis, second_values, second_sizes),
+            HeldSide(index, new_axis, values[rows], new_sizes[rows]),
+            HeldSide(second.index, axis, second_values, second_sizes),
             np.array(keys, dtype=np.int64),
             (floor, *curves),
         )
@@ -237,7 +237,7 @@ class Plane:
         return float(np.log(total) + self.log_scale), error
 
 
-def _joined(one: Side, two: Side) -> Side:
+def _joined(one: HeldSide, two: HeldSide) -> HeldSide:
     values = np.concatenate([one.values, two.values])
     return replace(one, values=values, sizes=np.concatenate([one.sizes, two.sizes]))
 
@@ -261,7 +261,7 @@ def freshness(contests: tuple[Contest, ...]) -> list[int]:
 def _breakpoints(contests: tuple[Contest, ...], means: Array) -> list[list[float]]:
     """Return where the functions of every register may not be smooth, over its whole life."""
     points: list[list[float]] = [[float(mean)] for mean in means]
-    curves: list[Curve] = []
+    curves: list[Border] = []
     held = list(contests[0].shown[:2]) if contests else []
 
     def add(index: int, values: Array) -> None:

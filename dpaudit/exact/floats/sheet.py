@@ -19,7 +19,7 @@ import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
-from dpaudit.exact.floats.duel import Curve
+from dpaudit.exact.floats.duel import Frontier
 
 Array = NDArray[np.float64]
 Function = Callable[["Points"], Array]
@@ -27,7 +27,7 @@ Function = Callable[["Points"], Array]
 OUTER, INNER = 10, 12
 
 
-class Rule:
+class GaussRule:
     """Gauss-Legendre nodes on [-1, 1] with what interpolation and integration need."""
 
     def __init__(self, order: int) -> None:
@@ -50,7 +50,7 @@ class Rule:
         return np.asarray(smooth)
 
 
-OUTER_RULE, INNER_RULE = Rule(OUTER), Rule(INNER)
+OUTER_RULE, INNER_RULE = GaussRule(OUTER), GaussRule(INNER)
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Shape:
     """Where a function of two registers may not be smooth: lines per axis, and curves."""
 
     lines: tuple[frozenset[float], frozenset[float]]
-    curves: tuple[Curve, ...] = ()
+    curves: tuple[Frontier, ...] = ()
 
     def with_lines(self, axis: int, points: Sequence[float]) -> Shape:
         """Return the shape with more lines, those within rounding of each other taken as one."""
@@ -90,13 +90,13 @@ class Shape:
         lines[axis] = frozenset(kept)
         return replace(self, lines=(lines[0], lines[1]))
 
-    def with_curve(self, curve: Curve) -> Shape:
+    def with_curve(self, curve: Frontier) -> Shape:
         """Return the shape with one more curve."""
         return self if curve in self.curves else replace(self, curves=(*self.curves, curve))
 
 
 @dataclass
-class Panel:
+class Patch:
     """Fibres over the nodes of one interval of the outer register."""
 
     low: float
@@ -168,7 +168,7 @@ class Sheet:
     """A function on panels, 1 at first; `axis` is the inner register."""
 
     axis: int
-    panels: list[Panel]
+    panels: list[Patch]
     shape: Shape
 
     @cached_property
@@ -192,7 +192,7 @@ class Sheet:
             panel.values = panel.values * part
             place += size
 
-    def cut(self, curve: Curve, *, above: bool) -> None:
+    def cut(self, curve: Frontier, *, above: bool) -> None:
         """Keep what is above a curve of the shape, or below it."""
         row = self.shape.curves.index(curve)
         for panel in self.panels:
@@ -221,7 +221,7 @@ class Sheet:
         return line
 
 
-def _owned(panels: list[Panel], outer: Array) -> Iterator[tuple[Panel, NDArray[np.int64]]]:
+def _owned(panels: list[Patch], outer: Array) -> Iterator[tuple[Patch, NDArray[np.int64]]]:
     """Yield every panel that has some of the outer values, with their indices."""
     lows = np.array([panel.low for panel in panels])
     owner = np.searchsorted(lows, outer, side="right") - 1
@@ -234,7 +234,7 @@ def _owned(panels: list[Panel], outer: Array) -> Iterator[tuple[Panel, NDArray[n
             yield panel, mine
 
 
-def _interpolate(panel: Panel, outer: Array, inner: Array) -> Array:
+def _interpolate(panel: Patch, outer: Array, inner: Array) -> Array:
     across = panel.across(outer)
     edges = across @ panel.edges
     cell = (edges <= inner[:, None]).sum(1) - 1

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core.scores import Score
-from dpaudit.exact.floats.axis import Axis, Tails
+from dpaudit.exact.floats.axis import Panes, Tails
 from dpaudit.exact.floats.duel import Duel, threshold
 
 Array = NDArray[np.float64]
@@ -41,7 +41,7 @@ class Contest:
         return self.scores[position].kinks()
 
 
-class Curve(ABC):
+class Border(ABC):
     """An increasing curve between two registers, possibly with flat and vertical stretches."""
 
     @abstractmethod
@@ -54,7 +54,7 @@ class Curve(ABC):
 
 
 @dataclass(frozen=True)
-class Tie(Curve):
+class Tie(Border):
     """Where the scores of two positions of a contest are equal."""
 
     contest: Contest
@@ -71,10 +71,10 @@ class Tie(Curve):
 
 
 @dataclass(frozen=True)
-class Moved(Curve):
+class Moved(Border):
     """A curve whose first register won a contest, seen from the fresh register it beat."""
 
-    curve: Curve
+    curve: Border
     contest: Contest
     fresh: int
 
@@ -92,11 +92,11 @@ class Moved(Curve):
 
 
 @dataclass(frozen=True)
-class Above(Curve):
+class Above(Border):
     """The part of a curve above a floor, and the floor elsewhere."""
 
-    curve: Curve
-    floor: Curve
+    curve: Border
+    floor: Border
 
     def first_of(self, second: Array) -> Array:
         """Return the larger first register."""
@@ -108,10 +108,10 @@ class Above(Curve):
 
 
 @dataclass(frozen=True)
-class Turned(Curve):
+class Turned(Border):
     """A curve with its registers swapped."""
 
-    curve: Curve
+    curve: Border
 
     def first_of(self, second: Array) -> Array:
         """Return the old second register."""
@@ -128,11 +128,11 @@ _EQUAL = 1e-12  # in units of the scale: curves this near to each other are one
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class HeldSide:
     """One held register: its episode, its axis, its functions (terms x panels x nodes), sizes."""
 
     index: int
-    axis: Axis
+    axis: Panes
     values: Array
     sizes: Array
 
@@ -147,10 +147,10 @@ class Side:
 class Message:
     """H: terms in regions. Bit i of a term's region says that first >= curve i at second."""
 
-    first: Side
-    second: Side
+    first: HeldSide
+    second: HeldSide
     regions: Keys
-    curves: tuple[Curve, ...]
+    curves: tuple[Border, ...]
 
     def turned(self) -> Message:
         """Return the same function with its registers swapped."""
@@ -159,7 +159,7 @@ class Message:
         return Message(self.second, self.first, self.regions ^ flip, curves)
 
 
-def layout(curves: tuple[Curve, ...], second: Array, scale: float) -> tuple[Array, Keys]:
+def layout(curves: tuple[Border, ...], second: Array, scale: float) -> tuple[Array, Keys]:
     """Return the first register's cuts on lines of the second, in order, and the regions between.
 
     Curves that are nearly equal keep their own order, so that rounding makes no regions.
@@ -182,7 +182,7 @@ def layout(curves: tuple[Curve, ...], second: Array, scale: float) -> tuple[Arra
     return cuts, keys
 
 
-def _present(curves: tuple[Curve, ...], lines: Axis, scale: float) -> set[int]:
+def _present(curves: tuple[Border, ...], lines: Panes, scale: float) -> set[int]:
     """Return the regions that lines of the second register meet."""
     cuts, keys = layout(curves, lines.x.ravel(), scale)
     if not len(cuts):
@@ -277,7 +277,7 @@ class Lines:
     def crossings(self) -> list[float]:
         """Return where the order of the curves and the floor changes along the second register."""
         curves = self.message.curves
-        ties: list[Curve] = list(curves)
+        ties: list[Border] = list(curves)
         if not ties or self.parallel:
             return []
         axis = self.message.second.axis
