@@ -35,7 +35,7 @@ from dpaudit.errors import DpauditError, Unsupported
 from dpaudit.exact import conditions
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.likelihood import estimate, likelihood
-from dpaudit.exact.paths import Path, path_through, paths_of, require_shown
+from dpaudit.exact.paths import Path, Undecided, path_through, paths_of, require_shown
 from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.search import Question, WorstLoss
 from dpaudit.exact.witness import loss_between, pair_of_step, witness_of
@@ -103,7 +103,7 @@ class Climb:
             try:
                 path_through(self.algorithm, middle, decisions)
                 low = middle
-            except StopIteration:
+            except Undecided:
                 high = middle - 1
         return path_through(self.algorithm, low, decisions)
 

@@ -27,6 +27,7 @@ from dpaudit.exact import WorstLoss, recompute, shrink, worst_loss
 from dpaudit.exact.climb import hunt
 from dpaudit.exact.paths import Decided, all_paths
 from dpaudit.exact.search import Streams
+from dpaudit.exact.witness import measured
 from dpaudit.structure.ledger import show
 from dpaudit.verdict import Enclosure, Finding, Status, Witness
 
@@ -293,14 +294,7 @@ def upper_bound(found: WorstLoss) -> float:
 
 def fresh(witness: Witness, algorithm: Algorithm) -> Witness:
     """Return a witness with all its numbers computed from scratch by the best engine there is."""
-    check = recompute(witness, algorithm, "ball")
-    before, after = check.likelihood, check.likelihood_neighbour
-    return replace(
-        witness,
-        likelihood=Enclosure(before.lower, before.upper, before.certified),
-        likelihood_neighbour=Enclosure(after.lower, after.upper, after.certified),
-        loss=check.loss,
-    )
+    return measured(witness, recompute(witness, algorithm, "ball"))
 
 
 def _refuted(plain: Finding, witness: Witness, algorithm: Algorithm) -> Finding:

@@ -145,13 +145,18 @@ def require_no_coin(path: Path) -> None:
         raise Unsupported("A public coin mixes decision paths.")
 
 
+class Undecided(Unsupported):
+    """A path needs more decisions than were given."""
+
+
 def path_through(algorithm: Algorithm, horizon: int, decisions: Sequence[int]) -> Path:
-    """Return the path on which the choices come out as given, in order."""
+    """Return the path on which the choices come out as given; raise `Undecided` if too few."""
     left = iter(decisions)
 
     def decide(place: Place) -> Any:
-        answer = next(left)
-        request = place.request
+        answer, request = next(left, None), place.request
+        if answer is None:
+            raise Undecided("There are more decisions.")
         if not isinstance(request, Choose) or answer not in request.arms:
             raise Unsupported(f"A decision has no outcome {answer}.")
         return answer
@@ -161,31 +166,21 @@ def path_through(algorithm: Algorithm, horizon: int, decisions: Sequence[int]) -
 
 def path_along(algorithm: Algorithm, horizon: int, decide: Callable[[Place], Any]) -> Path:
     """Return the path on which every decision is answered by `decide`."""
-    events: list[Event] = []
-    place = begin(algorithm)
-    while True:
-        request = place.request
-        answer: Any = None
-        if isinstance(request, Play):
-            answer = place.rows(horizon)
-            events.append(Played(answer, place.time))
-            if place.time + len(answer) == horizon:
-                return Path(tuple(events), horizon)
-        elif isinstance(request, Disclosure):
-            events.append(request)
-        elif isinstance(request, Stop):
-            events.append(recommended(place, request, horizon))
-            return Path(tuple(events), horizon)
-        elif isinstance(request, Toss):
+
+    def answers(place: Place) -> list[Any]:
+        if isinstance(place.request, Toss):
             raise Unsupported("One path does not tell what a public coin does.")
-        else:
-            answer = decide(place)
-            events.append(Decided(request, answer))
-        place = place.after(answer)
+        return [decide(place)]
+
+    return next(_walk(algorithm, horizon, None, ENDLESS, answers))
 
 
 def _walk(
-    algorithm: Algorithm, horizon: int, actions: NDArray[Any] | None, clock: Clock
+    algorithm: Algorithm,
+    horizon: int,
+    actions: NDArray[Any] | None,
+    clock: Clock,
+    answers: Callable[[Place], list[Any]] = lambda place: list(outcomes(place.request)),  # type: ignore[arg-type]
 ) -> Iterator[Path]:
     """Depth-first over the decisions, without recursion: paths may be millions of events long."""
     # `trail` is a linked list (event, earlier), so that siblings share their prefix.
@@ -214,7 +209,7 @@ def _walk(
                 trail = (request, trail)
                 place = place.after()
             else:
-                for outcome in reversed(list(outcomes(request))):
+                for outcome in reversed(answers(place)):
                     event = _answered(request, outcome)
                     pending.append((place.after(outcome), (event, trail)))
                 break

@@ -88,7 +88,7 @@ def witness_of(
         loss=nothing,
         epsilon=violated(algorithm),
     )
-    return _with(drawn, recompute(drawn, algorithm, engine, clock))
+    return measured(drawn, recompute(drawn, algorithm, engine, clock))
 
 
 def violated(algorithm: Algorithm) -> float:
@@ -146,10 +146,11 @@ def shrink(witness: Witness, algorithm: Algorithm, engine: Engine = "float") -> 
 def _measure(witness: Witness, algorithm: Algorithm, engine: Engine) -> Witness | None:
     """Return the witness with fresh numbers if it violates, else None."""
     check = recompute(witness, algorithm, engine)
-    return _with(witness, check) if check.violates else None
+    return measured(witness, check) if check.violates else None
 
 
-def _with(witness: Witness, check: WitnessCheck) -> Witness:
+def measured(witness: Witness, check: WitnessCheck) -> Witness:
+    """Return a witness with the numbers that were computed again."""
     first, second, certified = check.likelihood, check.likelihood_neighbour, check.loss.certified
     return replace(
         witness,

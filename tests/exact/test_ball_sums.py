@@ -78,7 +78,7 @@ def line(axis, slope, shift):
 
 
 def two_laplaces(rates=(Fraction(1), Fraction(3, 2)), cells=60):
-    axes = tuple(ball_sums._axis(Fraction(1), cells, []) for _ in range(2))
+    axes = tuple(ball_sums.axis_of(Fraction(1), cells, []) for _ in range(2))
     parts = [ball_fibres.laplace(axis, rate) for axis, rate in zip(axes, rates, strict=True)]
     return ball_fibres.product(axes, *parts)
 

@@ -25,7 +25,7 @@ from dpaudit.core.scores import Formula
 from dpaudit.core.simulate import simulate
 from dpaudit.errors import Unsupported
 from dpaudit.exact import law, likelihood, worst_loss
-from dpaudit.exact.balls.bounds import Stated
+from dpaudit.exact.balls.bounds import Written
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.balls.jets import JETS
 from dpaudit.exact.paths import paths_of
@@ -168,7 +168,7 @@ def test_jets_contain_the_derivatives_of_balls(level, x, width):
 @given(UNIT, st.floats(1e-6, 1 - 1e-6))
 def test_a_stated_bound_inverts_itself(level, mean):
     score = BernsteinBound(level)
-    bound = Stated(score, BernsteinBound(JETS.number(level)))
+    bound = Written(score, BernsteinBound(JETS.number(level)))
     v = bound.value(Interval.of(np.array([mean])))
     found = bound.inverse(v)
     assert found.lo[0] <= mean <= found.hi[0]

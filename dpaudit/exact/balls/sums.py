@@ -54,8 +54,8 @@ def likelihood(region: Region, totals: Mapping[int, Fraction], cells: int) -> In
     ):
         return Interval(np.float64(0.0), np.float64(0.0))
     axes = (
-        _axis(min(rates), cells, [mark for pair in scores for mark in pair.marks(True)]),
-        _axis(min(rates), cells, [mark for pair in scores for mark in pair.marks(False)]),
+        axis_of(min(rates), cells, [mark for pair in scores for mark in pair.marks(True)]),
+        axis_of(min(rates), cells, [mark for pair in scores for mark in pair.marks(False)]),
     )
     shown = [(decision.shown[one], decision.shown[two]) for decision, (one, two) in seated]
     if any(len(group) != 1 for group in shown[0]):
@@ -133,7 +133,7 @@ def _renewed(
     return turned if axis == 0 else turned.turned
 
 
-def _axis(rate: Fraction, cells: int, marks: Iterable[Interval]) -> Axis:
+def axis_of(rate: Fraction, cells: int, marks: Iterable[Interval]) -> Axis:
     """Return nodes that thin out with the noise and crowd at the marks."""
     scale = 1 / float(rate)
     u = np.linspace(0.0, 1.0, cells + 1)
