@@ -22,7 +22,8 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.floats.arrange import Scales, arrange
 from dpaudit.exact.floats.duel import Duel, Frontier, duel
-from dpaudit.exact.floats.sheet import Array, Function, Points, Shape, Sheet
+from dpaudit.exact.floats.gauss import Array
+from dpaudit.exact.floats.sheet import Function, Points, Shape, Sheet
 from dpaudit.exact.region import Region, scales_of, seats
 
 # Finer panels, cells and tails change no log-likelihood of 24 random paths of dp_klucb, dp_imed (T

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from dpaudit.errors import Unsupported
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.floats.duel import Frontier
-from dpaudit.exact.floats.sheet import OUTER, OUTER_RULE, Array, Patch, Shape, Sheet
+from dpaudit.exact.floats.gauss import Array
+from dpaudit.exact.floats.sheet import OUTER, OUTER_RULE, Patch, Shape, Sheet
 
 _WIDEST = 1.25  # of a cell or panel, in units of the smallest noise scale
 # Ends of cells and panels counted from the last breakpoint, in units of the largest scale: beyond

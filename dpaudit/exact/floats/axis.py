@@ -19,30 +19,22 @@ from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
 from dpaudit.errors import Unsupported
+from dpaudit.exact.floats.gauss import Array, GaussRule
 
-Array = NDArray[np.float64]
 Rows = NDArray[np.integer[Any]]
 
 ORDER = 16
-NODES, WEIGHTS = (np.asarray(part) for part in legendre.leggauss(ORDER))
-_COEFFICIENTS = np.linalg.inv(legendre.legvander(NODES, ORDER - 1))
+RULE = GaussRule(ORDER)
 # from values at the nodes to the coefficients of the integral from t to 1
 _BEYOND = np.stack(
-    [-legendre.legint(column, lbnd=1) for column in _COEFFICIENTS.T], axis=1
+    [-legendre.legint(column, lbnd=1) for column in RULE.coefficients.T], axis=1
 )  # (ORDER + 1) x ORDER
-_AT_END = legendre.legvander(np.array([1.0]), ORDER - 1)[0] @ _COEFFICIENTS
-_SLOPE_AT_END = np.array([k * (k + 1) / 2 for k in range(ORDER)]) @ _COEFFICIENTS
 _PARTS = 4
 _TOLERANCE = 1e-13
 _LOUDEST = 1e-9
 _NARROWEST = 1e-9  # in units of the scale: a panel this narrow holds nothing that matters
 _SMALLEST = 1e-290
 _MOST = 20_000  # panels at once: far beyond what smooth functions between known points need
-
-
-def _lagrange(t: Array) -> Array:
-    """Return the values at t of the polynomials that are 1 at one node."""
-    return np.asarray(legendre.legvander(t, ORDER - 1) @ _COEFFICIENTS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +49,12 @@ class Panes:
     def x(self) -> Array:
         """The nodes, panels x ORDER."""
         half = 0.5 * (self.right - self.left)
-        return 0.5 * (self.left + self.right)[:, None] + half[:, None] * NODES
+        return 0.5 * (self.left + self.right)[:, None] + half[:, None] * RULE.nodes
 
     def integrals(self, values: Array) -> Array:
         """Return the integrals of functions over the axis."""
         half = 0.5 * (self.right - self.left)
-        return np.asarray((values @ WEIGHTS) @ half)
+        return np.asarray((values @ RULE.weights) @ half)
 
 
 Evaluate = Callable[[Array, Array], tuple[Array, Array]]
@@ -79,9 +71,9 @@ def make_axis(points: Iterable[float], scale: float, reach: float) -> Panes:
 def _part(values: Array, axis: Panes, rows: Rows, left: Array, right: Array) -> Array:
     """Return functions on parts of panels: values (k x panels x ORDER) at the parts' nodes."""
     whole_left, whole_right = axis.left[rows][:, None], axis.right[rows][:, None]
-    x = 0.5 * (left + right)[:, None] + 0.5 * (right - left)[:, None] * NODES
+    x = 0.5 * (left + right)[:, None] + 0.5 * (right - left)[:, None] * RULE.nodes
     t = (2 * x - whole_left - whole_right) / (whole_right - whole_left)
-    return np.asarray(np.einsum("knj,nij->kni", values[:, rows], _lagrange(t)))
+    return np.asarray(np.einsum("knj,nij->kni", values[:, rows], RULE.basis(t)))
 
 
 def split(axis: Panes, carried: Array, points: Iterable[float]) -> tuple[Panes, Array]:
@@ -110,7 +102,7 @@ def resolve(axis: Panes, carried: Array, evaluate: Evaluate) -> tuple[Panes, Arr
         if not np.isfinite(found).all() or len(now.left) > _MOST:
             raise Unsupported("A function of one register is not resolved in doubles.")
         size = size.max(axis=2, initial=0.0)
-        tail = np.abs(found @ _COEFFICIENTS.T[:, -2:]).max(axis=2, initial=0.0)
+        tail = np.abs(found @ RULE.coefficients.T[:, -2:]).max(axis=2, initial=0.0)
         # what does not shrink when its panel does is rounding, as long as it is small
         noise = (tail <= _LOUDEST * size) & (tail >= 0.3 * before)
         good = np.all((tail <= _TOLERANCE * size) | (size < _SMALLEST) | noise, axis=0)
@@ -143,11 +135,11 @@ class Tails:
         self.axis, self.count = axis, len(values)
         half = 0.5 * (axis.right - axis.left)
         # past the last panel the function goes on as an exponential
-        end, slope = values[:, -1] @ _AT_END, values[:, -1] @ _SLOPE_AT_END / half[-1]
+        end, slope = values[:, -1] @ RULE.ends[1], values[:, -1] @ RULE.slopes[1] / half[-1]
         with np.errstate(divide="ignore", invalid="ignore"):
             rate = -slope / end
         self._rate = np.where(np.isfinite(rate) & (rate > 0), rate, 1 / axis.scale)
-        masses = (values @ WEIGHTS) * half
+        masses = (values @ RULE.weights) * half
         rest = np.zeros((len(values), len(half) + 1))
         rest[:, -1] = end / self._rate
         rest[:, :-1] = rest[:, -1:] + np.cumsum(masses[:, ::-1], axis=1)[:, ::-1]

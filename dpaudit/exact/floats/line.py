@@ -14,10 +14,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from dpaudit.exact.floats.gauss import Array, GaussRule
 
 
 def log_survival(x: Array, centre: float, scale: float) -> Array:
@@ -32,18 +31,13 @@ def log_cumulative(x: Array, centre: float, scale: float) -> Array:
 
 
 ORDER = 16
-NODES, WEIGHTS = (np.asarray(part) for part in legendre.leggauss(ORDER))
-_COEFFICIENTS = np.linalg.inv(legendre.legvander(NODES, ORDER - 1))
-_BARYCENTRIC = np.array([1.0 / np.prod(x - np.delete(NODES, i)) for i, x in enumerate(NODES)])
-_AT_END = legendre.legvander(np.array([-1.0, 1.0]), ORDER - 1) @ _COEFFICIENTS
-_DEGREES = np.arange(ORDER) * np.arange(1, ORDER + 1) / 2
-_SLOPE_AT_END = np.array([_DEGREES * (-1.0) ** np.arange(1, ORDER + 1), _DEGREES]) @ _COEFFICIENTS
+RULE = GaussRule(ORDER)
 _STEEPEST = 8.0  # the most that a logarithm may vary where it is integrated by one rule
 _BENT = 2.0  # the most that a steeper one may be off a straight line
 _STEPS = 8  # parts of a steep panel, from its larger end down: the rest is below e^-60 of them
 _DEEPEST = 40
 _LAYER = 0.1
-_NODES_AND_ENDS = np.append(NODES, [1e-10 - 1, 1 - 1e-10])
+_NODES_AND_ENDS = np.append(RULE.nodes, [1e-10 - 1, 1 - 1e-10])
 
 
 def log_sum(values: Array, axis: int = -1) -> Array:
@@ -84,11 +78,11 @@ class LogFunction:
     @cached_property
     def _nodes(self) -> Array:
         half = 0.5 * (self.right - self.left)
-        return 0.5 * (self.left + self.right)[:, None] + half[:, None] * NODES
+        return 0.5 * (self.left + self.right)[:, None] + half[:, None] * RULE.nodes
 
     @cached_property
     def _ends(self) -> tuple[float, float]:
-        first, last = _AT_END[0] @ self.log_values[0], _AT_END[1] @ self.log_values[-1]
+        first, last = RULE.ends[0] @ self.log_values[0], RULE.ends[1] @ self.log_values[-1]
         return float(first), float(last)
 
     def _outer(self, side: int) -> float:
@@ -119,14 +113,7 @@ class LogFunction:
         """Return log g at points of given panels (barycentric interpolation)."""
         left, right = self.left[panel], self.right[panel]
         t = (2 * x - left - right) / (right - left)
-        gaps = t[..., None] - NODES
-        hit = gaps == 0
-        ratio = _BARYCENTRIC / np.where(hit, 1.0, gaps)
-        values = self.log_values[panel]
-        smooth = np.einsum("...j,...j->...", ratio, values) / ratio.sum(-1)
-        if hit.any():
-            smooth = np.where(hit.any(-1), np.where(hit, values, 0.0).sum(-1), smooth)
-        return np.asarray(smooth)
+        return np.asarray(np.einsum("...j,...j->...", RULE.basis(t), self.log_values[panel]))
 
     def log_value(self, x: Array) -> Array:
         """Return log g anywhere; -inf where no panel is."""
@@ -160,10 +147,10 @@ class LogFunction:
 
     def _ruled(self, panel: Any, low: Array, high: Array) -> Array:
         half = 0.5 * (high - low)
-        points = 0.5 * (low + high)[..., None] + half[..., None] * NODES
+        points = 0.5 * (low + high)[..., None] + half[..., None] * RULE.nodes
         values = self.log_at(np.broadcast_to(np.asarray(panel)[..., None], points.shape), points)
         with np.errstate(divide="ignore"):
-            return log_sum(values + np.log(WEIGHTS)) + np.log(half)
+            return log_sum(values + np.log(RULE.weights)) + np.log(half)
 
     def log_beyond(self, x: Array, upper: bool) -> Array:
         """Return the logarithm of the integral from x on (or up to x)."""
@@ -205,7 +192,7 @@ class LogFunction:
         if left[p] < centre < right[p]:
             left, right = np.insert(left, p + 1, centre), np.insert(right, p, centre)
             halves = 0.5 * (left + right)[p : p + 2, None]
-            halves = halves + 0.5 * (right - left)[p : p + 2, None] * NODES
+            halves = halves + 0.5 * (right - left)[p : p + 2, None] * RULE.nodes
             parts = wide.log_at(np.full(halves.shape, p), halves)
             values = np.concatenate([values[:p], parts, values[p + 1 :]])
         breakpoints = np.unique(np.append(wide.breakpoints, centre))
@@ -226,7 +213,7 @@ class LogFunction:
         for side, start, stop, wanted in sides:
             if not wanted or np.isnan(self.rates[side]):
                 continue
-            points = 0.5 * (start + stop) + 0.5 * (stop - start) * NODES
+            points = 0.5 * (start + stop) + 0.5 * (stop - start) * RULE.nodes
             row = self.log_value(points)[None]
             order = (row, found.log_values) if side == 0 else (found.log_values, row)
             left = np.append(start, found.left) if side == 0 else np.append(found.left, start)
@@ -296,10 +283,10 @@ def _refine(
         # what is -inf at every node may be finite next to an end; it is monotone, so not inside
         partly = np.isfinite(everywhere).any(-1) & ~present
         with np.errstate(invalid="ignore"):
-            terms = np.abs(np.where(present[:, None], values, 0.0) @ _COEFFICIENTS.T)
+            terms = np.abs(np.where(present[:, None], values, 0.0) @ RULE.coefficients.T)
         # a layer next to a breakpoint may be thinner than the distance to the first node
         with np.errstate(invalid="ignore"):
-            missed = np.abs(everywhere[:, ORDER:] - values @ _AT_END.T)
+            missed = np.abs(everywhere[:, ORDER:] - values @ RULE.ends.T)
         missed = np.where(np.isfinite(missed), 0.1 * missed, 0.0)
         last = terms[:, -3:].max(-1)
         rest = np.maximum(last, missed.max(-1))
@@ -331,8 +318,8 @@ def _refine(
     order = np.argsort(left)
     left, right, values = left[order], right[order], values[order]
     slopes = (
-        _SLOPE_AT_END[0] @ values[0] * 2 / (right[0] - left[0]),
-        (_SLOPE_AT_END[1] @ values[-1] * 2 / (right[-1] - left[-1])),
+        RULE.slopes[0] @ values[0] * 2 / (right[0] - left[0]),
+        (RULE.slopes[1] @ values[-1] * 2 / (right[-1] - left[-1])),
     )
     rates = (
         float(slopes[0]) if left[0] == edges[0] else np.nan,

@@ -23,8 +23,8 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact.algebra import Algebra, Bounds
 from dpaudit.exact.conditions import check, monotone
 from dpaudit.exact.floats.duel import Duel, duel_of
+from dpaudit.exact.floats.gauss import Array
 from dpaudit.exact.floats.line import (
-    Array,
     LogFunction,
     build,
     constant,

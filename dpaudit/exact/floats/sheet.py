@@ -16,38 +16,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
 from dpaudit.exact.floats.duel import Frontier
+from dpaudit.exact.floats.gauss import Array, GaussRule
 
-Array = NDArray[np.float64]
 Function = Callable[["Points"], Array]
 
 OUTER, INNER = 10, 12
-
-
-class GaussRule:
-    """Gauss-Legendre nodes on [-1, 1] with what interpolation and integration need."""
-
-    def __init__(self, order: int) -> None:
-        self.nodes, self.weights = (np.asarray(part) for part in legendre.leggauss(order))
-        gaps = self.nodes[:, None] - self.nodes + np.eye(order)
-        self.barycentric = 1.0 / gaps.prod(1)
-        self.coefficients = np.linalg.inv(legendre.legvander(self.nodes, order - 1))
-        integrals = [legendre.legint(row, lbnd=-1) for row in np.eye(order)]
-        values = np.stack([legendre.legval(self.nodes, row) for row in integrals], axis=1)
-        self.partial = values @ self.coefficients  # integrals from -1 to each node
-
-    def basis(self, t: Array) -> Array:
-        """Return the values of the interpolating polynomials at points (last axis: nodes)."""
-        gaps = t[..., None] - self.nodes
-        hit = gaps == 0
-        ratio = self.barycentric / np.where(hit, 1.0, gaps)
-        smooth = ratio / ratio.sum(-1, keepdims=True)
-        if hit.any():
-            smooth = np.where(hit.any(-1, keepdims=True), hit.astype(float), smooth)
-        return np.asarray(smooth)
 
 
 OUTER_RULE, INNER_RULE = GaussRule(OUTER), GaussRule(INNER)
