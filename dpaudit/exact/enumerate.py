@@ -46,7 +46,7 @@ RESPONSES = "sums over responses"
 
 
 @dataclass(frozen=True)
-class Table:
+class Tabulated:
     """Log-likelihoods on every stream between two ends, and how far off those may be."""
 
     low: Array
@@ -127,7 +127,7 @@ def _taken(found: Enumerated, step: Flip, path: Path, streams: Array) -> Enumera
     return replace(found, loss=step.loss, pair=pair)
 
 
-def _steepest(table: Table, shape: tuple[int, ...], log_floor: float) -> Iterator[Flip]:
+def _steepest(table: Tabulated, shape: tuple[int, ...], log_floor: float) -> Iterator[Flip]:
     """Yield for every position of a stream the steepest change of its reward."""
     low, high = table.low.reshape(shape), table.high.reshape(shape)
     for axis in range(len(shape)):
@@ -148,7 +148,7 @@ def _steepest(table: Table, shape: tuple[int, ...], log_floor: float) -> Iterato
         yield Flip(float(losses.flat[best]), float(upper.max()), likely, int(at[0]), int(at[1]))
 
 
-def _table(group: Sequence[Path], streams: Array, clock: Clock) -> Table:
+def _table(group: Sequence[Path], streams: Array, clock: Clock) -> Tabulated:
     """Tabulate an action sequence, the sum over the paths that show as it."""
     if any(responses.applies(path) for path in group):
         if streams.shape[1] > MOST_ROUNDS or not np.all((streams == 0) | (streams == 1)):
@@ -160,7 +160,7 @@ def _table(group: Sequence[Path], streams: Array, clock: Clock) -> Table:
             raise Unsupported("A likelihood is too small for doubles.")
         ends = np.nextafter(near, 0.0), np.where(near > 0, np.nextafter(near, np.inf), 0.0)
         logs = Interval(*ends).log()
-        return Table(logs.lo, logs.hi, 0.0, certified=True)
+        return Tabulated(logs.lo, logs.hi, 0.0, certified=True)
     regions = [region_of(path) for path in group]
     exact = all(noiseless.applies(region) for region in regions)
     error = 0.0 if exact else max(measured_error(region) for region in regions)
@@ -169,7 +169,7 @@ def _table(group: Sequence[Path], streams: Array, clock: Clock) -> Table:
     coins = [math.log(p.chance.numerator) - math.log(p.chance.denominator) for p in group]
     logs_of = [log_table(region, streams, clock) for region in regions]
     values = np.logaddexp.reduce([a + b for a, b in zip(logs_of, coins, strict=True)])
-    return Table(values, values, error, exact)
+    return Tabulated(values, values, error, exact)
 
 
 def _responded(path: Path, streams: Array, clock: Clock) -> NDArray[Any]:
