@@ -29,7 +29,7 @@ from dpaudit.exact.balls.exponentials import Exponentials
 from dpaudit.exact.climb import climbed_loss
 from dpaudit.exact.clock import ENDLESS, GRACE, Clock, OutOfTime
 from dpaudit.exact.enumerate import enumerated, responds
-from dpaudit.exact.floats.panels import Panels
+from dpaudit.exact.floats.panels import MeasuredPass, Panels
 from dpaudit.exact.known import require_alike
 from dpaudit.exact.likelihood import (
     RELATIVE_ERROR,
