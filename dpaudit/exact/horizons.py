@@ -29,7 +29,7 @@ from dpaudit.exact.paths import Decided, all_paths
 from dpaudit.exact.search import Streams
 from dpaudit.exact.witness import measured
 from dpaudit.structure.ledger import show
-from dpaudit.verdict import Enclosure, Finding, Status, Witness
+from dpaudit.verdict import Finding, Status, Witness
 
 Build = Callable[[int], Algorithm]
 QUICK = 8

@@ -329,6 +329,6 @@ def test_steps_on_a_mirrored_mesh_are_sums_from_the_other_end() -> None:
 def test_a_mass_still_grows_where_its_threshold_is_beyond_the_grid() -> None:
     grid = Grid(np.linspace(-1, 1, 21))
     at = np.array([1.2, 1.6])
-    theta = Threshold(Interval(at, at), np.ones(1), np.zeros(1))
-    found = Beyond(Law(grid, Fraction(1), Fraction(0)), theta, below=True)(grid.one())
+    theta = Theta(Interval(at, at), np.ones(1), np.zeros(1))
+    found = Beyond(Masses(grid, Fraction(1), Fraction(0)), theta, below=True)(grid.one())
     assert found.first[0] >= 0.5 * np.exp(-at[0])  # the density at the threshold
