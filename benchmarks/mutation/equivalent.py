@@ -135,7 +135,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "a silent finding without any horizon, whose number of arms nobody reads"
     ),
     ("dpaudit/exact/conditions.py", "monotone", "strict=False"): LONGER,
-    ("dpaudit/exact/worst.py", "Asked._result", "scanned * ((not loss.certified))"): (
+    ("dpaudit/exact/worst.py", "LossSearch._result", "scanned * ((not loss.certified))"): (
         "of more it is said that it was measured and not proved"
     ),
     ("dpaudit/exact/sequences.py", "sequences", "(steered.horizon >= longest)"): SOONER,
@@ -154,7 +154,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("dpaudit/exact/balls/piecewise.py", "_antiderivative", "found[0] = [arb(1)"): (
         "a constant of integration, of which only differences are taken"
     ),
-    ("dpaudit/exact/balls/bounds.py", "Stated._examine", "first.lo > 1"): "more is refused",
+    ("dpaudit/exact/balls/bounds.py", "Written._examine", "first.lo > 1"): "more is refused",
     ("dpaudit/exact/balls/interval.py", "Interval._ends", "return ([self.lo, self.hi])"): (
         "an end is listed twice"
     ),
@@ -162,7 +162,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("dpaudit/exact/lattice_loss.py", "Table.losses", "((low[theirs] < 0))"): (
         "the upper end is infinite where it was refused"
     ),
-    ("dpaudit/exact/responded_loss.py", "responds", "clock), 2)"): (
+    ("dpaudit/exact/enumerate.py", "responds", "clock), 2)"): (
         "the sums are right for a path without responses, and refuse one with noise"
     ),
     ("dpaudit/exact/witness.py", "_zeroed.zero", "tuple((r) for"): (

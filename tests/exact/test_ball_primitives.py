@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dpaudit.core.arithmetic import ball
 from dpaudit.exact.balls import interval as rounding
 from dpaudit.exact.balls.bounds import Entropy
-from dpaudit.exact.balls.exponentials import Moments
+from dpaudit.exact.balls.exponentials import Halves
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.balls.own_sum import Moving, _share, _steps, mesh_steps
 from dpaudit.exact.balls.piecewise import Piecewise, Point, Unit
@@ -307,7 +307,7 @@ def test_integrals_beside_a_point_that_overlaps_a_breakpoint_contain_the_closed_
     """Of e^-|t| on either side of x, for all x in a ball that reaches from below 0 to 0.0011."""
     unit = Unit(Fraction(1))
     bend = Piecewise(unit, (Point.at(arb(0), unit),), ({1: [arb(1)]}, {-1: [arb(1)]}))
-    below, above = Moments(bend, 1).at(arb("0.0005 +/- 0.0006"))
+    below, above = Halves(bend, 1).at(arb("0.0005 +/- 0.0006"))
     for x in map(arb, ("-0.00009", "0", "0.0005", "0.00109")):
         if x < 0:
             sides = x.exp() / 2, (1 - x * 2) * x.exp() / 2

@@ -24,7 +24,7 @@ from dpaudit.exact.enumerate import worst_pair
 from dpaudit.exact.likelihood import log_likelihood
 from dpaudit.exact.paths import all_paths
 from dpaudit.exact.region import region_of
-from dpaudit.exact.search import Candidate, Found
+from dpaudit.exact.search import Candidate, Candidates
 from dpaudit.exact.witness import from_json, to_json
 from dpaudit.exact.worst import every_step
 
@@ -243,7 +243,7 @@ def test_a_search_says_which_streams_it_covers(streams: str, words: str) -> None
 
 def test_the_upper_end_is_that_of_every_candidate_and_of_none_before_all_are_known() -> None:
     """The best lower end may belong to one candidate and the largest upper end to another."""
-    found = Found()
+    found = Candidates()
     for path, (lower, upper) in enumerate([(0.5, 0.6), (0.4, 0.9)]):
         bounds = Bounds(lower, upper, Fraction(0), Fraction(1), -1.0)
         found.add(Candidate(path, 0, 1, bounds))
