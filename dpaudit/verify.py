@@ -1,8 +1,9 @@
 """Re-checks certificates in fractions, with nothing of the provers: of code, and of declarations.
 
 Of code: outcomes of every branch, what fixed shifts leave of constraints, what every row pays. On
-trust: arms, rounds, forms, laws, coins, which rows a state still holds. Of a declaration (states, a
-chain or tree per arm): pulls, times, answers, what each reward pays. On trust: its requests.
+trust: arms, rounds, forms, laws, coins, which rows a state still holds, how far a function of a
+reward moves. Of a declaration (states, a chain or tree per arm): pulls, times, answers, what each
+reward pays. On trust: its requests.
 """
 
 from __future__ import annotations
@@ -200,8 +201,9 @@ class Move:
         self.scales, self.columns = before.scales | new, dict(before.columns)
         owners = {owner for owner, _ in before.columns.values()} | set(data["columns"])
         for name, (owner, reach) in data["columns"].items():
-            _require(name not in before.columns and owner in owners, f"row {name} is not new")
             self.columns[name] = _column(owner, reach)
+            fits = owner in owners and (owner != name or self.columns[name][1] == 1)
+            _require(name not in before.columns and fits, f"row {name} is no new reward in [0, 1]")
         self.shifts = {name: _weights(shift) for name, shift in data["shifts"].items()}
         self.rows, self.draws = dict(data["rows_into"]), dict(data["draws_into"])
         _require(len(set(self.draws.values())) == len(self.draws), "two draws become one")

@@ -66,6 +66,8 @@ def mapped(operation: Callable[[Any], Any], a: Array) -> Any:
 
 def reduced(a: Array, name: str, axis: Any, **more: Any) -> Any:
     """Return a reduction over all elements or one axis."""
+    if any(isinstance(value, Tracked | Array) for value in more.values()):
+        raise current().escape(f"np.{name} with a value that depends on rewards or noise")
     if a.real is not None:
         return wrap(getattr(np, name)(a.real, axis=axis, **more))
     if axis is not None and not -a.ndim <= axis < a.ndim:

@@ -18,10 +18,11 @@ import numpy as np
 
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.run import current
-from dpaudit.symbolic.values import Linear, Tracked
+from dpaudit.symbolic.values import Linear, Opaque, Tracked, finite, wild
 from dpaudit.symbolic.weights import is_number
 
 KINDS = {"f": np.float64, "i": np.int64, "b": np.bool_}
+SHORT = 16  # elements up to which numpy's sort inserts them one by one, and so is stable
 DTYPES = [np.dtype(it) for it in (np.float64, np.int64, np.bool_)]  # others round or overflow
 
 
@@ -225,8 +226,13 @@ class Array:
         """Return the positions in increasing order."""
         if self.ndim != 1 or axis not in (-1, 0) or kind not in (None, "stable", "mergesort"):
             raise current().escape("argsort of rows, or in an order that is not stable")
-        if any(not isinstance(value, Tracked) and value != value for value in self.store.flat):
-            raise current().escape("argsort of nan")
+        if self.real is not None:
+            found: Array = wrap(np.argsort(self.real, kind=kind))
+            return found
+        if kind is None and len(self) > SHORT:
+            raise current().escape("argsort in an order that is not stable", "give kind='stable'")
+        if not all(finite(v) if isinstance(v, Tracked) else v == v for v in self.store.flat):
+            raise current().escape("argsort of what may be nan")
         return array(sorted(range(len(self)), key=self.store.__getitem__))
 
     def clip(self, low: Any = None, high: Any = None) -> Any:
@@ -338,6 +344,10 @@ def is_typed(value: Any) -> bool:
     """Tell whether a value has the type of a whole number if all rewards have."""
     if isinstance(value, Array):
         return value.loose or value.kind != "f"
+    if isinstance(value, Opaque) or (isinstance(value, Linear) and value.whole):
+        return True  # perhaps: a product of whole rewards is, a root is not
+    if isinstance(value, Linear) and value.publics and not value.draws:
+        return all(map(wild, value.publics))  # what a function gave, perhaps a whole number
     return not isinstance(value, float | np.floating) and is_whole(value)
 
 

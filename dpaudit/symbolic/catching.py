@@ -10,7 +10,7 @@ containers of Python raise by themselves, and what is left is arithmetic of symb
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import CodeType, FrameType
@@ -26,10 +26,9 @@ LOOKING = frozenset(
     str(HERE / f"{name}.py") for name in ("catching", "identity", "probes", "writing")
 )
 SYMBOLS = ("Tracked", "Linear", "Opaque", "Answer", "Kind")
-PLAIN = frozenset(
-    f"__{name}__"
-    for name in "add sub rsub mul truediv rtruediv neg pos abs lt le gt ge eq ne bool".split()
-) | {"__call__", "__instancecheck__"}
+_PLAIN = """
+    add sub rsub mul truediv rtruediv neg pos abs lt le gt ge eq ne bool call instancecheck"""
+PLAIN = frozenset(f"__{name}__" for name in _PLAIN.split())
 """Methods of symbols, of truth values, of `float` and `int`."""
 BUILTIN = frozenset(
     ("is_instance", "kind_of", "absolute", "added_up", "answered", "_chosen.<locals>.apply")
@@ -59,6 +58,14 @@ def _watch(frame: FrameType, event: str, _: Any) -> None:
 
 def _is_reader(frame: FrameType) -> bool:
     return frame.f_code.co_filename.startswith(str(HERE))
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Tell whether the reader has raised an exception, and not the judged code."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and _is_reader(trace.tb_frame) and not current().guarded
 
 
 def _parts(kinds: tuple[Any, ...]) -> Iterator[Any]:
@@ -103,7 +110,7 @@ class Catching:
         if isinstance(error, Escape):
             raise error
         own = type(error).__module__ in self.modules
-        if error is not None and not own and not isinstance(error, SAME):
+        if error is not None and not own and (not isinstance(error, SAME) or _is_ours(error)):
             raise current().escape(
                 f"a {type(error).__name__} that is caught", "it may be raised elsewhere in Python"
             )

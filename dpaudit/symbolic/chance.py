@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 
 from dpaudit.symbolic import doubles
+from dpaudit.symbolic.allowed import DRAWS
 from dpaudit.symbolic.arrays import Array, array, concrete, storage
+from dpaudit.symbolic.beside import drawing
 from dpaudit.symbolic.elementwise import lifted
 from dpaudit.symbolic.run import Law, current
 from dpaudit.symbolic.values import Linear, Tracked, doubt, finite, may_raise, shadow, union
-from dpaudit.symbolic.weights import exact, is_number
+from dpaudit.symbolic.weights import HUGE, exact, is_number
 
 MOST_OUTCOMES = 64
 FIXED = "a constant seed"
@@ -68,15 +70,18 @@ class Source:
         place = current().place()
         self.advance()
         if self.fixed:
-            return Law(FIXED, None, place, continuous=False, given=self.position())
+            return Law(
+                FIXED, None, place, continuous=False, given=(*self.position(), kind, scale, width)
+            )
         return Law(kind, scale, place, width=width)
 
     def waiting(self, real: Any, scale: Any) -> Any:
         """Return an exponential draw; of a public scale it may be a part of Laplace noise."""
         if not isinstance(scale, Tracked):
-            if not 0 <= scale < math.inf:
+            if not 0 <= scale < HUGE:
                 raise current().escape(f"an exponential draw of scale {scale}")
             if scale == 0:
+                self.advance()
                 return 0.0
         public = None if isinstance(scale, Tracked) else Fraction(exact(scale))
         unsure = publish_parameters("exponential", real, scale)
@@ -99,6 +104,7 @@ class Source:
             if math.isnan(number) or number < 0 or math.isinf(number):
                 raise run.escape(f"noise of scale {number:g}")
             if number == 0:
+                self.advance()
                 return 0.0
             price = Fraction(exact(scale))
         name = run.draw(self.law(kind, price), real)
@@ -111,10 +117,13 @@ class Source:
         """Return a draw whose parameters are published; where one is 0, it may be a constant."""
         for part in parameters:
             public = not isinstance(part, Tracked)
-            if public and not (0 <= part < math.inf and (part or kind != "beta")):
+            if public and not (0 <= part < HUGE and (part or kind != "beta")):
                 raise current().escape(f"a {kind} draw with the parameter {part}")
         unsure = publish_parameters(kind, real, *parameters)
-        law, known = self.law(kind), [None if isinstance(p, Tracked) else p for p in parameters]
+        law, known = (
+            self.law(kind),
+            [None if isinstance(p, Tracked) else exact(p) for p in parameters],
+        )
         law = replace(law, continuous=law.continuous and all(known), given=(*law.given, *known))
         name = current().draw(law, real)
         return Linear(0, {}, {name: 1}, real, unsure)
@@ -248,6 +257,7 @@ class Source:
             if not 0 <= p <= 1:
                 raise current().escape(f"a binomial draw with probability {p}")
             if not 0 < p < 1 and not current().guarded:
+                self.advance()
                 return int(p >= 1)  # the real generator may draw for it all the same
             return self.outcome(2, lambda: int(self.real.binomial(1, p)), p == 0.5)
         if current().guarded:
@@ -392,3 +402,6 @@ def _numbers(value: Any) -> Any:
             value.shape
         )
     return shadow(value)
+
+
+drawing(Source, DRAWS)

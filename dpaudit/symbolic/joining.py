@@ -168,8 +168,8 @@ def _instead(one: Copier, two: Copier, name: int, run: Run) -> dict[int, Linear]
             return None
         elif a != b:
             numbers = [_number(mark) for mark in (a, b)]
-            if None in numbers:
-                return None
+            if None in numbers or numbers[0] == numbers[1]:
+                return None  # no numbers, or one number of two types
             found[place] = Linear(numbers[1], {name: numbers[0] - numbers[1]}, {})
     return found
 

@@ -12,6 +12,7 @@ from dpaudit.symbolic import elementwise as by_element
 from dpaudit.symbolic.allowed import CONSTANTS, PUBLIC, SIZES, TYPES
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.arrays import KINDS, Array, array, cast, concrete, is_typed, kind_of, wrap
+from dpaudit.symbolic.beside import arrays_beside, beside
 from dpaudit.symbolic.elementwise import lifted
 from dpaudit.symbolic.poison import Poison, StandIn
 from dpaudit.symbolic.run import current
@@ -27,6 +28,11 @@ ARGUMENTS = {
     **dict.fromkeys(["meshgrid", "broadcast_shapes", "result_type"], 9),
 }
 """How many positional arguments a function may get; the next one would be `out`."""
+ALONE = {"errstate", "seterr", "set_printoptions", "ndarray", "random", "__version__"}
+_METHODS = """
+    sum mean max min argmax argmin any all var std cumsum dot nonzero argsort clip round reshape
+    flatten ravel astype tolist copy fill item repeat squeeze transpose __matmul__ __rmatmul__"""
+METHODS = _METHODS.split()
 
 
 def _plain(value: Any) -> Any:
@@ -158,7 +164,7 @@ def _method(name: str) -> Callable[..., Any]:
         if hasattr(value, "__next__"):
             raise current().escape(f"np.{name} of a generator")
         if not isinstance(value, Array):
-            value = array([value]) if name not in ("argmax", "argmin") else array([value])
+            value = array([value])
         if named.pop("keepdims", False):
             raise current().escape(f"np.{name} with keepdims")
         return getattr(value, name)(*given, **named)
@@ -260,5 +266,10 @@ def numpy_module(random: ModuleType) -> StandIn:
         "random": random,
         "__version__": np.__version__,
     }
+    for name in names.keys() - ALONE - {*CONSTANTS, *TYPES, *PUBLIC}:
+        names[name] = beside(f"np.{name}", getattr(np, name), names[name])
     vars(module).update(names)
     return module
+
+
+arrays_beside(METHODS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -28,8 +29,9 @@ def memo_free(function: Any = None, *_: Any, **__: Any) -> Any:
         before = run.next_symbol, len(run.trace)
         _require_pure(function, set())
         for place, value in (*enumerate(given), *named.items()):
-            if kinds.setdefault(place, type(value)) is not type(value):
-                raise run.escape("a cached function of 1 and of 1.0, which it takes for one")
+            negative = isinstance(value, float) and value == 0 and math.copysign(1, value) < 0
+            if kinds.setdefault(place, type(value)) is not type(value) or negative:
+                raise run.escape("a cached function of 1 and 1.0, or 0.0 and -0.0, taken for one")
         found = function(*given, **named)
         if not all(type(it) in CACHED for it in (*given, *named.values(), found)):
             raise run.escape("a cached function of something that can change", "do not cache it")

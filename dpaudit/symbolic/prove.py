@@ -194,6 +194,9 @@ def _program(target: Target, found: Outcome, clock: Work, end: float) -> tuple[P
     if not found.kinds - {LATTICE, CHOICE}:
         if LATTICE not in found.kinds:
             return None, ""
+        if found.rounded:
+            why = "it calculates with rewards in doubles, and not on the grid alone"
+            return None, f"nothing is proved of the code, because {why}."
         bits = "the operating system's bits are independent and unbiased"
         name = "this code, whose noise is dpaudit.noise's, drawn and added in integers"
         return Program(name, _upper(found.charge, target.epsilon), 0.0, bits), ""

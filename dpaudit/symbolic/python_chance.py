@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from fractions import Fraction
 from typing import Any
 
+from dpaudit.symbolic.allowed import PYTHON_DRAWS
+from dpaudit.symbolic.arrays import Array
+from dpaudit.symbolic.beside import drawing
 from dpaudit.symbolic.chance import Source, noisy_weights
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.values import Tracked, shadow
@@ -54,7 +58,7 @@ class PythonSource(Source):
         """Return one element: a public branch."""
         if more or named:
             raise current().escape("random.choice with more than one argument")
-        options = list(a)
+        options = _sequence(a)
         return options[self.outcome(len(options), lambda: self.real.choice(range(len(options))))]
 
     def choices(
@@ -63,7 +67,7 @@ class PythonSource(Source):
         """Return one element in a list: a public branch."""
         if k != 1 or cum_weights is not None:
             raise current().escape("random.choices of several elements, or of summed weights")
-        options, given = list(population), None if weights is None else list(weights)
+        options, given = _sequence(population), None if weights is None else list(weights)
         noisy = given is not None and noisy_weights(given)
         if given is not None and not noisy and not all(0 <= part < math.inf for part in given):
             raise current().escape("random.choices with weights that are no finite numbers")
@@ -89,3 +93,13 @@ class PythonSource(Source):
         if name.startswith("__"):
             raise AttributeError(name)
         raise current().escape(f"the random function {name}")
+
+
+def _sequence(value: Any) -> list[Any]:
+    """Return what is chosen from; Python takes positions, and others have keys or no order."""
+    if type(value) not in (list, tuple, range, str, deque, Array):
+        raise current().escape(f"a random choice from a {type(value).__name__}")
+    return list(value)
+
+
+drawing(PythonSource, PYTHON_DRAWS)

@@ -147,6 +147,7 @@ def _record(a: Any, b: Any, difference: Tracked) -> None:
 
 def _possible(difference: Linear) -> Signs:
     """Return the signs that a finite difference can have, whatever was answered before."""
+    current().require_whole(difference.draws)
     if difference.publics:
         return SIGNS
     if not difference.rows and not difference.draws:

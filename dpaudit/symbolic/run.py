@@ -159,6 +159,8 @@ class Run:
     escaped: Escape | None = None
     whole: bool = False
     """Whether the code is a function of the whole stream."""
+    rounded: bool = False
+    """Whether rewards have met arithmetic of doubles."""
     drawing: bool = True
     rewards: tuple[Exact, Exact] = UNIT
     """Where every reward lies."""

@@ -24,6 +24,7 @@ from dpaudit.symbolic.allowed import (
 )
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.arrays import Array
+from dpaudit.symbolic.beside import beside
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.doubles import in_any_order
 from dpaudit.symbolic.elementwise import FINITE, LIPSCHITZ, between, is_finite
@@ -319,7 +320,7 @@ def math_functions() -> dict[str, Any]:
     found = {name: value for name, value in vars(math).items() if not callable(value)}
     for name, real in vars(math).items():
         if callable(real):
-            found[name] = _math(name, real)
+            found[name] = beside(f"math.{name}", real, _math(name, real))
     return found
 
 

@@ -61,6 +61,8 @@ def _in_integers(found: Any, *given: Any) -> Any:
     draw hides them, moved by whole steps, and is used for nothing else (`Run.replaced`).
     """
     whole = all(type(it) is int or (isinstance(it, Linear) and it.whole) for it in given)
+    if not whole:
+        _round(*given)
     if not whole or not isinstance(found, Linear):
         return found
     found.whole = True
@@ -76,6 +78,14 @@ def _in_integers(found: Any, *given: Any) -> Any:
     run.depend(found.forms())
     run.replaced.add(draw)
     return unknown(found.shadow)
+
+
+def _round(*given: Any) -> None:
+    """Take note that rewards meet arithmetic of doubles, if they do."""
+    run = current()
+    run.rounded = run.rounded or any(
+        bool(it.rows) if isinstance(it, Linear) else isinstance(it, Opaque) for it in given
+    )
 
 
 def _no(what: str) -> Callable[..., Any]:
@@ -136,9 +146,11 @@ class Tracked(doubles.Value):
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
+        _round(self, other)
         return _computed(divide(self, other), doubles.divided, self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
+        _round(self)
         return ratio(other, self) if is_scalar(other) else NotImplemented
 
     def __neg__(self) -> Any:
@@ -313,6 +325,12 @@ def public_name(number: int, may_be_wild: bool) -> int:
 def finite(value: Any) -> bool:
     """Tell whether a tracked value is certainly a finite number."""
     return isinstance(value, Linear) and not any(map(wild, value.publics))
+
+
+def is_zero(value: Any) -> bool:
+    """Tell whether a value is zero, of a sign that no form tells."""
+    plain = isinstance(value, Linear) and not (value.rows or value.draws or value.publics)
+    return plain and value.rest == 0
 
 
 def is_tame(value: Tracked) -> bool:
@@ -506,8 +524,12 @@ def function(
     `moves` gives the exact values of a monotone function at the ends of where the reward lies.
     """
     run = current()
+    if moves is None:
+        _round(*values)
     numbers = _shadowed(real, *values)
     tracked = [value for value in values if isinstance(value, Tracked)]
+    if any(is_zero(value) for value in tracked):
+        raise run.escape("a function of zero times a reward or noise", "the sign of zero shows it")
     first = tracked[0] if len(tracked) == 1 else None
     if lipschitz is not None and isinstance(first, Linear) and _is_raw(first):
         [(row, weight)] = first.rows.items()

@@ -76,6 +76,8 @@ class Outcome:
     releases: dict[Place, str] = field(default_factory=dict)
     kinds: set[str] = field(default_factory=set)
     """The laws of all that was drawn."""
+    rounded: bool = False
+    """Whether rewards have met arithmetic of doubles."""
     late: bool = False
     joined: bool = False
     """Whether branches on raw rewards were joined again."""
@@ -222,6 +224,7 @@ class Walk:
         for law in run.laws.values():
             self.found.releases.setdefault(law.place, law.kind)
             self.found.kinds.add(law.kind)
+        self.found.rounded |= run.rounded
         return Leaf(run, body, tuple(arms))
 
     def _built(self) -> Any:

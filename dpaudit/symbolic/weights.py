@@ -10,7 +10,7 @@ import numpy as np
 from dpaudit.symbolic.run import current
 
 Weights = dict[int, Any]
-HUGE = 10**200  # sums and products of larger numbers may be infinite in doubles
+HUGE = 10**100  # sums and products of larger numbers, twice, may be infinite in doubles
 WIDE = (np.float64, np.int64)  # others round, overflow or wrap around sooner
 NUMBERS = (int, float, Fraction, np.number, np.bool_)
 

@@ -56,7 +56,7 @@ RARE = {
     ),
 }
 RIGHT = {
-    "a lookup": "try:\n    x = self.table[self.t]\nexcept KeyError:\n    x = self.table[self.t] = 1",
+    "a lookup": "try:\n    x = self.table[self.t]\nexcept KeyError:\n    self.table[self.t] = 1",
     "a list": "try:\n    x = self.seen[5 * n]\nexcept IndexError:\n    x = 0",
     "a division": "try:\n    x = 1.0 / (self.t - 2)\nexcept ZeroDivisionError:\n    x = 0",
     "an end": "try:\n    x = next(iter([]))\nexcept StopIteration:\n    x = np.mean(v)",

@@ -1,0 +1,156 @@
+"""Every stand-in of a library answers beside the function that it stands in for.
+
+The real function is asked as well, with numbers in place of symbols: whether it takes such
+arguments at all, and what type and shape it answers with, does not depend on the numbers. Where no
+symbol is involved, its answer must be the very same. What differs is not followed, on any path;
+real runs (`guard`) compare values, but only on the paths that they happen to take.
+"""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from dpaudit.symbolic.answers import Answer
+from dpaudit.symbolic.arrays import KINDS, Array, holds_symbol
+from dpaudit.symbolic.run import current, running
+from dpaudit.symbolic.values import Tracked
+
+FIRST = (0.375, 1.375)  # of the numbers that are tried: some functions begin at 1
+STEP = 1 / 1024
+SCALARS = (float, np.float64, int, np.int64)
+GENERATORS: dict[str, Callable[[int], Any]] = {
+    "Generator": np.random.default_rng,
+    "RandomState": np.random.RandomState,  # noqa: NPY002  as judged code has it
+    "Random": random.Random,
+}
+
+
+class Numbers:
+    """Arguments as the real function gets them."""
+
+    def __init__(self, first: float) -> None:
+        self.next, self.symbols = first, False
+
+    def _number(self) -> float:
+        self.next, self.symbols = self.next + STEP, True
+        return self.next
+
+    def __call__(self, value: Any) -> Any:
+        """Return an argument, with numbers in place of symbols."""
+        if isinstance(value, Tracked):
+            return self._number()
+        if isinstance(value, Array):
+            if value.kind != "f" or not holds_symbol(value.store):
+                return value.real
+            numbers = [self(element) for element in value.store.flat]
+            return np.array(numbers, dtype=KINDS["f"]).reshape(value.shape)
+        if isinstance(value, Answer):
+            return bool(value)
+        if isinstance(value, list | tuple) and type(value) in (list, tuple):
+            return type(value)([self(part) for part in value])
+        return getattr(value, "real_type", value) if isinstance(value, type) else value
+
+
+class Asked:
+    """Whether a stand-in is being asked already: what it calls is its own affair."""
+
+    busy = False
+
+
+def beside(name: str, real: Callable[..., Any], stand_in: Any, drawn: bool = False) -> Any:
+    """Return a stand-in that asks the real function, too; of draws the values differ."""
+
+    @wraps(stand_in)
+    def apply(*given: Any, **named: Any) -> Any:
+        if Asked.busy or not running() or current().guarded:
+            return stand_in(*given, **named)
+        if any(hasattr(value, "__next__") for value in given):
+            raise current().escape(f"{name} of a generator", "make a list of it")
+        questions = [_question(Numbers(first), given, named) for first in FIRST]
+        Asked.busy = True
+        try:
+            found = stand_in(*given, **named)
+        finally:
+            Asked.busy = False
+        expected = _answer(name, real, questions)
+        exact = not drawn and not questions[0][0].symbols
+        if not _alike(expected, found, exact):
+            raise current().escape(f"{name} of such arguments, which is read otherwise")
+        return found
+
+    return apply
+
+
+def _question(numbers: Numbers, given: Any, named: Any) -> tuple[Numbers, list[Any], Any]:
+    more = {key: numbers(value) for key, value in named.items() if key != "p"}
+    if "p" in named:
+        before, numbers.symbols = numbers.symbols, False
+        chances = numbers(named["p"])
+        if numbers.symbols:  # probabilities must add up to 1
+            chances = np.full(np.shape(chances), 1 / max(1, np.size(chances)))
+        more["p"], numbers.symbols = chances, before or numbers.symbols
+    return numbers, [numbers(value) for value in given], more
+
+
+def _answer(name: str, real: Callable[..., Any], questions: list[Any]) -> Any:
+    """Return what the real function answers to the first question that it takes."""
+    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
+        for _, given, named in questions:
+            try:
+                return real(*given, **named)
+            except Exception as error:
+                said = type(error).__name__
+    raise current().escape(f"{name} of such arguments, which raises {said}")
+
+
+def _alike(expected: Any, found: Any, exact: bool) -> bool:
+    """Tell whether an answer has the type and shape of the real one; its values, if exact."""
+    if isinstance(found, Tracked):
+        return type(expected) in SCALARS
+    if isinstance(found, Answer):
+        return type(expected) in (bool, np.bool_)
+    if isinstance(found, Array):
+        if not isinstance(expected, np.ndarray) or expected.shape != found.shape:
+            return False
+        if expected.dtype.kind != found.kind and not found.loose:
+            return False
+        return not exact or all(map(_same, expected.flat, found.store.flat))
+    if isinstance(found, list | tuple):
+        fits = type(found) is type(expected) and len(found) == len(expected)
+        return fits and all(_alike(*pair, exact) for pair in zip(expected, found, strict=True))
+    return type(found) is type(expected) and (not exact or _same(expected, found))
+
+
+def _same(one: Any, two: Any) -> bool:
+    return bool(one == two) or bool(one != one and two != two)
+
+
+_THROWN_AWAY: dict[str, Any] = {}
+
+
+def drawing(kind: type, names: Iterable[str]) -> None:
+    """Let the draws of a class of generators be asked beside those of a real one."""
+    for name in {*names} & {*vars(kind)} - {"shuffle", "seed"}:
+        setattr(kind, name, beside(f"the draw {name}", _drawn(name), vars(kind)[name], True))
+
+
+def _drawn(name: str) -> Callable[..., Any]:
+    def real(source: Any, *given: Any, **named: Any) -> Any:
+        if source.kind not in _THROWN_AWAY:
+            _THROWN_AWAY[source.kind] = GENERATORS[source.kind](0)
+        return getattr(_THROWN_AWAY[source.kind], name)(*given, **named)
+
+    return real
+
+
+def arrays_beside(names: Iterable[str]) -> None:
+    """Let the methods of arrays be asked beside numpy's."""
+    for name in {*names} & {*vars(Array)}:
+        real = getattr(np.ndarray, name)
+        setattr(Array, name, beside(f"{name} of an array", real, vars(Array)[name]))
