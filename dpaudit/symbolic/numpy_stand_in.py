@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -28,7 +29,7 @@ ARGUMENTS = {
     **dict.fromkeys(["meshgrid", "broadcast_shapes", "result_type"], 9),
 }
 """How many positional arguments a function may get; the next one would be `out`."""
-ALONE = {"errstate", "seterr", "set_printoptions", "ndarray", "random", "__version__"}
+ALONE = {"errstate", "seterr", "set_printoptions", "ndarray", "__version__"}
 _METHODS = """
     sum mean max min argmax argmin any all var std cumsum dot nonzero argsort clip round reshape
     flatten ravel astype tolist copy fill item repeat squeeze transpose __matmul__ __rmatmul__"""
@@ -212,6 +213,12 @@ class Quiet:
 def numpy_module(random: ModuleType) -> StandIn:
     """Return what `import numpy` gives."""
     module = StandIn("numpy")
+    vars(module).update(_names(), random=random)
+    return module
+
+
+@cache
+def _names() -> dict[str, Any]:
     names: dict[str, Any] = {name: getattr(np, name) for name in CONSTANTS}
     names |= {name: getattr(np, name) for name in TYPES if hasattr(np, name)}
     names |= {name: _public(name) for name in PUBLIC if hasattr(np, name)}
@@ -263,13 +270,11 @@ def numpy_module(random: ModuleType) -> StandIn:
         "seterr": lambda **given: Quiet(**given) and Poison("what np.seterr returns"),
         "set_printoptions": lambda **_: None,
         "ndarray": Array,
-        "random": random,
         "__version__": np.__version__,
     }
     for name in names.keys() - ALONE - {*CONSTANTS, *TYPES, *PUBLIC}:
         names[name] = beside(f"np.{name}", getattr(np, name), names[name])
-    vars(module).update(names)
-    return module
+    return names
 
 
 arrays_beside(METHODS)

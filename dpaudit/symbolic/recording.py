@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -160,6 +161,7 @@ def recorded(path: Path, name: str, record: Record) -> Iterator[Any]:
 def _lies(folder: Path, module: Any) -> bool:
     """Tell whether a module was loaded from the folder, and not from an environment in it."""
     name, file = getattr(module, "__name__", ""), getattr(module, "__file__", None)
+    if file is None or not str(file).startswith(f"{folder}{os.sep}"):
+        return False
     top = str(name).partition(".")[0]
-    own = (folder / f"{top}.py").is_file() or (folder / top).is_dir()
-    return own and file is not None and Path(file).is_relative_to(folder)
+    return (folder / f"{top}.py").is_file() or (folder / top).is_dir()

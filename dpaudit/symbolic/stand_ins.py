@@ -7,6 +7,7 @@ import builtins
 import math
 import random
 from collections.abc import Callable
+from functools import cache
 from types import ModuleType, UnionType
 from typing import Any, Union, get_args, get_origin
 
@@ -315,6 +316,7 @@ def substituted(importer: Callable[..., Any], writing: Writing) -> dict[str, Any
     return found
 
 
+@cache
 def math_functions() -> dict[str, Any]:
     """Return the names of `math`."""
     found = {name: value for name, value in vars(math).items() if not callable(value)}
