@@ -49,8 +49,16 @@ def build(name: str, arms: int, horizon: int, epsilon: float = 1.0) -> Algorithm
     return load(name, **values)
 
 
-@pytest.mark.parametrize("name", PRIVATE)
-@pytest.mark.parametrize(("arms", "horizons"), [(2, (2, 3, 4, 7, 11)), (3, (3, 5, 7))])
+CASES = [
+    (name, *case) for name in PRIVATE for case in ((2, (2, 3, 4, 7, 11)), (3, (3, 5)), (3, (7,)))
+]
+LONG = ("adap_tt", 3, (7,))  # half a minute: a coin in every round
+
+
+@pytest.mark.parametrize(
+    ("name", "arms", "horizons"),
+    [pytest.param(*it, marks=pytest.mark.slow if it == LONG else ()) for it in CASES],
+)
 def test_walk_equals_brute_force(name, arms, horizons):
     for horizon in horizons:
         algorithm = build(name, arms, horizon, 0.3)
