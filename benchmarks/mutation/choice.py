@@ -146,7 +146,7 @@ GUARDED = {
         (
             "symbolic/allowed",
             *("symbolic/poison", "symbolic/identity", "symbolic/answers", "symbolic/refused"),
-            *("symbolic/catching", "symbolic/writing", "symbolic/texts"),
+            *("symbolic/catching", "symbolic/beside", "symbolic/writing", "symbolic/texts"),
         ),
         "symbolic/symbolic_evil symbolic/symbolic_refusals symbolic/symbolic_idioms",
     ),
