@@ -51,7 +51,7 @@ class CertificateFile(msgspec.Struct, kw_only=True):
     moves: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
 
 
-class Problem(msgspec.Struct):
+class ProblemFile(msgspec.Struct):
     """A rule of the gate that a claim breaks."""
 
     rule: str
@@ -69,7 +69,7 @@ class GatedClaim(msgspec.Struct):
     epsilon: float | None
     epsilon_lower: float | None
     epsilon_upper: float | None
-    problems: list[Problem]
+    problems: list[ProblemFile]
     notes: list[str]
     details: str
     replay: str | None

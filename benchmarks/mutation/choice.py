@@ -146,10 +146,12 @@ GUARDED = {
         (
             "symbolic/allowed",
             *("symbolic/poison", "symbolic/identity", "symbolic/answers", "symbolic/refused"),
-            *("symbolic/catching", "symbolic/beside", "symbolic/writing", "symbolic/texts"),
+            *("symbolic/writing", "symbolic/texts"),
         ),
         "symbolic/symbolic_evil symbolic/symbolic_refusals symbolic/symbolic_idioms",
     ),
+    "symbolic/beside": "symbolic/symbolic_beside symbolic/symbolic_numpy",
+    "symbolic/catching": "symbolic/symbolic_catching symbolic/symbolic_evil",
     "symbolic/snapshot": "symbolic/symbolic_shortcuts symbolic/symbolic_evil",
     "symbolic/roots": "symbolic/symbolic_shortcuts symbolic/symbolic_evil",
     "symbolic/loading": "symbolic/symbolic_guard symbolic/symbolic_refusals symbolic/symbolic_evil",

@@ -57,7 +57,7 @@ class Numbers:
         return getattr(value, "real_type", value) if isinstance(value, type) else value
 
 
-class Asked:
+class Nested:
     """Whether a stand-in is being asked already: what it calls is its own affair."""
 
     busy = False
@@ -68,16 +68,16 @@ def beside(name: str, real: Callable[..., Any], stand_in: Any, drawn: bool = Fal
 
     @wraps(stand_in)
     def apply(*given: Any, **named: Any) -> Any:
-        if Asked.busy or not running() or current().guarded:
+        if Nested.busy or not running() or current().guarded:
             return stand_in(*given, **named)
         if any(hasattr(value, "__next__") for value in given):
             raise current().escape(f"{name} of a generator", "make a list of it")
         questions = [_question(Numbers(first), given, named) for first in FIRST]
-        Asked.busy = True
+        Nested.busy = True
         try:
             found = stand_in(*given, **named)
         finally:
-            Asked.busy = False
+            Nested.busy = False
         expected = _answer(name, real, questions)
         exact = not drawn and not questions[0][0].symbols
         if not _alike(expected, found, exact):
