@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import random
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from functools import wraps
 from typing import Any
 
@@ -23,6 +25,7 @@ from dpaudit.symbolic.values import Tracked
 
 FIRST = (0.375, 1.375)  # of the numbers that are tried: some functions begin at 1
 STEP = 1 / 1024
+PLAIN = (int, float, bool, complex, str, bytes, type(None), Fraction, range, slice, deque)
 SCALARS = (float, np.float64, int, np.int64)
 GENERATORS: dict[str, Callable[[int], Any]] = {
     "Generator": np.random.default_rng,
@@ -52,9 +55,14 @@ class Numbers:
             return np.array(numbers, dtype=KINDS["f"]).reshape(value.shape)
         if isinstance(value, Answer):
             return bool(value)
-        if isinstance(value, list | tuple) and type(value) in (list, tuple):
+        if type(value) in (list, tuple):
             return type(value)([self(part) for part in value])
-        return getattr(value, "real_type", value) if isinstance(value, type) else value
+        if isinstance(value, type):
+            return getattr(value, "real_type", value)
+        if type(value) not in PLAIN and not isinstance(value, np.generic | np.dtype):
+            kind = type(value).__name__
+            raise current().escape(f"a function of a library on a {kind}", "give it numbers")
+        return deque(map(self, value)) if type(value) is deque else value
 
 
 class Nested:
@@ -136,17 +144,39 @@ _THROWN_AWAY: dict[str, Any] = {}
 
 def drawing(kind: type, names: Iterable[str]) -> None:
     """Let the draws of a class of generators be asked beside those of a real one."""
-    for name in {*names} & {*vars(kind)} - {"shuffle", "seed"}:
-        setattr(kind, name, beside(f"the draw {name}", _drawn(name), vars(kind)[name], True))
+    for name in {*names, "spawn"} & {*vars(kind)} - {"seed"}:
+        setattr(kind, name, _noted(name, vars(kind)[name]))
 
 
-def _drawn(name: str) -> Callable[..., Any]:
-    def real(source: Any, *given: Any, **named: Any) -> Any:
-        if source.kind not in _THROWN_AWAY:
-            _THROWN_AWAY[source.kind] = GENERATORS[source.kind](0)
-        return getattr(_THROWN_AWAY[source.kind], name)(*given, **named)
+def _noted(name: str, stand_in: Any) -> Any:
+    """Return a draw that a seeded generator takes note of: what it draws next depends on it."""
 
-    return real
+    @wraps(stand_in)
+    def apply(source: Any, *given: Any, **named: Any) -> Any:
+        if source.fixed and not Nested.busy:
+            source.advance((name, _key(given), _key(tuple(sorted(named.items())))))
+        if name in ("shuffle", "spawn"):
+            return stand_in(source, *given, **named)
+        drawn = lambda *given, **named: stand_in(source, *given, **named)  # noqa: E731
+        real = lambda *given, **named: getattr(_thrown_away(source.kind), name)(*given, **named)  # noqa: E731
+        return beside(f"the draw {name}", real, drawn, True)(*given, **named)
+
+    return apply
+
+
+def _thrown_away(kind: str) -> Any:
+    if kind not in _THROWN_AWAY:
+        _THROWN_AWAY[kind] = GENERATORS[kind](0)
+    return _THROWN_AWAY[kind]
+
+
+def _key(value: Any) -> Any:
+    """Return what tells arguments apart; those that are not known are like no others."""
+    if isinstance(value, list | tuple):
+        return tuple(map(_key, value))
+    if isinstance(value, int | float | str | np.generic | type(None)):
+        return type(value).__name__, str(value)
+    return object()
 
 
 def arrays_beside(names: Iterable[str]) -> None:

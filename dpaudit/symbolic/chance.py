@@ -48,7 +48,7 @@ class Source:
             object.__setattr__(self, name, value)
 
     def position(self) -> tuple[Any, int]:
-        """Return which seeded generator this is, and how often it has drawn."""
+        """Return which seeded generator this is, and a mark of all that it has drawn."""
         return self.origin, self.drawn
 
     def again(self) -> Source:
@@ -58,9 +58,9 @@ class Source:
         object.__setattr__(found, "drawn", self.drawn)
         return found
 
-    def advance(self) -> None:
-        """Count a draw."""
-        object.__setattr__(self, "drawn", self.drawn + 1)
+    def advance(self, what: Any = None) -> None:
+        """Take note of a draw."""
+        object.__setattr__(self, "drawn", hash((self.drawn, what)))
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise current().escape(f"an attribute {name} put on a random generator")

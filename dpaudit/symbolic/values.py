@@ -454,11 +454,25 @@ def multiply(a: Tracked, b: Any) -> Any:
     if is_number(b):
         factor = exact(b)
         if factor == 0:
-            return Linear(0, NONE, NONE, real) if finite(a) else opaque(a.forms(), real)
+            return _vanished(a, real)
         return _scaled(a, factor, real) if isinstance(a, Linear) else _affine(a, 0, factor, real)
     if noise := handmade.product(current(), a, b):
         return Linear(0, {}, noise, real)
     return opaque(union(a, b), real)
+
+
+def _vanished(a: Tracked, real: Any) -> Any:
+    """Return zero times a value; where that may be negative, the sign of zero is a function of it.
+
+    What may be infinite gives nan.
+    """
+    plain = isinstance(a, Linear) and not (a.draws or a.publics) and a.rest >= 0
+    if plain and all(
+        weight >= 0 and (ends := current().columns[name].ends) is not None and ends[0] >= 0
+        for name, weight in a.rows.items()
+    ):
+        return Linear(0, NONE, NONE, real)
+    return opaque(a.forms(), real)
 
 
 def divide(a: Tracked, b: Any) -> Any:
@@ -467,8 +481,7 @@ def divide(a: Tracked, b: Any) -> Any:
         return unlike(b)
     if is_number(b):
         if isinstance(b, float | np.floating) and math.isinf(b):
-            real = _shadowed(operator.truediv, a, b)
-            return Linear(0, NONE, NONE, real) if finite(a) else opaque(a.forms(), real)
+            return _vanished(a, _shadowed(operator.truediv, a, b))
         divisor = exact(b)
         if divisor == 0:
             raise current().escape("division of a reward or of noise by zero")

@@ -20,9 +20,16 @@ import random
 import numpy as np
 
 
+class Own:
+    def __floor__(self):
+        self.on = 1 - self.on
+        return 0
+
+
 class Policy:
     def __init__(self, arms, epsilon, rng):
         self.rng, self.last, self.t, self.e, self.x = rng, 0.0, 0, 0.0, 1.0
+        self.own = Own()
 
     def select(self):
         if self.t == 2:
@@ -58,6 +65,9 @@ LEAKS = {
     "return int(np.var(np.array([z, z + 1.0]), ddof=[0, last][k]) > 0.4)",
     "a whole part": "n = math.floor(self.rng.laplace())\nif n > 3:\n    return 0\n"
     "w = np.array([(0.5, n)[k]]); w[0] = 0.7\nreturn int((0.7 - w[0]) * last > 0.5)",
+    "zero beside zero": "x = np.trunc(self.rng.random() - 1.0) + 0.0 * (last - 0.5)\n"
+    "return int(np.reciprocal(x) > 0)",
+    "a method of one's own": "self.own.on = 0\nmath.floor(self.own)\nreturn self.own.on * int(last > 0.5)",
     "two halves of noise": "f = self.rng.exponential()\nreturn int((e - f == e - f) * last > 0.5)",
 }
 RIGHT = {
@@ -94,7 +104,10 @@ def test_one_number_of_two_types_is_not_two_numbers(tmp_path):
     assert judged(tmp_path, body, after).status is Status.SILENT
 
 
-@pytest.mark.parametrize("draw", ["laplace(0.0, 0.0)", "binomial(1, 1.0)", "exponential(0.0)"])
+DRAWS = ["laplace(0.0, 0.0)", "binomial(1, 1.0)", "exponential(0.0)", "integers(1)", "random()"]
+
+
+@pytest.mark.parametrize("draw", DRAWS)
 def test_a_seeded_generator_moves_on_whatever_it_draws(tmp_path, draw):
     file = tmp_path / "policy.py"
     file.write_text(
@@ -102,7 +115,8 @@ def test_a_seeded_generator_moves_on_whatever_it_draws(tmp_path, draw):
         "        self.g, self.y = np.random.default_rng(5), 0.0\n\n"
         "    def select(self):\n        return int(self.g.normal(0.0, 1.0) > 0.0)\n\n"
         "    def update(self, arm, reward):\n        if reward > 0.5:\n"
-        f"            self.y = 0.0 * self.g.{draw}\n        else:\n            self.y = 0.0\n"
+        f"            self.y = 0.0 * self.g.{draw}\n        else:\n"
+        "            self.y = 0.0 * self.g.binomial(1, 0.0)\n"
     )
     assert prove(Target(f"{file}:Policy", 2, 5, 1.0), 20.0).finding.status is Status.SILENT
 

@@ -327,5 +327,5 @@ def test_a_cache_that_takes_a_float_for_an_integer_is_refused():
     cached = memo_free(half)
     with active(Run()):
         assert [cached(number) for number in (1, 2, 1)] == [0.5, 1.0, 0.5]
-        with pytest.raises(Escape, match="of 1 and of 1.0"):
+        with pytest.raises(Escape, match="of 1 and 1.0"):
             cached(1.0)
