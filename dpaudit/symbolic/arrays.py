@@ -12,17 +12,18 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterator
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from dpaudit.symbolic.answers import Answer
+from dpaudit.symbolic.questions import may_be_equal
 from dpaudit.symbolic.run import current
-from dpaudit.symbolic.values import Linear, Opaque, Tracked, finite, wild
+from dpaudit.symbolic.values import Linear, Opaque, Tracked, finite
 from dpaudit.symbolic.weights import is_number
 
 KINDS = {"f": np.float64, "i": np.int64, "b": np.bool_}
-SHORT = 16  # elements up to which numpy's sort inserts them one by one, and so is stable
 DTYPES = [np.dtype(it) for it in (np.float64, np.int64, np.bool_)]  # others round or overflow
 
 
@@ -131,7 +132,8 @@ class Array:
             raise current().escape("the text of an array that depends on rewards or noise")
         return repr(self.real)
 
-    __str__ = __repr__
+    def __str__(self) -> str:
+        return repr(self) and str(self.real)
 
     def __copy__(self) -> Array:
         return self.copy()
@@ -156,7 +158,8 @@ class Array:
                 "it is rounded where rewards are whole numbers; make the array with dtype=float",
             )
         if isinstance(value, Array):
-            self.store[place] = cast(value.store, value.kind, self.kind)
+            found = cast(value.store, value.kind, self.kind)
+            self.store[place] = found if value.ndim else found.item()
         elif isinstance(value, list | tuple):
             new = array(value)
             self.store[place] = cast(new.store, new.kind, self.kind)
@@ -197,6 +200,8 @@ class Array:
     def astype(self, dtype: Any, copy: bool = True) -> Array:
         """Return a copy of another dtype; itself if it has it and no copy is asked for."""
         kind = kind_of(dtype)
+        if not copy and self.loose:
+            raise current().escape("an array of rewards that may be copied or not", "copy it")
         if not copy and kind == self.kind:
             return self
         return Array(cast(self.store, self.kind, kind).copy(), kind)
@@ -229,7 +234,8 @@ class Array:
         if self.real is not None:
             found: Array = wrap(np.argsort(self.real, kind=kind))
             return found
-        if kind is None and len(self) > SHORT:
+        pairs = combinations(self.store.flat, 2)
+        if kind is None and any(may_be_equal(a, b) for a, b in pairs):
             raise current().escape("argsort in an order that is not stable", "give kind='stable'")
         if not all(finite(v) if isinstance(v, Tracked) else v == v for v in self.store.flat):
             raise current().escape("argsort of what may be nan")
@@ -344,10 +350,10 @@ def is_typed(value: Any) -> bool:
     """Tell whether a value has the type of a whole number if all rewards have."""
     if isinstance(value, Array):
         return value.loose or value.kind != "f"
-    if isinstance(value, Opaque) or (isinstance(value, Linear) and value.whole):
+    if isinstance(value, Opaque) or (isinstance(value, Linear) and (value.whole or value.publics)):
         return True  # perhaps: a product of whole rewards is, a root is not
-    if isinstance(value, Linear) and value.publics and not value.draws:
-        return all(map(wild, value.publics))  # what a function gave, perhaps a whole number
+    if isinstance(value, Linear) and value.draws:  # integer draws are, others are not
+        return all(current().laws[name].steps is not None for name in value.draws)
     return not isinstance(value, float | np.floating) and is_whole(value)
 
 

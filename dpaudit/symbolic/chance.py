@@ -12,6 +12,7 @@ import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -217,7 +218,7 @@ class Source:
 
         return self.spread(size, (low, high), make, lambda a, b: self.real.uniform(a, b, size=size))
 
-    def random(self, size: Any = None, *more: Any) -> Any:
+    def random(self, size: Any = None) -> Any:
         """Return uniform draws on [0, 1]."""
         method = lambda: self.real.random(size)  # noqa: E731
         return self.spread(size, (), lambda real: self.value("uniform", real), method)
@@ -321,24 +322,24 @@ class Source:
 
     def permutation(self, x: Any) -> Any:
         """Return a random order: a public branch."""
-        from itertools import permutations
-
         items = list(range(int(x))) if is_number(x) else list(lifted(x))
-        if len(items) > 4:
-            raise current().escape(f"a random order of {len(items)} elements")
-        orders = list(permutations(range(len(items))))
+        return array([items[k] for k in self._order(len(items))])
+
+    def _order(self, count: int) -> tuple[int, ...]:
+        if count > 4:
+            raise current().escape(f"a random order of {count} elements")
+        orders = list(permutations(range(count)))
 
         def real() -> int:
-            return orders.index(tuple(int(k) for k in self.real.permutation(len(items))))
+            return orders.index(tuple(int(k) for k in self.real.permutation(count)))
 
-        order = orders[self.outcome(len(orders), real)]
-        return array([items[k] for k in order])
+        return orders[self.outcome(len(orders), real)]
 
     def shuffle(self, x: Any) -> None:
         """Bring a list into a random order: a public branch."""
-        if current().guarded:
+        if current().guarded or type(x) is not list:
             raise current().escape("random.shuffle")
-        x[:] = list(self.permutation(list(x)))
+        x[:] = [x[k] for k in self._order(len(x))]
 
     def spawn(self, n_children: int) -> list[Source]:
         """Return generators of their own, as independent as this one is."""

@@ -125,8 +125,8 @@ def _array(value: Any, dtype: Any = None, copy: bool = True) -> Array:
 
 def asarray(value: Any, dtype: Any = None) -> Array:
     """Return an array; one that is there already is not copied."""
-    if isinstance(value, Array) and (dtype is None or kind_of(dtype) == value.kind):
-        return value
+    if isinstance(value, Array):
+        return value if dtype is None else value.astype(dtype, copy=False)
     return array(value, dtype)
 
 

@@ -158,6 +158,14 @@ def _possible(difference: Linear) -> Signs:
     return SIGNS if difference.draws else _ranged(difference)
 
 
+def may_be_equal(a: Any, b: Any) -> bool:
+    """Tell whether two finite values may be the same number."""
+    if not isinstance(a, Tracked) and not isinstance(b, Tracked):
+        return bool(a == b)
+    difference = a - b
+    return not (isinstance(difference, Linear) and 0 not in _possible(difference))
+
+
 def _known(difference: Linear) -> Signs:
     """Return the signs that a finite difference can still have, after all that was answered."""
     run = current()

@@ -53,6 +53,8 @@ OPEN = object()  # where the key of a tracked value belongs
 SHARED: tuple[Any, ...] = (type, ModuleType, BuiltinFunctionType, Source, Poison, enum.Enum)
 SHARED += (property, np.dtype, FrozenLaw)
 
+UNFINISHED = object()  # in place of the copy of what cannot be made before its parts
+
 
 class Copier:
     """One copy of a body; `replace` maps tracked values, `key` collects what it is made of.
@@ -111,6 +113,8 @@ class Copier:
         if id(value) in self.memo:
             if self.key is not None:
                 self.key.append(("again", list(self.memo).index(id(value))))
+            if self.memo[id(value)] is UNFINISHED:
+                raise Escape(f"a {kind.__name__} that contains itself", "keep it in an object")
             return self.memo[id(value)]
         self.kept.append(value)
         return self._container(value, kind)
@@ -155,7 +159,7 @@ class Copier:
             new.extend(map(self, value))
             return new
         if kind is tuple:
-            self._begin(value, value, "tuple", len(value))
+            self._begin(value, UNFINISHED, "tuple", len(value))
             found = tuple(map(self, value))
             self.memo[id(value)] = found
             return found
@@ -172,7 +176,7 @@ class Copier:
             _require_ordered(value)
             for part in value:
                 _require_fixed(part)
-            self._begin(value, value, kind.__name__, len(value), value.__sizeof__())
+            self._begin(value, UNFINISHED, kind.__name__, len(value), value.__sizeof__())
             new = kind(map(self, value))
             if new.__sizeof__() != value.__sizeof__():
                 raise Escape("a set that was larger, kept between rounds", "use a list")
@@ -190,7 +194,7 @@ class Copier:
         if isinstance(value, Source):
             return self._begin(value, value.again(), "seeded", *value.position())
         if kind is MethodType:
-            self._begin(value, value, "method")
+            self._begin(value, UNFINISHED, "method")
             new = MethodType(self(value.__func__), self(value.__self__))
             self.memo[id(value)] = new
             return new
@@ -199,7 +203,7 @@ class Copier:
         if kind is partial:
             if vars(value):
                 raise Escape("attributes put on a partial function")
-            self._begin(value, value, "partial", len(value.args), tuple(value.keywords))
+            self._begin(value, UNFINISHED, "partial", len(value.args), tuple(value.keywords))
             parts = [*value.args, *value.keywords.values()]
             function, *parts = map(self, [value.func, *parts])
             more = parts[len(value.args) :]
@@ -214,7 +218,7 @@ class Copier:
             return new
         own = self.roots.is_own(kind)
         if isinstance(value, tuple) and own and not hasattr(value, "__dict__"):
-            self._begin(value, value, "tuple", id(kind), len(value))
+            self._begin(value, UNFINISHED, "tuple", id(kind), len(value))
             new = tuple.__new__(kind, tuple(map(self, tuple(value))))
             self.memo[id(value)] = new
             return new

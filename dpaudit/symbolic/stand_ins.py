@@ -7,6 +7,7 @@ import builtins
 import math
 import random
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
 from types import ModuleType, UnionType
 from typing import Any, Union, get_args, get_origin
@@ -35,6 +36,9 @@ from dpaudit.symbolic.run import current
 from dpaudit.symbolic.texts import formatting, printing, shown, stands_in, texting
 from dpaudit.symbolic.values import Linear, Tracked, finite, function, may_raise
 from dpaudit.symbolic.writing import Writing, is_private
+
+
+ORDERLY = (int, float, bool, str, Fraction)
 
 
 class Kind(type):
@@ -191,12 +195,16 @@ def _chosen(larger: bool) -> Callable[..., Any]:
     missing = object()
 
     def apply(*given: Any, key: Any = None, default: Any = missing) -> Any:
+        if key is not None and hasattr(given[0], "__next__"):
+            raise current().escape(f"{real.__name__}() of a generator by a key", "make a list")
         values = list(given[0]) if len(given) == 1 else list(given)
         if not values:
             if default is missing:
                 raise ValueError(f"{real.__name__}() arg is an empty sequence")
             return default
         keys = [key(value) for value in values] if key is not None else values
+        if key is not None and not all(map(_is_orderly, keys)):
+            raise current().escape(f"{real.__name__}() by a key that is no number")
         symbols = sum(isinstance(value, Tracked) for value in keys)
         if all(not isinstance(value, Tracked) or is_known(value) for value in keys):
             known = [value.rest if isinstance(value, Linear) else value for value in keys]
@@ -207,6 +215,13 @@ def _chosen(larger: bool) -> Callable[..., Any]:
         return values[largest(keys, 1 if larger else -1)]
 
     return apply
+
+
+def _is_orderly(key: Any) -> bool:
+    """Tell whether comparing a key shows nobody that it is compared."""
+    if type(key) in (tuple, list):
+        return all(map(_is_orderly, key))
+    return key is None or isinstance(key, Tracked | Answer | np.generic) or type(key) in ORDERLY
 
 
 def _refuse(name: str) -> Callable[..., Any]:

@@ -238,6 +238,7 @@ class Tracked(doubles.Value):
     __str__ = _no("the text")
     __format__ = _no("the text")
     __float__ = _no("float() in code that is not followed")
+    __array__ = _no("an array that numpy makes by itself")
     __int__ = _no("the whole part")
     __trunc__ = _no("the whole part")
     __index__ = _no("the use as an index")

@@ -1,6 +1,7 @@
 """Stand-ins answer as the real functions do, on every path; zeros, ties and infinities included."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from dpaudit.symbolic.arrays import array
 from dpaudit.symbolic.beside import beside
 from dpaudit.symbolic.prove import prove
-from dpaudit.symbolic.run import Escape, Run, active
+from dpaudit.symbolic.run import Escape, Law, Run, active
 from dpaudit.symbolic.subject import Target
 from dpaudit.symbolic.values import Linear
 from dpaudit.verdict import Status
@@ -18,6 +19,8 @@ import math
 import random
 
 import numpy as np
+
+from dpaudit import noise
 
 
 class Own:
@@ -67,7 +70,26 @@ LEAKS = {
     "w = np.array([(0.5, n)[k]]); w[0] = 0.7\nreturn int((0.7 - w[0]) * last > 0.5)",
     "zero beside zero": "x = np.trunc(self.rng.random() - 1.0) + 0.0 * (last - 0.5)\n"
     "return int(np.reciprocal(x) > 0)",
-    "a method of one's own": "self.own.on = 0\nmath.floor(self.own)\nreturn self.own.on * int(last > 0.5)",
+    "a method of one's own": "self.own.on = 0; math.floor(self.own)\n"
+    "return self.own.on * int(last > 0.5)",
+    "whole noise": "w = np.array([(0.5, noise.gaussian(1))[k]]); w[0] = 0.7\n"
+    "return int((0.7 - w[0]) * last > 0.5)",
+    "a copy or none": "raw = np.array([last, last])\n"
+    "view = np.asarray((np.array([2.0, 0.5]), raw)[k], dtype=float); view[0] = 0\n"
+    "return int((np.zeros(2), raw)[k][0] > 0.5)",
+    "an array of no axis": "one = np.array(last); row = np.zeros(2); row[0] = (0.25, one)[k]\n"
+    "one[()] = 0\nreturn int(row[0] > 0.5)",
+    "small numbers": "row = (self.rng.random(2), self.rng.random(2, np.float32))[k]; row[0] = 0.1\n"
+    "return int((row[0] != 0.1) * last > 0.5)",
+    "an array as text": "t = str((np.array([1]), 'a')[1 - k])\n"
+    "return int((t[0] == '[') * last > 0.5)",
+    "a list beside a number": "c = np.sqrt(self.rng.normal()); row = np.float64(0.0) + [c, c]\n"
+    "return int((row[0] not in [row[0]]) * last > 0.5)",
+    "ties": "z = self.rng.laplace(); row = np.array([z + i // 2 for i in range(16)])\n"
+    "moved = np.argsort(row) - np.argsort(row, kind='stable')\n"
+    "return int(int(moved[2] != 0) * last > 0.5)",
+    "what is shuffled": "items = [1, 1.5]; self.rng.shuffle(items)\n"
+    "w = np.array([items[0]]); w[0] = 0.7\nreturn int((0.7 - w[0]) * last > 0.5)",
     "two halves of noise": "f = self.rng.exponential()\nreturn int((e - f == e - f) * last > 0.5)",
 }
 RIGHT = {
@@ -92,6 +114,25 @@ def judged(tmp_path, body, after="pass"):
 @pytest.mark.parametrize("name", LEAKS)
 def test_what_is_read_otherwise_is_not_proved(tmp_path, name):
     assert judged(tmp_path, LEAKS[name]).status is Status.SILENT
+
+
+@pytest.mark.parametrize(
+    "made",
+    ["(lambda t: t[0].insert(0, t) or t)(([0.0],))", "hung()"],
+)
+def test_what_contains_itself_is_not_copied_into_two(tmp_path, made):
+    file = tmp_path / "policy.py"
+    file.write_text(
+        "class Meter:\n    first = 0.0\n\n    def take(self, reward):\n"
+        "        self.first = reward\n        return self.first\n\n\n"
+        "def hung():\n    meter = Meter()\n    meter.hook = meter.take\n    return meter.hook\n\n\n"
+        "class Policy:\n    def __init__(self, arms, epsilon):\n"
+        f"        self.pair, self.x = {made}, 0.0\n\n"
+        "    def select(self):\n        return 0\n\n    def update(self, arm, reward):\n"
+        "        self.x = reward\n"
+    )
+    found = prove(Target(f"{file}:Policy", 2, 5, 1.0), 20.0).finding
+    assert found.status is Status.SILENT and "contains itself" in found.reason
 
 
 def test_one_number_of_two_types_is_not_two_numbers(tmp_path):
@@ -143,8 +184,9 @@ def test_what_is_read_aright_is(tmp_path, name):
 
 
 def test_a_stand_in_that_answers_otherwise_is_heard():
-    symbol = Linear(0, {}, {1: 1})
-    with active(Run()):
+    run = Run()
+    symbol = Linear(0, {}, {run.draw(Law("laplace", Fraction(1))): 1})
+    with active(run):
         assert beside("f", math.sqrt, math.sqrt)(4.0) == 2.0
         assert beside("f", math.acosh, lambda x: x)(symbol) is symbol  # begins at 1
         found = beside("f", np.cumsum, lambda a: a)(array([symbol, 1.0]))
