@@ -37,7 +37,6 @@ from dpaudit.symbolic.texts import formatting, printing, shown, stands_in, texti
 from dpaudit.symbolic.values import Linear, Tracked, finite, function, may_raise
 from dpaudit.symbolic.writing import Writing, is_private
 
-
 ORDERLY = (int, float, bool, str, Fraction)
 
 
