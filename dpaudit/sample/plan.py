@@ -35,7 +35,9 @@ SCREENING_ROUNDS = 32  # of a pair: fewer do not tell pairs apart
 LEAST_ROUNDS = 4  # of a pair if there are fewer
 GROWTH = 10  # a block has a tenth of the rounds of its pair so far
 LARGEST_BLOCK = 1000
-ENDING = 6  # and at most a sixth of what is left: bets grow bolder towards the end
+ENDING = 12  # and at most a twelfth of what is left: bets change fastest towards the end
+FIRST_LOCKSTEP = 250  # rounds from which on runs in lockstep pay off
+LEAST_BLOCK = 8
 WAVE = 8  # largest blocks whose bets are alike
 LARGEST_EPSILON = 600.0
 LEAST_RUNS = 16  # for every pair
@@ -139,11 +141,12 @@ class AuditPlan:
     def next_rounds(self, done: int, left: int) -> int:
         """Rounds of the next block of a pair: as many as do not pay to be split by new bets.
 
-        Lockstep pays off from a few hundred runs on, so its blocks are not cut below that.
+        At the end what is bet depends on wealth alone, and on every round: blocks become small, in
+        lockstep too, where the first ones are not cut below what pays off.
         """
-        least = 250 if in_lockstep(self.box) else 8
-        most = min(done // GROWTH, left // ENDING, WAVE * self.largest_block)
-        return min(left, max(least, most))
+        first = FIRST_LOCKSTEP if in_lockstep(self.box) else LEAST_BLOCK
+        most = min(max(first, done // GROWTH), left // ENDING, WAVE * self.largest_block)
+        return min(left, max(LEAST_BLOCK, most))
 
     def parts(self, rounds: int) -> list[int]:
         """Return the rounds of the blocks that are made for so many."""
