@@ -94,9 +94,8 @@ def policy(stream, rng):
 """
 
 
-def foreign() -> None:
-    """Print the CPU of an audit of a quick policy, children included, against its bare runs."""
-    runs, horizon = 20_000, 10
+def foreign_seconds(runs: int, horizon: int = 10) -> tuple[float, float]:
+    """Return the CPU of a run of a quick policy by itself, and in an audit, children included."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "quick.py"
         path.write_text(QUICK.format(work=3000))
@@ -104,13 +103,16 @@ def foreign() -> None:
         pairs = tuple(candidates(2, horizon, [0, 2]))
         rewards, rng = pairs[0].stream.array(), np.random.default_rng(0)
         policy = box.build(rng)
-        bare = 1e6 / rate(lambda count: [policy(rewards, rng) for _ in range(count)], 5000)
+        bare = 1 / rate(lambda count: [policy(rewards, rng) for _ in range(count)], 5000)
         start = _cpu()
         audit(AuditPlan(box, 1.0, 1e-3, runs, 0, pairs))
-        each = 1e6 * (_cpu() - start) / runs
-    print(
-        f"\nforeign code: {bare:.0f} us a run by itself, {each:.0f} us in an audit of {runs} runs"
-    )
+        return bare, (_cpu() - start) / runs
+
+
+def foreign(runs: int = 20_000) -> None:
+    """Print the CPU of an audit of a quick policy against its bare runs."""
+    bare, each = (f"{1e6 * seconds:.0f} us" for seconds in foreign_seconds(runs))
+    print(f"\nforeign code: {bare} a run by itself, {each} in an audit of {runs:,} runs")
 
 
 def _cpu() -> float:
