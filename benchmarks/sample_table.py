@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -29,12 +29,11 @@ from sample_power import EPSILON, ERROR, targets
 from sample_throughput import foreign_seconds
 
 from dpaudit.sample.audit import audit
-from dpaudit.sample.boxes import DeclaredBox, PolicyBox
+from dpaudit.sample.boxes import PolicyBox
 from dpaudit.sample.onerun import lower_bound, one_run_audit
 from dpaudit.sample.plan import AuditPlan
-from dpaudit.sample.runs import History
 from dpaudit.sample.steer import steered
-from dpaudit.sample.streams import Pair, candidates
+from dpaudit.sample.streams import candidates
 from dpaudit.verdict import Status
 
 DOUBLING = '''
@@ -104,34 +103,31 @@ def power(found: bool, audits: int) -> float:
 
 
 def power_limit(found: bool) -> str:
-    """Return the power of the best test of this size that knows the law, in the normal limit.
+    """Return the power of the best test of this size that knows the exact law, in the normal limit.
 
-    The law is that of 200,000 runs on each stream, and the test bets on every sequence. Where the
-    pair is sought, it is the best of all pairs of binary streams.
+    It looks at whole sequences. Where the pair is sought, it is the best of all binary ones.
     """
     from scipy.stats import norm
 
-    _, box, pairs, runs = targets(0.9)[1]
-    if found:
-        rows = (np.array(bits) for bits in product((0.0, 1.0), repeat=box.horizon))
-        pairs = tuple(
-            Pair.of("", row, np.where(np.arange(box.horizon) == place, 1.0, row))
-            for row in rows
-            for place in np.flatnonzero(row == 0).tolist()
-        )
-    growth = max(_growth(box, pair) for pair in pairs)
-    return f"{norm.cdf(math.sqrt(runs * growth) - norm.ppf(1 - ERROR)):.2f}"
-
-
-def _growth(box: DeclaredBox, pair: Pair, runs: int = 200_000) -> float:
+    from dpaudit.exact import law
     from dpaudit.sample.bets import best_bets
 
-    streams, whole = (pair.stream, pair.neighbour), History(0, box.horizon)
-    seeds = (np.random.SeedSequence(0, spawn_key=(side,)) for side in (0, 1))
-    keys = [whole(box.run(*it)) for it in zip(streams, (runs, runs), seeds, strict=True)]
-    values, inverse = np.unique(np.concatenate(keys), return_inverse=True)
-    p, q = (np.bincount(half, minlength=len(values)) / runs for half in np.split(inverse, 2))
-    return float(best_bets(np.array([math.exp(EPSILON)]), p, q).growth)
+    _, box, [pair], runs = targets(0.9)[1]
+    changed = [(tuple(pair.stream.array()), pair.position)]
+    if found:
+        rows = product((0.0, 1.0), repeat=box.horizon)
+        changed = [(row, place) for row in rows for place in range(box.horizon) if not row[place]]
+
+    @cache
+    def chances(row: tuple[float, ...]) -> Any:
+        known = law(box.algorithm, np.array(row), engine="float").probabilities
+        return np.array([known[key].middle for key in sorted(known)])
+
+    growth = 0.0
+    for row, place in changed:
+        p, q = chances(row), chances((*row[:place], 1.0, *row[place + 1 :]))
+        growth = max(growth, float(best_bets(np.array([math.exp(EPSILON)]), p, q).growth))
+    return f"{norm.cdf(math.sqrt(runs * growth) - norm.ppf(1 - ERROR)):.2f}"
 
 
 def redrawn(audits: int) -> float:
