@@ -21,7 +21,7 @@ from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.questions import may_be_equal
 from dpaudit.symbolic.run import current
 from dpaudit.symbolic.values import Linear, Opaque, Tracked, finite
-from dpaudit.symbolic.weights import is_number
+from dpaudit.symbolic.weights import exact, is_number
 
 KINDS = {"f": np.float64, "i": np.int64, "b": np.bool_}
 DTYPES = [np.dtype(it) for it in (np.float64, np.int64, np.bool_)]  # others round or overflow
@@ -67,8 +67,8 @@ class Array:
 
     @property
     def real(self) -> Any:
-        """The numbers as a real array, or None where there is a symbol."""
-        if self.kind != "f" or not holds_symbol(self.store):
+        """The numbers as a real array, or None where there is a symbol or the type is not known."""
+        if self.kind != "f" or not (self.loose or holds_symbol(self.store)):
             return self.store.astype(KINDS[self.kind])
         return None
 
@@ -148,7 +148,14 @@ class Array:
 
     def __getitem__(self, key: Any) -> Any:
         found = self.store[index_of(key)]
-        return Array(found, self.kind, self.loose) if isinstance(found, np.ndarray) else own(found)
+        if isinstance(found, np.ndarray):
+            return Array(found, self.kind, self.loose)
+        return self._read(found)
+
+    def _read(self, element: Any) -> Any:
+        """Return an element as it is read; of an array of rewards its type is not known."""
+        known = self.loose and not isinstance(element, Tracked)
+        return Linear(exact(element), {}, {}) if known else own(element)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         place = index_of(key)
@@ -177,8 +184,8 @@ class Array:
 
     def item(self, *index: int) -> Any:
         """Return an element as a plain number."""
-        found = self.store.item(*index)
-        return found.item() if isinstance(found, np.generic) else own(found)
+        found = self._read(self.store.item(*index))
+        return found.item() if isinstance(found, np.generic) else found
 
     def copy(self, order: str = "C") -> Array:
         """Return an array of its own."""
@@ -191,7 +198,7 @@ class Array:
             return self.item()
         if self.ndim > 1:
             return [row.tolist() for row in self]
-        return [v.item() if isinstance(v, np.generic) else own(v) for v in self.store.flat]
+        return [self.item(place) for place in range(self.size)]
 
     def fill(self, value: Any) -> None:
         """Set every element."""

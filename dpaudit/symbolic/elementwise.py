@@ -133,6 +133,7 @@ def between(a: Any, b: Any, larger: bool) -> Any:
     public = [value for value in (a, b) if is_number(value)]
     if not public or not math.isfinite(public[0]):
         return function(real, a, b)
+    _require_bound(public[0])
     bound, choose = exact(public[0]), max if larger else min
     return function(real, a, b, lipschitz=1, moves=lambda x: choose(x, bound))
 
@@ -167,6 +168,11 @@ def binary(name: str) -> Callable[..., Any]:
     return apply
 
 
+def _require_bound(value: Any) -> None:
+    if isinstance(value, float | np.floating) and value == 0 and math.copysign(1, value) < 0:
+        raise current().escape("a bound of -0.0", "in real arithmetic zero has no sign")
+
+
 def clip(value: Any, low: Any = None, high: Any = None, **more: Any) -> Any:
     """Return numbers moved into an interval; a reward stays a symbol of its own."""
     low = more.pop("a_min", more.pop("min", low))
@@ -190,6 +196,8 @@ def _clipped(value: Any, low: Any, high: Any) -> Any:
         return function(np.clip, value, low, high)
     if low is None and high is None:
         return value
+    _require_bound(low)
+    _require_bound(high)
     limits = [None if end is None or math.isinf(end) else exact(end) for end in (low, high)]
 
     def moves(x: Any) -> Any:

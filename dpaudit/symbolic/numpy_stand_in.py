@@ -29,7 +29,7 @@ ARGUMENTS = {
     **dict.fromkeys(["meshgrid", "broadcast_shapes", "result_type"], 9),
 }
 """How many positional arguments a function may get; the next one would be `out`."""
-ALONE = {"errstate", "seterr", "set_printoptions", "ndarray", "__version__"}
+ALONE = {"errstate", "seterr", "ndarray", "__version__"}
 _METHODS = """
     sum mean max min argmax argmin any all var std cumsum dot nonzero argsort clip round reshape
     flatten ravel astype tolist copy fill item repeat squeeze transpose __matmul__ __rmatmul__"""
@@ -268,7 +268,6 @@ def _names() -> dict[str, Any]:
         "where": by_element.where,
         "errstate": Quiet,
         "seterr": lambda **given: Quiet(**given) and Poison("what np.seterr returns"),
-        "set_printoptions": lambda **_: None,
         "ndarray": Array,
         "__version__": np.__version__,
     }

@@ -7,6 +7,8 @@ import math
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.poison import Poison, StandIn
 from dpaudit.symbolic.run import current
@@ -15,6 +17,7 @@ from dpaudit.symbolic.values import Linear, Opaque, Tracked
 
 OURS = "dpaudit.symbolic"
 LEVELS = ("debug", "info", "warning", "error", "critical", "exception", "setLevel")
+TOLD = (int, float, str, bool, type(None))  # nobody sees whether a text is made of it
 CACHED = (int, float, str, bool, type(None), Linear, Opaque)  # a symbol is refused by its name
 
 
@@ -74,7 +77,7 @@ def warnings_module() -> ModuleType:
             raise current().escape("warnings that become errors")
 
     module = StandIn("warnings")
-    quiet = {"warn": lambda *_, **__: None, "filterwarnings": ask, "simplefilter": ask}
+    quiet = {"warn": lambda said, *_, **__: _told(said), "filterwarnings": ask, "simplefilter": ask}
     vars(module).update(quiet)
     return module
 
@@ -90,6 +93,8 @@ class Logger(Poison):
 
 def _told(*given: Any, **_: Any) -> None:
     for value in given:
+        if type(value) not in TOLD and not isinstance(value, np.generic | Tracked):
+            raise current().escape(f"a {type(value).__name__} told to a logger or a warning")
         str(shown(value))  # a symbol has no text
 
 

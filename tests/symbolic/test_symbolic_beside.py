@@ -15,6 +15,7 @@ from dpaudit.symbolic.values import Linear
 from dpaudit.verdict import Status
 
 POLICY = """
+import logging
 import math
 import random
 
@@ -90,6 +91,13 @@ LEAKS = {
     "return int(int(moved[2] != 0) * last > 0.5)",
     "what is shuffled": "items = [1, 1.5]; self.rng.shuffle(items)\n"
     "w = np.array([items[0]]); w[0] = 0.7\nreturn int((0.7 - w[0]) * last > 0.5)",
+    "how arrays are printed": "np.set_printoptions(precision=2)\n"
+    "return int((len(repr(np.array([0.123456]))) < 15) * last > 0.5)",
+    "a bound of no sign": "x = np.trunc(self.rng.random() - 1.0)\n"
+    "return int(np.reciprocal(x + 0.0 * np.clip(last - 0.5, -0.0, 1.0)) > 0)",
+    "beside a reward": "rest = np.array([(0.5, last)[k], 3])[1:] + 0; rest[0] = 0.7\n"
+    "return int((0.7 - rest[0]) * last > 0.5)",
+    "what a logger is told": "logging.debug((1, self.own)[k])\nreturn int(k * last > 0.5)",
     "two halves of noise": "f = self.rng.exponential()\nreturn int((e - f == e - f) * last > 0.5)",
 }
 RIGHT = {
