@@ -139,7 +139,7 @@ def replay(
         judged = claim_of(code, algorithm, len(witness.actions), Stated(epsilon)).epsilon
         if epsilon is None and judged == math.inf:
             judged = violated(algorithm)
-    again = replace(fresh(witness, algorithm), epsilon=judged)
+    again = replace(fresh(witness, algorithm), epsilon=judged, target=target or witness.target)
     agrees = again.loss.lower <= witness.loss.upper and witness.loss.lower <= again.loss.upper
     return Replayed(again, again.loss.lower > judged, agrees, witness.epsilon)
 

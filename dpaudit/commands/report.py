@@ -17,6 +17,7 @@ Exit codes: 0 written, 2 usage or tool error, 130 interrupted.
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,8 @@ def _all(arguments: argparse.Namespace) -> int:
         rows, interrupted = collect(chosen, plan, steps_or_proofs(steps), advance)
     judged = sum(row.report is not None for row in rows)
     print(f"{plan.directory / INDEX} written: {judged} of {len(chosen)} judged.")
+    if interrupted:
+        sys.stderr.write("dpaudit: interrupted; the pages are kept, --keep goes on from there.\n")
     return 130 if interrupted else 0
 
 

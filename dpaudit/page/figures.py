@@ -78,6 +78,9 @@ def _kind(certified: bool) -> str:
     return "certified" if certified else "floating point"
 
 
+SOME = 4
+
+
 def positions(found: PositionLosses, claimed: float) -> Markup:
     """Return the loss by the position of the changed reward."""
     finite = [loss if math.isfinite(loss) else 2 * claimed for loss in found.losses]
@@ -86,9 +89,13 @@ def positions(found: PositionLosses, claimed: float) -> Markup:
     up = Linear(0.0, headroom([*finite, claimed]), "largest loss")
     runs = [(loss, len(list(group))) for loss, group in groupby(found.losses)]
     worst, (first, last) = max(_edges(runs), key=lambda run: run[0])
-    who = f"Reward {first:.0f} of {count} leaks"
-    if last > first:
-        who = f"Rewards {first:.0f} to {last:.0f} of {count} leak"
+    most = [
+        f"{a:.0f} to {b:.0f}" if b > a else f"{a:.0f}" for x, (a, b) in _edges(runs) if x == worst
+    ]
+    who = f"Reward {most[0]} of {count} leaks"
+    if last > first or len(most) > 1:
+        named = ", ".join(most[:SOME]) + f" and {len(most) - SOME} more" * (len(most) > SOME)
+        who = f"Rewards {named} of {count} leak"
     caption = f"{who} most: {short(worst)}. Over {found.covers}."
     drawn: Series = Bars("largest loss", list(enumerate(finite, 1)), 1)
     if count > MOST_BARS:

@@ -103,4 +103,6 @@ def _other(key: str, before: Any, now: Any) -> str:
                     f", and {len(names) - 1} more" * (len(names) > 1)
                 )
                 return f"is the log of other code: {what}. Start anew with --log."
+        parts = [it for it in before if before.get(it) != now.get(it)]
+        key = parts[0] if len(parts) == 1 else key
     return f"is the log of another audit: its {key} is different."

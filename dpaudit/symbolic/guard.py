@@ -70,6 +70,7 @@ def streams(rounds: int) -> list[Any]:
         np.arange(rounds) % 2,
         rng.random(rounds),
         (rng.random(rounds) < 0.5) * 1.0,
+        rng.integers(0, 2, rounds),
     ]
 
 
@@ -234,6 +235,8 @@ def played(
             driver.begin(policy, target.arms)
             memory: dict[str, Any] = {}
             found = []
+            if roots is not None:  # as the walk does before the first round
+                policy, memory = Copier(roots)([policy, memory])
             for number in range(len(rewards)):
                 found.append(driver.turn(policy, memory, target.arms, number, reward))
                 if not watch(run, number):

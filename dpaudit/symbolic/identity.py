@@ -20,10 +20,20 @@ from dpaudit.symbolic.stand_ins import is_plain
 ANSWERED, ASKING, SAME, SHOWN = "__answered__", "__asking__", "__same__", "__shown__"
 OWNED, ELEMENT, BASE = "__owned__", "__element__", "__base__"
 CAUGHT, CONTEXT = "__caught__", "__context__"
-ENTERED, LEFT = "__entered__", "__left__"
+ENTERED, LEFT, ORDERED = "__entered__", "__left__", "__ordered__"
 SWALLOWS = (ast.Return, ast.Break, ast.Continue)
 YIELDS = (ast.Yield, ast.YieldFrom, ast.Await)
 SINGLE = (type(None), bool, type(...), type(NotImplemented))
+
+
+def ordered(value: Any) -> Any:
+    """Return a set, or an element of one; the order of texts is another one in every process."""
+    parts = value if isinstance(value, set | frozenset) else (value,)
+    if len(parts) > 1 or parts is not value:
+        for part in parts:
+            if isinstance(part, str | bytes | tuple):
+                raise current().escape("a set of texts", "its order is not fixed; use a list")
+    return value
 
 
 def same(one: Any, two: Any) -> bool:
@@ -100,6 +110,26 @@ class Guarded(ast.NodeTransformer):
         if isinstance(node.ops[0], ast.Is):
             return asked
         return ast.copy_location(ast.UnaryOp(ast.Not(), asked), node)
+
+    def visit_Set(self, node: ast.Set) -> ast.AST:  # noqa: N802
+        """Make a set: its order is that of the hashes."""
+        self.generic_visit(node)
+        return self._call(node, ORDERED, node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:  # noqa: N802
+        """Make a set."""
+        self.generic_visit(node)
+        return self._call(node, ORDERED, node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
+        """Make a set, or put something into one."""
+        self.generic_visit(node)
+        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+        if isinstance(node.func, ast.Name) and name in ("set", "frozenset"):
+            return self._call(node, ORDERED, node)
+        if name == "add" and len(node.args) == 1:
+            node.args[0] = self._call(node.args[0], ORDERED, node.args[0])
+        return node
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:  # noqa: N802
         """Catch an exception."""

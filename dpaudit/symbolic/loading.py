@@ -90,6 +90,7 @@ class Loader:
             identity.ANSWERED: functools.partial(answered, writing),
             identity.ASKING: writing.asked,
             identity.SAME: same,
+            identity.ORDERED: identity.ordered,
             identity.SHOWN: shown,
             identity.OWNED: writing.owned,
             identity.ELEMENT: writing.container,

@@ -166,8 +166,10 @@ class Copier:
         if kind in (dict, OrderedDict, Counter, defaultdict):
             if getattr(value, "__dict__", None):
                 raise Escape(f"attributes put on a {kind.__name__}")
-            new = defaultdict(self(value.default_factory)) if kind is defaultdict else kind()
+            new = kind()
             self._begin(value, new, kind.__name__, len(value))
+            if kind is defaultdict:
+                new.default_factory = self(value.default_factory)
             for name, part in value.items():
                 _require_fixed(name)
                 new[self(name)] = self(part)

@@ -194,14 +194,14 @@ def _chosen(larger: bool) -> Callable[..., Any]:
     missing = object()
 
     def apply(*given: Any, key: Any = None, default: Any = missing) -> Any:
-        if key is not None and hasattr(given[0], "__next__"):
-            raise current().escape(f"{real.__name__}() of a generator by a key", "make a list")
-        values = list(given[0]) if len(given) == 1 else list(given)
+        values, keys = [], []
+        for value in given[0] if len(given) == 1 else given:
+            values.append(value)
+            keys.append(value if key is None else key(value))  # before the next one is made
         if not values:
             if default is missing:
                 raise ValueError(f"{real.__name__}() arg is an empty sequence")
             return default
-        keys = [key(value) for value in values] if key is not None else values
         if key is not None and not all(map(_is_orderly, keys)):
             raise current().escape(f"{real.__name__}() by a key that is no number")
         symbols = sum(isinstance(value, Tracked) for value in keys)

@@ -177,7 +177,8 @@ def key_of(state: State, copier: Copier) -> Any:
         known = ledger.columns[name]
         first = owners.setdefault(known.owner, len(owners))
         paid = ledger.base.get(known.owner, 0)
-        columns.append((known.reach, known.ends, known.single, first, paid))
+        raw = known.owner == name  # and not a function of the reward
+        columns.append((known.reach, known.ends, known.single, first, raw, paid))
     return tuple(copier.key or ()), marks, constraints, laws, tuple(columns)
 
 

@@ -44,8 +44,12 @@ def text_of(rng):
     for t in range(1, ROUNDS + 1):
         for _ in range(int(rng.integers(1, 3))):
             to = int(rng.integers(REGISTERS))
-            parts = [f"{rng.choice(WEIGHTS)} * v[{k}]" for k in range(REGISTERS)]
-            parts.append(f"{rng.choice((0, 1, 1, 0.5))} * reward")
+            weights = [*rng.choice(WEIGHTS, REGISTERS), rng.choice((0, 1, 1, 0.5))]
+            names = [*(f"v[{k}]" for k in range(REGISTERS)), "reward"]
+            # zero times what may be negative has a sign
+            parts = [f"{w} * {name}" for w, name in zip(weights, names, strict=True) if w] or [
+                "0.0"
+            ]
             noisy = rng.random()
             if noisy < 0.6:
                 parts.append(f"np.random.laplace(0, {rng.choice((0.5, 1.0, 2.0))})")

@@ -94,3 +94,16 @@ def test_what_a_part_that_is_gone_has_paid_is_not_lost_in_a_merge(tmp_path):
     proofs = [prove(Target(f"{file}:Policy", 2, 6, e), 20.0).finding for e in (1.8, 2.5)]
     assert [found.status for found in proofs] == [Status.SILENT, Status.PROVED]
     assert proofs[1].epsilon_upper == 2.5
+
+
+def test_a_reward_and_a_function_of_it_are_two_states(tmp_path):
+    file = tmp_path / "policy.py"
+    file.write_text(
+        "class Policy:\n    def __init__(self, arms, epsilon, rng):\n"
+        "        self.rng, self.x = rng, 0.0\n\n    def select(self):\n"
+        "        return int(self.x + self.rng.laplace(0, 1.0) > 0.5)\n\n"
+        "    def update(self, arm, reward):\n        if self.rng.uniform() < 0.5:\n"
+        "            self.x += reward\n        self.x = max(self.x, reward)\n"
+    )
+    found = prove(Target(f"{file}:Policy", 2, 4, 3.0), 20.0).finding
+    assert found.status is Status.SILENT and "taken for one" not in found.reason

@@ -177,7 +177,7 @@ def test_modules_beside_the_target_are_compared_too(tmp_path, monkeypatch):
 def test_rounds_are_counted(tmp_path):
     file = tmp_path / "policy.py"
     file.write_text(POLICY.format(done="self.kept = 1", before=""))
-    assert side_by_side(Target(f"{file}:Policy", 2, 20, 1.0)) == 200 + FINE * SHORT
+    assert side_by_side(Target(f"{file}:Policy", 2, 20, 1.0)) == 240 + FINE * SHORT
 
 
 COMPILED = "import numba\n\n\n@numba.njit\ndef cube(n):\n    return n * n * n"
