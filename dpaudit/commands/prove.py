@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from dpaudit.claims.claim import Result
     from dpaudit.claims.ledger import Entry, Judged
 
+FALSE = ("refuted", "restricted")
 HELP = "check the paper's derivations step by step"
 _STYLES = {
     "proved": "green",
@@ -196,6 +197,12 @@ def _print(entries: list[Entry], judged: list[Judged]) -> None:
     own = sum(not entry.result.in_paper for entry in entries)
     note = f", {own} of them not about the paper" if own else ""
     console.print(f"\n{len(entries)} steps{note}: {', '.join(parts)} ({seconds:.0f} s)")
+    false = [entry.claim.label for entry in entries if entry.outcome.kind in FALSE]
+    if false:
+        console.print(
+            f"What is false, and its repair: `--errata -`; `--counterexample {false[0]}` shows one.",
+            markup=False,
+        )
     for one in judged:
         if not one.expected:
             words = f"surprise: {one.theorem.label} is {one.standing.kind} {one.standing.leaves}"
