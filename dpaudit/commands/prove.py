@@ -200,7 +200,7 @@ def _print(entries: list[Entry], judged: list[Judged]) -> None:
     false = [entry.claim.label for entry in entries if entry.outcome.kind in FALSE]
     if false:
         console.print(
-            f"What is false, and its repair: `--errata -`; `--counterexample {false[0]}` shows one.",
+            f"What is false, and the repair: `--errata -`, or `--counterexample {false[0]}`.",
             markup=False,
         )
     for one in judged:
