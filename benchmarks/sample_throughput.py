@@ -65,8 +65,7 @@ def speed() -> None:
 def memory() -> None:
     """Print the memory of this process over audits of 10^4 to 4 x 10^6 runs.
 
-    What grows at first are the values of the training runs, of which there are never more than
-    25,000 per half and pair.
+    What grows at first are the tables that teach, which end after a number of rounds.
     """
     box = RandomisedResponse(1.0)
     audit(AuditPlan(box, 1.0, 1e-3, 2000, 0, box.pairs))
