@@ -284,8 +284,10 @@ class _Variables:
 
     def _line(self, decision: Decision, place: int) -> tuple[Fraction, arb]:
         """Return an arm's score, as a line in its register counted from the centre."""
-        rule: Any = decision.request.rule  # type: ignore[union-attr]
-        arm, scale = rule(BALL).at(place), rational(rule(TREE).at(place).scale)
+        request: Any = decision.request
+        rules: list[Any] = [rule_in(it, request) for it in (BALL, TREE)]
+        arm, exact = (rule.at(place) for rule in rules)
+        scale = rational(exact.scale)
         if scale is None or not scale > 0 or not ball(arm.scale).overlaps(ball(scale)):
             raise Unsupported("A slope is not known to be a positive rational.")
         centre = sum((self.centres[i] for i in decision.shown[place]), Fraction(0))
