@@ -18,11 +18,10 @@ from typing import Any
 from flint import arb, ctx
 
 from dpaudit.core.algorithm import Keep
-from dpaudit.core.arithmetic import BALL
 from dpaudit.errors import Unsupported
 from dpaudit.exact import algebra
 from dpaudit.exact.algebra import Imprecise
-from dpaudit.exact.balls import differences, gaussians, lines, sums
+from dpaudit.exact.balls import differences, gaussians, sums
 from dpaudit.exact.balls.cells import Cells, Known, impossible
 from dpaudit.exact.balls.exponentials import Exponentials
 from dpaudit.exact.balls.interval import Interval
@@ -65,30 +64,16 @@ def affine(chain: Chain) -> bool:
     return bool(duels)
 
 
-def closed(region: Region) -> bool:
-    """Tell whether affine scores of equal slopes leave exponential polynomials alone."""
-    if several(region):
-        scales = (getattr(d.request.rule(BALL), "scale", None) for d in region.decisions)  # type: ignore[union-attr]
-        return not region.adds and all(isinstance(it, int) and it == 1 for it in scales)
-    try:
-        return affine(chain_of(region))
-    except Unsupported:
-        return False
-
-
 def log_likelihood(region: Region, totals: Mapping[int, Fraction], clock: Clock = ENDLESS) -> arb:
     """Return a ball around the log-probability of a region; -inf where it is impossible.
 
     `totals` are the exact sums of the rewards of the episodes. Affine scores give about 80 correct
-    bits, however small the probability is; those of other slopes, or on registers that add up
-    releases, are integrated by Taylor sums, 1e-10 of the masses off; others are enclosed on cells,
-    refined until the ball is 1e-8 wide or the cells are at their finest, their sums of releases on
-    sheets, until it is 1e-3 wide. A clock may end either refinement, which leaves a wider ball.
+    bits, however small the probability is; others are enclosed on cells, refined until the ball is
+    1e-8 wide or the cells are at their finest, registers that add up releases on sheets, until it
+    is 1e-3 wide. A clock may end either refinement, which leaves a wider ball.
     """
     if gaussians.applies(region):
         return gaussians.log_likelihood(region, totals)
-    if lines.applies(region) and not closed(region):
-        return _positive_log(lines.likelihood(region, totals, clock))
     if several(region):
         parts = differences.parts_of(region)
         return _log(tighten(lambda: differences.likelihood(region, parts, totals)))
@@ -142,13 +127,6 @@ def affine_log_likelihood(chain: Chain, means: Iterable[float]) -> float:
         return found
 
     return float(tighten(log, bits=60, first=128).mid())
-
-
-def _positive_log(probability: arb) -> arb:
-    if not probability > 0:
-        raise Unsupported("The likelihood is too small for the certified panels.")
-    with ctx.workprec(2 * TARGET_BITS):
-        return probability.log()
 
 
 def _log(probability: arb) -> arb:
