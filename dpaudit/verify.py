@@ -1,9 +1,8 @@
 """Re-checks certificates in fractions, with nothing of the provers: of code, and of declarations.
 
-Of code: outcomes of every branch, what fixed shifts leave of constraints, what every row pays. On
-trust: arms, rounds, forms, laws, coins, which rows a state still holds, how far a function of a
-reward moves. Of a declaration (states, a chain or tree per arm): pulls, times, answers, what each
-reward pays. On trust: its requests.
+Of code: all outcomes, what fixed shifts leave of constraints, what every row pays. On trust: arms,
+rounds, forms, laws, coins, rows that end, the reach of functions of rewards. Of a declaration:
+pulls, times, answers, what each reward pays. On trust: its requests.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from typing import Any
 
 SCHEMA = 2
 SLACK, ZERO = Fraction(1, 10**13), Fraction(0)
+EMPTY = dict(time=0, constraints=[], scales={}, columns={}, spent={}, base={}, owed={})
 Weights = dict[str, Fraction]
 Trace = tuple[tuple[int, int], ...]
 
@@ -201,9 +201,9 @@ class Move:
         self.scales, self.columns = before.scales | new, dict(before.columns)
         owners = {owner for owner, _ in before.columns.values()} | set(data["columns"])
         for name, (owner, reach) in data["columns"].items():
-            self.columns[name] = _column(owner, reach)
-            fits = owner in owners and (owner != name or self.columns[name][1] == 1)
-            _require(name not in before.columns and fits, f"row {name} is no new reward in [0, 1]")
+            self.columns[name] = _, far = _column(owner, reach)
+            fits = name not in before.columns and owner in owners and (owner != name or far == 1)
+            _require(fits, f"row {name} is no new reward in [0, 1]")
         self.shifts = {name: _weights(shift) for name, shift in data["shifts"].items()}
         self.rows, self.draws = dict(data["rows_into"]), dict(data["draws_into"])
         _require(len(set(self.draws.values())) == len(self.draws), "two draws become one")
@@ -284,9 +284,6 @@ class Code:
             _require(state.base == state.paid, f"state {where}: paid something else")
             self.worst = max(self.worst, state.owes())
         self.size = f"{len(states):,} states and {len(data['moves']):,} moves"
-
-
-EMPTY = dict(time=0, constraints=[], scales={}, columns={}, spent={}, base={}, owed={})
 
 
 def _complete(traces: list[Trace], where: str) -> None:
