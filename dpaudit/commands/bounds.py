@@ -89,6 +89,8 @@ def execute(arguments: argparse.Namespace) -> int:
         picture()
         left = ""
     except KeyboardInterrupt:
+        if not documents and not arguments.runs:
+            raise
         if not documents:  # the bounds themselves are there at once
             *given, _, seed, jobs = tables[0].args
             documents.append(tables[0].func(*given, 0, seed, jobs))

@@ -8,12 +8,14 @@ real runs (`guard`) compare values, but only on the paths that they happen to ta
 
 from __future__ import annotations
 
+import math
 import random
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import wraps
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -136,10 +138,13 @@ def _alike(expected: Any, found: Any, exact: bool) -> bool:
 
 
 def _same(one: Any, two: Any) -> bool:
-    return bool(one == two) or bool(one != one and two != two)
+    if one == two:
+        return not isinstance(one, float) or math.copysign(1, one) == math.copysign(1, two)
+    return bool(one != one and two != two)
 
 
 _THROWN_AWAY: dict[str, Any] = {}
+_UNKNOWN = count()  # not objects: one that is gone may give its place, and so its hash, to another
 
 
 def drawing(kind: type, names: Iterable[str]) -> None:
@@ -176,7 +181,7 @@ def _key(value: Any) -> Any:
         return tuple(map(_key, value))
     if isinstance(value, int | float | str | np.generic | type(None)):
         return type(value).__name__, str(value)
-    return object()
+    return next(_UNKNOWN)
 
 
 def arrays_beside(names: Iterable[str]) -> None:

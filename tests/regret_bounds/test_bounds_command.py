@@ -6,7 +6,7 @@ import pytest
 
 from dpaudit import plotting
 from dpaudit.cli import run
-from dpaudit.regret_bounds import picture
+from dpaudit.regret_bounds import document, picture
 
 
 def test_table_names_bounds_claims_and_regimes(capsys):
@@ -140,3 +140,18 @@ def test_bad_input_costs_one_line(arguments, message, capsys, tmp_path, monkeypa
     assert captured.err.count("\n") == 1
     assert captured.out == ""
     assert list(tmp_path.iterdir()) == []
+
+
+def test_bounds_are_kept_when_their_simulations_are_interrupted(capsys, monkeypatch):
+    whole = document.describe
+
+    def described(name, instance, setting, algorithms, runs, seed, jobs):
+        if runs:
+            raise KeyboardInterrupt
+        return whole(name, instance, setting, algorithms, runs, seed, jobs)
+
+    monkeypatch.setattr(document, "describe", described)
+    assert run(["bounds", "--env", "C1", "C2", "--horizon", "1e4", "--runs", "5"]) == 130
+    out, err = capsys.readouterr()
+    assert "problem-dependent, d_epsilon" in out
+    assert "nothing is simulated, 2 of 2 instances are left" in err

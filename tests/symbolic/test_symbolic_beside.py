@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpaudit.symbolic.arrays import array
-from dpaudit.symbolic.beside import beside
+from dpaudit.symbolic.beside import _key, beside
 from dpaudit.symbolic.prove import prove
 from dpaudit.symbolic.run import Escape, Law, Run, active
 from dpaudit.symbolic.subject import Target
@@ -202,6 +202,7 @@ def test_a_stand_in_that_answers_otherwise_is_heard():
         for real, stand_in, given in [
             (math.sqrt, lambda x: 2, (4.0,)),  # another type
             (math.sqrt, lambda x: 3.0, (4.0,)),  # another number
+            (math.sqrt, lambda x: 0.0, (-0.0,)),  # another zero
             (np.sum, lambda a: a, (array([symbol, 1.0]),)),  # another shape
             (np.argmax, lambda a, axis: np.int64(0), ([symbol, 1.0], 3)),  # the real one raises
             (sorted, lambda a: [1, 2, 3], ([1, 2],)),  # another length
@@ -209,3 +210,8 @@ def test_a_stand_in_that_answers_otherwise_is_heard():
         ]:
             with pytest.raises(Escape):
                 beside("f", real, stand_in)(*given)
+
+
+def test_arguments_that_are_not_known_are_like_no_others():
+    marks = {key for _ in range(50) for key in [hash(_key([object(), 1.0]))]}
+    assert len(marks) == 50 and _key([1.0, "a"]) == _key([1.0, "a"]) != _key([1, "a"])
