@@ -30,7 +30,7 @@ EPSILON = 1.0
 ELIMINATES = 3_000  # rounds until the first epoch of dp_se is over
 SMALL = {"adap_klucb": 4, "adap_moss": 5, "adap_ucb": 5, "adap_imed": 4, "lazy_dp_ucb": 5}
 SMALLEST = 3
-MIXED = {"lazy_dp_ts", "dp_gaussian_ts", "dp_greedy"}  # draws and coins: no theorem on [0, 1]^T
+MIXED = {"lazy_dp_ts", "dp_gaussian_ts", "dp_greedy", "adap_tt"}  # no theorem on [0, 1]^T
 LISTED = {"ldp_ucb_b"}  # the search is brute force itself, in tests/core/test_response.py twice
 WIDTH = 1e-5  # of the enclosures, certified or measured
 

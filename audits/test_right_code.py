@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from dpaudit.core.handwritten import Doubling, Elimination, Tree
+from dpaudit.core.handwritten import Elimination, HandwrittenDoubling, Tree
 from dpaudit.core.mutants import find, names
 from dpaudit.sample.audit import audit
 from dpaudit.sample.boxes import PolicyBox
@@ -25,7 +25,9 @@ def plans():
     for mutant in map(find, names()):
         if mutant.sample is not None and not mutant.declared:
             right = next(
-                it for it in (Doubling, Tree, Elimination) if issubclass(mutant.source, it)
+                it
+                for it in (HandwrittenDoubling, Tree, Elimination)
+                if issubclass(mutant.source, it)
             )
             found.setdefault((right, mutant.sample, mutant.epsilon), (mutant, right))
     for mutant, right in found.values():

@@ -19,15 +19,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "symbo
 
 from random_policies import ROUNDS, oracle, text_of  # noqa: E402
 
-from dpaudit.symbolic.subject import Target, subject_of  # noqa: E402
-from dpaudit.symbolic.walk import Walk  # noqa: E402
+from dpaudit.symbolic.subject import CodeTarget, subject_of  # noqa: E402
+from dpaudit.symbolic.walk import SymbolicWalk  # noqa: E402
 
 ENOUGH = Fraction(10**6)
 
 
-def charge(target: Target, **how: bool) -> float:
+def charge(target: CodeTarget, **how: bool) -> float:
     """Return the charge of a walk, infinite where it fails."""
-    walk = Walk(subject_of(target), target.horizon, ENOUGH, time.monotonic() + 60, **how)
+    walk = SymbolicWalk(subject_of(target), target.horizon, ENOUGH, time.monotonic() + 60, **how)
     found = walk.explore()
     return float("inf") if found.failure is not None else float(found.charge)
 
@@ -44,7 +44,7 @@ def main() -> None:
         for number in range(arguments.policies):
             file = Path(folder) / f"p{number}.py"
             file.write_text(text_of(rng))
-            target = Target(f"{file}:Policy", 2, ROUNDS + 1, 1.0)
+            target = CodeTarget(f"{file}:Policy", 2, ROUNDS + 1, 1.0)
             wanted = oracle(subject_of(target), ROUNDS)
             merged = charge(target, apart=False)
             unmerged = charge(target, apart=False, merging=False)

@@ -11,8 +11,8 @@ import time
 from fractions import Fraction
 from pathlib import Path
 
-from dpaudit.symbolic.subject import Target, subject_of
-from dpaudit.symbolic.walk import Walk
+from dpaudit.symbolic.subject import CodeTarget, subject_of
+from dpaudit.symbolic.walk import SymbolicWalk
 
 HERE = Path(__file__).resolve().parent
 RIGHT = HERE / "faults" / "right.py"
@@ -45,11 +45,11 @@ def main() -> None:
         for arms in (2, 3):
             if chosen and f"{name}:{arms}" not in chosen:
                 continue
-            target = Target(f"{path}:{name}", arms, arguments.rounds, 1.0)
+            target = CodeTarget(f"{path}:{name}", arms, arguments.rounds, 1.0)
             start = time.process_time()
             subject = subject_of(target)
             end = start + arguments.seconds
-            walk = Walk(subject, target.horizon, Fraction(1), end, clock=time.process_time)
+            walk = SymbolicWalk(subject, target.horizon, Fraction(1), end, clock=time.process_time)
             found = walk.explore()
             spent = time.process_time() - start
             rounds = found.horizon if found.failure is None else 0

@@ -20,7 +20,7 @@ from dpaudit.errors import BadDeclaration, Unsupported
 from dpaudit.verdict import Enclosure, Finding, Status, Witness
 
 if TYPE_CHECKING:
-    from dpaudit.symbolic.subject import Target
+    from dpaudit.symbolic.subject import CodeTarget
 
 READ = (300, 24, 8, 5, 4, 3)  # rounds for which a declaration is read off, as far as it goes
 LATE_SHARE = 0.75  # of the budget for a directed search on long runs, where they are to blame
@@ -31,7 +31,7 @@ SIDE_BY_SIDE = 48  # rounds that code and reading are compared for
 MARGIN = math.sqrt(math.log(4 / ERROR) / (2 * RUNS))  # Hoeffding, two streams and two sides
 
 
-def judged(target: Target, source: Any, budget: float, late: bool = False) -> Finding:
+def judged(target: CodeTarget, source: Any, budget: float, late: bool = False) -> Finding:
     """Return what exact likelihoods say of some code, or why they say nothing.
 
     Where a charge is too large only `late`, most of the budget goes to the search on long runs.
@@ -69,12 +69,12 @@ def _always(algorithm: Algorithm) -> Callable[[int], Algorithm]:
     return lambda horizon: algorithm
 
 
-def _silent(target: Target, reason: str, start: float) -> Finding:
+def _silent(target: CodeTarget, reason: str, start: float) -> Finding:
     spent = time.monotonic() - start
     return Finding("exact", Status.SILENT, reason, arms=target.arms, seconds=spent)
 
 
-def _of_code(found: Finding, target: Target, source: Any, spent: float) -> Finding:
+def _of_code(found: Finding, target: CodeTarget, source: Any, spent: float) -> Finding:
     """Return a finding about the declaration as one about the code."""
     reason = f"{found.reason} Likelihoods of the declaration read off the code, in real arithmetic."
     witness = found.witness
@@ -100,7 +100,7 @@ def _agrees(likelihood: Enclosure, hits: int) -> bool:
     return likelihood.lower - MARGIN <= share <= likelihood.upper + MARGIN
 
 
-def _hits(target: Target, source: Any, witness: Witness, stream: Sequence[float]) -> int:
+def _hits(target: CodeTarget, source: Any, witness: Witness, stream: Sequence[float]) -> int:
     """Return how many runs of the real code on a stream show the actions of a witness."""
     from dpaudit.sample.adapters import drive
     from dpaudit.sample.guard import judged as guarded

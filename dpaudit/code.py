@@ -9,26 +9,23 @@ its own error. A proof that covers the claim ends the check, and so does a refut
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+import traceback
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.deadline import Expired, Work, deadline
-from dpaudit.errors import (
-    Contradiction,
-    DpauditError,
-    InvalidArgument,
-    require_integer,
-    require_positive,
-)
-from dpaudit.judging import EPSILON, PATIENCE, Claim, Report, place_of
-from dpaudit.target import MUTANTS, said
+from dpaudit.checks import Checks
+from dpaudit.deadline import Expired, Work
+from dpaudit.errors import DpauditError, require_integer
+from dpaudit.judging import EPSILON, NOBODY, Listener, PrivacyClaim, Report
+from dpaudit.options import Options
+from dpaudit.target import MUTANTS
 from dpaudit.verdict import Finding, Status, combine
 
 if TYPE_CHECKING:
-    from dpaudit.sample.report import Report as Audited
+    from dpaudit.sample.report import AuditConclusion as Audited
     from dpaudit.symbolic.prove import Proved
-    from dpaudit.symbolic.subject import Target
+    from dpaudit.symbolic.subject import CodeTarget
 
 METHODS = ("code", "exact", "sample")
 ARMS, HORIZON = 2, 1000
@@ -44,34 +41,7 @@ NEIGHBOURS = "one reward of the stream"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A code target, the claim on it, and how much to spend."""
-
-    target: str
-    epsilon: float | None = None
-    arms: int = ARMS
-    horizon: int = HORIZON
-    methods: Sequence[str] = METHODS
-    budget: float = BUDGET
-    seed: int = 0
-    runs: int | None = None
-    certified: bool = False
-    """Whether to keep what is proved as a certificate."""
-
-    def __post_init__(self) -> None:
-        require_integer("arms", self.arms, 2)
-        require_integer("horizon", self.horizon, 1)
-        require_positive("budget", self.budget)
-        if self.epsilon is not None:
-            require_positive("epsilon", self.epsilon)
-        unknown = [name for name in self.methods if name not in METHODS]
-        if unknown and len(unknown) == len(self.methods):
-            rule = f"cannot judge {self.target}, which is code; {' and '.join(METHODS)} can."
-            raise InvalidArgument("method", ",".join(self.methods), rule)
-
-
-@dataclass(frozen=True)
-class Judged:
+class JudgedTarget:
     """The report, the line of the file that a failed proof names, and a certificate if asked."""
 
     report: Report
@@ -80,39 +50,49 @@ class Judged:
 
 
 def judge(
-    asked: Asked,
+    text: str,
     source: Any,
-    begun: Callable[[Claim], Any] = lambda claim: None,
-    heard: Callable[[Finding], Any] = lambda finding: None,
-) -> Judged:
-    """Judge a claim about code; `begun` and `heard` are told the claim and every finding."""
+    options: Options,
+    to: Listener = NOBODY,
+    certified: bool = False,
+) -> JudgedTarget:
+    """Judge a claim about code; a listener is told the claim and every finding."""
     from dpaudit.sample.boxes import accepted
-    from dpaudit.symbolic.subject import Target
+    from dpaudit.symbolic.subject import CodeTarget
 
-    epsilon = EPSILON if asked.epsilon is None else float(asked.epsilon)
-    target = Target(asked.target, asked.arms, asked.horizon, epsilon)
+    arms = int(options.given["arms"])
+    require_integer("arms", arms, 2)
+    horizon = HORIZON if options.horizon is None else options.horizon
+    epsilon = EPSILON if options.epsilon is None else options.epsilon
     names = accepted(source)
-    label = asked.target.rpartition(":")[2].removeprefix(MUTANTS)
-    claim = Claim(
-        asked.target,
-        label,
-        {"arms": asked.arms},
+    claim = PrivacyClaim(
+        text,
+        text.rpartition(":")[2].removeprefix(MUTANTS),
+        {"arms": arms},
         epsilon,
-        asked.arms,
-        asked.horizon,
+        arms,
+        horizon,
         anytime=names is not None and "horizon" not in names.values(),
         neighbours=NEIGHBOURS,
         own=False,
     )
-    begun(claim)
-    chosen = [name for name in METHODS if name in asked.methods]
-    end = time.monotonic() + asked.budget
-    case = _Case(asked, target, source, claim, end, [], heard)
-    for name in chosen:
-        if case.run(name) == "interrupted" or case.covered:
+    to.begun(claim)
+    case = _Case(
+        text,
+        arms,
+        to.heard,
+        options=options,
+        read=CodeTarget(text, arms, horizon, epsilon),
+        source=source,
+        end=time.monotonic() + options.spend(BUDGET),
+        certified=certified,
+    )
+    for name in case.chosen:
+        case.run(name)
+        if case.interrupted or case.covered:
             break
     found = tuple(case.findings)
-    status, covered = combine(found, asked.horizon)
+    status, covered = combine(found, horizon)
     report = Report(
         status,
         claim,
@@ -124,116 +104,114 @@ def judge(
         code=True,
     )
     certificate = case.proved.certificate if case.proved is not None else None
-    return Judged(report, case.line, certificate)
+    return JudgedTarget(report, case.line, certificate)
 
 
-@dataclass
-class _Case:
-    asked: Asked
-    target: Target
+@dataclass(kw_only=True)
+class _Case(Checks):
+    options: Options
+    read: CodeTarget
     source: Any
-    claim: Claim
     end: float
-    findings: list[Finding]
-    heard: Callable[[Finding], Any]
+    certified: bool = False
+    """Whether to keep what is proved as a certificate."""
     proved: Proved | None = None
     replay: dict[str, Any] | None = None
     line: int | None = None
-    failure: str = ""
-    interrupted: bool = False
     slowness: float = 1.0
     """Seconds on the wall per second of work, as the proof has met them: the machine is busy."""
+
+    @property
+    def chosen(self) -> list[str]:
+        """The checks that were asked for, in their order."""
+        return [name for name in METHODS if name in self.options.methods]
 
     @property
     def covered(self) -> bool:
         """Whether what is proved is all that is claimed, or it is refuted."""
         return any(
             f.status is Status.REFUTED
-            or (f.status is Status.PROVED and f.horizon >= self.claim.horizon)
+            or (f.status is Status.PROVED and f.horizon >= self.read.horizon)
             for f in self.findings
         )
 
-    def run(self, name: str) -> str:
+    def run(self, name: str) -> None:
         """Run one check; whatever happens in it is a finding."""
-        start, work = time.monotonic(), Work()
+        start, self.work = time.monotonic(), Work()
         left = max(self.end - start, 0.1)
         if name == "exact" and self.proved is not None and self.proved.lead is None:
-            return ""  # nothing points at a violation
-        last = name == [it for it in METHODS if it in self.asked.methods][-1]
+            return  # nothing points at a violation
+        last = name == self.chosen[-1]
         share = left if last else left * SHARE
         if name == "exact" and not last:
             share = min(left * EXACT_SHARE, EXACT_MOST * self.slowness)
-        found: Finding
-        try:
-            if name == "code":  # its time is work, so that a busy machine does not change verdicts
-                with deadline(share + PATIENCE, work):
-                    found = self.code(share)
-                self.slowness = work.elapsed / work()
-                left = max(self.end - start - work(), 0.0)
-                self.end = time.monotonic() + left * self.slowness
-            else:
-                with deadline(start + share + PATIENCE):
-                    found = getattr(self, name)(share)
-        except KeyboardInterrupt:
-            self.interrupted = True
-            return "interrupted"
-        except Contradiction:
-            raise
-        except Expired:
-            found = self._silent(name, "The budget ended before it had an answer.", start)
-        except DpauditError as error:
-            if name == "code":
-                self.failure = self.failure or str(error)
-            found = self._silent(name, str(error), start)
-        except BaseException as error:
-            why = f"{said(error)}{place_of(error)}"
-            self.failure = self.failure or f"TARGET={self.asked.target} failed in {name}: {why}"
-            found = self._silent(name, f"It failed: {why}", start)
-        self.findings.append(found)
-        self.heard(found)
-        return ""
+        if name == "code":  # its time is work, so that a busy machine does not change verdicts
+            self.take(name, self.code, share, share, self.work)
+        else:
+            self.take(name, getattr(self, name), share, start + share)
 
-    def _silent(self, name: str, reason: str, start: float) -> Finding:
-        spent = time.monotonic() - start
-        return Finding(name, Status.SILENT, reason, arms=self.asked.arms, seconds=spent)
+    def reason(self, name: str, error: BaseException) -> str:
+        """Return why a check is silent; what `code` cannot read is a failure too."""
+        from dpaudit.sample.guard import PolicyError
 
-    def code(self, budget: float) -> Finding:
+        if isinstance(error, Expired) and (where := self._inside(error)):
+            return f"The budget ended before it had an answer (at {where})."
+        if not isinstance(error, DpauditError):
+            return super().reason(name, error)
+        if name == "code" or type(error) is PolicyError:  # what is only slow has not failed
+            self.failure = self.failure or str(error)
+        return str(error)
+
+    def _inside(self, error: BaseException) -> str:
+        """Return the line of the target's own file that an exception came from, if it did."""
+        frames = traceback.extract_tb(error.__traceback__)
+        own = str(self.read.path) if self.read.readable else ""
+        lines = [it.lineno for it in frames if it.filename == own]
+        return f"{Path(own).name}:{lines[-1]}" if lines else ""
+
+    def code(self, budget: float) -> list[Finding]:
         """Prove, or say where it stops."""
-        from dpaudit.symbolic.certificate import Recorder
+        from dpaudit.symbolic.certificate import MoveRecorder
         from dpaudit.symbolic.prove import prove
 
-        self.proved = prove(self.target, budget, Recorder() if self.asked.certified else None)
+        self.proved = prove(self.read, budget, MoveRecorder() if self.certified else None)
         self.line = self.proved.line
-        return self.proved.finding
+        wall, work = self.work.elapsed, self.work()
+        self.slowness, now = wall / work, time.monotonic()
+        self.end = now + max(self.end - now + wall - work, 0.0) * self.slowness
+        return [self.proved.finding]
 
-    def exact(self, budget: float) -> Finding:
+    def exact(self, budget: float) -> list[Finding]:
         """Compute likelihoods of the declaration that the code is, as far as it can be read off."""
         from dpaudit.affine import judged
 
         lead = None if self.proved is None else self.proved.lead
         late = lead is not None and len(lead.path) > SOON
-        found = judged(self.target, self.source, budget, late)
+        try:
+            found = judged(self.read, self.source, budget, late)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt from None  # what it brings speaks of the declaration
         if self.proved is None or found.status is not Status.HOLDS:
-            return found
+            return [found]
         # a charge is too large: that a few rounds are private is no verdict on the claim
         reason = f"No violation within {found.horizon:,} rounds. {found.reason}"
-        return replace(found, status=Status.SILENT, reason=reason, epsilon_upper=float("inf"))
+        return [replace(found, status=Status.SILENT, reason=reason, epsilon_upper=float("inf"))]
 
-    def sample(self, budget: float) -> Finding:
+    def sample(self, budget: float) -> list[Finding]:
         """Audit real runs on the pairs that a failed proof points at, and on the usual ones."""
         from dpaudit.output import plain
 
         start = time.monotonic()
         end = start + max(budget - ENDING, 0.1)
-        found = audited(self.target, self.source, self.asked, self.proved, end)
+        found = audited(self.read, self.source, self.options, self.proved, end)
         if found.witness is not None:
             self.replay = plain(found)
         # the first rounds of a run are a part of it, whatever horizon it was built for
-        return found.finding(found.horizon, time.monotonic() - start)
+        return [found.finding(found.horizon, time.monotonic() - start)]
 
 
 def audited(
-    target: Target, source: Any, asked: Asked, proved: Proved | None, end: float
+    target: CodeTarget, source: Any, options: Options, proved: Proved | None, end: float
 ) -> Audited:
     """Return the audit of real runs."""
     from dpaudit.sample.audit import audit
@@ -243,31 +221,33 @@ def audited(
 
     leads: list[Any] = []
     if proved is not None and proved.lead is not None:
-        leads = aimed(target, time.monotonic() + (end - time.monotonic()) / 4)
-    stops = {lead.stop for lead in leads}
+        covered = max(len(proved.lead.path) - 1, 0)
+        leads = aimed(target, time.monotonic() + (end - time.monotonic()) / 4, covered)
+    # what is decided after a reward shows in the next action
+    stops = dict.fromkeys(it for lead in leads for it in (lead.stop, lead.stop + 1))
     rounds = target.horizon
     if not _whole(target, source):
         rounds = min(target.horizon, rounds_of(leads) if leads else LONGEST)
     rounds = max(rounds, 2)
     box = _box(target, source, rounds, max(end - time.monotonic(), 1.0))
-    usual = candidates(target.arms, rounds, [asked.seed, 2])
+    usual = candidates(target.arms, rounds, [options.seed, 2])
     pairs = list(dict.fromkeys(lead.pair(rounds) for lead in leads if lead.position < rounds))
-    runs = RUNS if asked.runs is None else asked.runs
+    runs = RUNS if options.runs is None else options.runs
     tried = (*pairs, *usual[: 4 if pairs else len(usual)])[: max(1, runs // 16)]
     plan = AuditPlan(
         box,
         target.epsilon,
         ERROR,
         runs,
-        asked.seed,
+        options.seed,
         tried,
-        prefixes=tuple(sorted(stops))[:4],
+        prefixes=tuple(sorted(it for it in list(stops)[:4] if it <= rounds)),
         favoured=min(len(pairs), len(tried)),
     )
     return audit(plan, deadline=end)
 
 
-def _box(target: Target, source: Any, rounds: int, limit: float) -> Any:
+def _box(target: CodeTarget, source: Any, rounds: int, limit: float) -> Any:
     """Return the real code as something that can be run for some rounds."""
     from dpaudit.sample.boxes import FileBuilder, PolicyBox
 
@@ -278,7 +258,7 @@ def _box(target: Target, source: Any, rounds: int, limit: float) -> Any:
     return PolicyBox(target.text, named, target.arms, rounds, limit)
 
 
-def _whole(target: Target, source: Any) -> bool:
+def _whole(target: CodeTarget, source: Any) -> bool:
     """Tell whether the code plays a whole stream at once, so that its runs cannot be cut."""
     import numpy as np
 

@@ -152,13 +152,14 @@ def versioned(
     `unmarked` is the schema of documents that say neither kind nor schema, where there were such.
     `migrations[n]` takes the fields of schema n to n + 1; one that is missing changes nothing.
     """
+    named = _one(kind)
     if not isinstance(data, dict):
-        raise ValueError(f"is not a {kind} of dpaudit.")
+        raise ValueError(f"is not {named} of dpaudit.")
     found, schema = data.get("dpaudit", kind), data.get("schema", unmarked)
     if found != kind:
-        raise ValueError(f"is a {shown(found)} of dpaudit, not a {kind}.")
+        raise ValueError(f"is {_one(shown(found))} of dpaudit, not {named}.")
     if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
-        raise ValueError(f"is not a {kind} of dpaudit.")
+        raise ValueError(f"is not {named} of dpaudit.")
     newest = SCHEMAS[kind]
     if schema > newest:
         rule = f"has schema {schema}; this dpaudit knows up to {newest}: upgrade dpaudit."
@@ -168,3 +169,7 @@ def versioned(
         if older in migrations:
             fields = migrations[older](fields)
     return fields
+
+
+def _one(noun: str) -> str:
+    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"

@@ -18,22 +18,21 @@ from dpaudit import judging as engine
 from dpaudit import message
 from dpaudit.deadline import PATIENT
 from dpaudit.errors import InvalidArgument
-from dpaudit.judging import Claim, Report
+from dpaudit.judging import NOBODY, Listener, PrivacyClaim, Report
+from dpaudit.options import METHODS, Options
 from dpaudit.output import plain
 from dpaudit.process import Call, Died, call
 from dpaudit.sources import Sources, covering, sources_of
 from dpaudit.subject.kinds import (
-    NOBODY,
     SEARCH_SECONDS,
     Foreign,
-    Listener,
-    Options,
     Subject,
     claim_id,
     searched,
 )
 from dpaudit.subject.naming import subject_of
-from dpaudit.subject.places import Place, at_line, place_of
+from dpaudit.subject.places import at_line, place_of
+from dpaudit.symbolic.run import CodeLine
 from dpaudit.symbolic.subject import readable
 from dpaudit.target import foreign, resolve
 from dpaudit.verdict import Finding, Status
@@ -77,7 +76,7 @@ class Examined:
     options: Options
     report: Report
     flaw: str | None = None
-    place: Place | None = None
+    place: CodeLine | None = None
     sources: Sources = NO_SOURCES
     certificate: dict[str, Any] | None = None
     crashed: bool = False
@@ -180,7 +179,7 @@ def _detailed(report: Report, asked: Asked, options: Options, subject: Subject) 
 class _Heard:
     """What a process has said so far."""
 
-    claim: Claim | None = None
+    claim: PrivacyClaim | None = None
     findings: list[Finding] = field(default_factory=list)
     kept: Report | None = None
     concluded: bool = False
@@ -203,7 +202,7 @@ def apart(asked: Asked, to: Listener = NOBODY) -> Examined:
 
     def hear(kind: str, data: Any) -> None:
         if kind == "claim":
-            so_far.claim = msgspec.convert(data, Claim, strict=False)
+            so_far.claim = msgspec.convert(data, PrivacyClaim, strict=False)
             to.begun(so_far.claim)
         elif kind == "finding":
             so_far.findings.append(msgspec.convert(data, Finding, strict=False))
@@ -232,7 +231,7 @@ def apart(asked: Asked, to: Listener = NOBODY) -> Examined:
             return examined(report, not death.late)
         done = {finding.check for finding in report.findings}
         wanted = asked.options.methods
-        name = next((it for it in engine.METHODS if it in wanted and it not in done), "")
+        name = next((it for it in METHODS if it in wanted and it not in done), "")
         if name:
             last = Finding(name, Status.SILENT, f"It failed: {death}", arms=report.claim.arms)
             to.heard(last)

@@ -71,7 +71,7 @@ def main() -> NoReturn:
 
 
 def _unexpected(error: BaseException, request: Any, tell: Callable[[str, Any], None]) -> int:
-    from dpaudit.judging import place_of
+    from dpaudit.checks import place_of
     from dpaudit.target import said
 
     if isinstance(error, KeyboardInterrupt) and CANCELLED.is_set():

@@ -12,31 +12,20 @@ from __future__ import annotations
 import importlib
 import math
 import time
-import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
+from dpaudit.checks import Checks
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.notions import Kind, Notion, Stated
-from dpaudit.deadline import Expired, deadline
-from dpaudit.errors import (
-    BadDeclaration,
-    Contradiction,
-    InvalidArgument,
-    Unsupported,
-    require_integer,
-    require_positive,
-)
+from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.implied import implied
+from dpaudit.options import METHODS, Options
 from dpaudit.particulars import Details
-from dpaudit.target import Target, parameters, said
+from dpaudit.target import Target, parameters
 from dpaudit.verdict import UNDECIDED, Bracket, Finding, Status, combine, exit_code
 
-METHODS = ("structure", "exact", "sample")
-ALL_METHODS = ("structure", "exact", "code", "sample")
 SCHEMA = 1  # of the JSON report; new fields do not raise it, another meaning does
 HORIZON = 10_000_000
 BUDGET = 15.0
@@ -45,7 +34,6 @@ OFFERED = {"arms": 2}
 SHARES = {"structure": 0.5, "exact": 0.65}  # of what is left, where another check comes after
 SHORTEST = 0.1
 FAILED = 2
-PATIENCE = 1.0  # seconds beyond its share until a check that does not look at the clock is stopped
 ENGINES = {
     "structure": "dpaudit.structure",
     "exact": "dpaudit.exact.horizons",
@@ -56,7 +44,7 @@ INSTANCE_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
-class Claim:
+class PrivacyClaim:
     """What is judged: an algorithm with its parameters, a notion of privacy and a horizon.
 
     `epsilon` is infinite where the notion is another one than pure epsilon for one reward, so that
@@ -87,7 +75,7 @@ class Report:
     """The verdict on a claim and the findings behind it."""
 
     verdict: Status
-    claim: Claim
+    claim: PrivacyClaim
     findings: tuple[Finding, ...]
     interrupted: bool = False
     details: Details | None = None
@@ -139,8 +127,20 @@ class Report:
             and finding.instance is None
             and finding.horizon <= self.claim.horizon
         ]
-        certain = [finding for finding in usable if finding.certified and finding.epsilon_lower > 0]
-        return max((finding.epsilon_lower for finding in certain or usable), default=0.0)
+        return self.certain or max((finding.epsilon_lower for finding in usable), default=0.0)
+
+    @property
+    def certain(self) -> float:
+        """The best certified lower bound on the loss of the claimed instance, with its details."""
+        claim, details = self.claim, self.details or Details()
+        known = [
+            (f.epsilon_lower, f.horizon)
+            for f in self.findings
+            if f.certified and f.error is None and f.instance is None
+        ]
+        if claim.anytime and claim.notion is None:
+            known += [(it.lower, it.horizon) for it in details.losses if it.certified]
+        return max((lower for lower, size in known if size <= claim.horizon), default=0.0)
 
     @property
     def upper(self) -> float:
@@ -170,7 +170,20 @@ class Report:
         return Bracket(claim.notion.measure, lower, upper)
 
 
-def claim_of(target: Target, algorithm: Algorithm, horizon: int, stated: Stated) -> Claim:
+@dataclass(frozen=True)
+class Listener:
+    """Who is told the claim, every finding, the report so far, and the report before details."""
+
+    begun: Callable[[PrivacyClaim], Any] = lambda claim: None
+    heard: Callable[[Finding], Any] = lambda finding: None
+    kept: Callable[[Report], Any] | None = None
+    concluded: Callable[[Report], Any] = lambda report: None
+
+
+NOBODY = Listener()
+
+
+def claim_of(target: Target, algorithm: Algorithm, horizon: int, stated: Stated) -> PrivacyClaim:
     """Return the claim to judge: what is stated, else the algorithm's own, else epsilon = 1."""
     try:
         own = algorithm.claim
@@ -179,7 +192,7 @@ def claim_of(target: Target, algorithm: Algorithm, horizon: int, stated: Stated)
         rule = f"claims privacy without a parameter {name}; add one, or set private = False."
         raise InvalidArgument("TARGET", target.text, rule) from None
     notion = stated.judged(own.notion)
-    return Claim(
+    return PrivacyClaim(
         target=target.text,
         algorithm=target.label,
         parameters=parameters(algorithm),
@@ -199,7 +212,7 @@ class Case:
 
     target: Target
     given: Mapping[str, Any]
-    claim: Claim
+    claim: PrivacyClaim
     algorithm: Algorithm
     exact_horizon: int | None
     seed: int
@@ -215,17 +228,6 @@ class Case:
     def told(self) -> bool:
         """Whether the target builds another instance for another horizon."""
         return "horizon" in self.target.accepts and "horizon" not in self.given
-
-    def silent(self, name: str, reason: str, start: float) -> Finding:
-        """Return what a check concludes that was stopped or failed: nothing, and why."""
-        spent = time.monotonic() - start
-        return Finding(name, Status.SILENT, reason, arms=self.claim.arms, seconds=spent)
-
-    def unjudged(self, name: str) -> Finding:
-        """Return the silence of a check that knows epsilon, with a delta or not, for one reward."""
-        claim = self.claim
-        reason = f"It judges epsilon for one reward, not {claim.judged}; nothing is converted."
-        return Finding(name, Status.SILENT, reason, arms=claim.arms)
 
     def structure(self, budget: float) -> list[Finding]:
         """Add up charges at the full horizon."""
@@ -257,16 +259,14 @@ class Case:
             raise Interrupted(self._named(stop.findings)) from None
 
     def sample(self, budget: float) -> list[Finding]:
-        """Run the short statistical audit, where there is one."""
-        notion = self.claim.notion
+        """Run the short statistical audit; it knows epsilon, with a delta or not."""
+        from dpaudit.sample.audit import short_audit
+
+        claim, notion = self.claim, self.claim.notion
         if notion is not None and (notion.delta is None or notion.unit > 1):
-            return [self.unjudged("sample")]
-        short_audit = sampler()
-        if short_audit is None:
-            reason = "not run (not part of this version)."
-            return [Finding("sample", Status.SILENT, reason, arms=self.claim.arms)]
-        claim = self.claim
-        level, delta = (claim.epsilon, 0.0) if notion is None else (notion.level, notion.delta)
+            reason = f"It judges epsilon for one reward, not {claim.judged}; nothing is converted."
+            return [Finding("sample", Status.SILENT, reason, arms=claim.arms)]
+        level, delta = claim.judged.level, claim.judged.delta or 0.0
         return [short_audit(self.algorithm, level, claim.horizon, self.seed, budget, delta)]
 
     def _named(self, findings: list[Finding]) -> list[Finding]:
@@ -277,119 +277,70 @@ class Case:
         ]
 
 
-def sampler() -> Callable[..., Finding] | None:
-    """Return the short audit of `dpaudit.sample`, or None in a version without it."""
-    try:
-        found: Callable[..., Finding] = importlib.import_module("dpaudit.sample").short_audit
-    except (ModuleNotFoundError, AttributeError):
-        return None
-    return found
-
-
 def check(
     target: Target,
-    given: Mapping[str, Any],
-    *,
-    epsilon: float | None = None,
-    stated: Stated | None = None,
-    horizon: int = HORIZON,
-    exact_horizon: int | None = None,
-    methods: Sequence[str] = METHODS,
-    budget: float = BUDGET,
-    seed: int = 0,
-    begun: Callable[[Claim], Any] = lambda claim: None,
-    heard: Callable[[Finding], Any] = lambda finding: None,
-    kept: Callable[[Report], Any] | None = None,
+    options: Options,
+    to: Listener = NOBODY,
     proved: Callable[[Any], Any] = lambda bound: None,
 ) -> Report:
     """Judge a claim with every method and return the report; Ctrl-C keeps what was found.
 
-    The claim is `stated`, or that of pure `epsilon`; what neither says is the algorithm's own.
-    `begun` is told the claim before the work, `heard` every finding as soon as it is there, `kept`
-    the report so far after every check, `proved` the bound that structure has proved. A check that
+    What the options do not say of the claim is the algorithm's own, and sizes are as usual.
+    A listener is told the claim before the work, every finding as soon as it is there, and the
+    report so far after every check; `proved` the bound that structure has proved. A check that
     fails is silent, and the others go on; a check that does not end in its time is stopped.
     Importing the engines is not counted.
     """
-    require_integer("horizon", horizon, 1)
-    require_positive("budget", budget)
-    if exact_horizon is not None:
-        require_integer("exact_horizon", exact_horizon, 1)
-        if exact_horizon > horizon:
-            rule = f"must be at most {horizon:,}, the horizon that is claimed."
-            raise InvalidArgument("exact_horizon", exact_horizon, rule)
-    stated = stated or Stated(epsilon)
-    given = {**stated.numbers(target.accepts), **given}
+    horizon = HORIZON if options.horizon is None else options.horizon
+    small = options.exact_horizon
+    if small is not None and small > horizon:
+        rule = f"must be at most {horizon:,}, the horizon that is claimed."
+        raise InvalidArgument("exact_horizon", small, rule)
+    given = {**options.claimed.numbers(target.accepts), **options.given}
     algorithm = target.build(horizon, given, OFFERED)
-    claim = claim_of(target, algorithm, horizon, stated)
-    case = Case(target, given, claim, algorithm, exact_horizon, seed, proved)
-    begun(claim)
-    chosen = [name for name in METHODS if name in methods]
+    claim = claim_of(target, algorithm, horizon, options.claimed)
+    case = Case(target, given, claim, algorithm, small, options.seed, proved)
+    to.begun(claim)
+    chosen = [name for name in METHODS if name in options.methods]
     if not chosen:
         rule = f"is for code that is not declared; {target.text} is an Algorithm."
-        raise InvalidArgument("method", ",".join(methods), rule)
-    findings: list[Finding] = []
-    failure, broken, interrupted = "", "", False
-    end = time.monotonic() + budget
-
-    def report() -> Report:
-        status, covered = verdict(findings, case)
-        found = tuple(findings)
-        return Report(
-            status,
-            claim,
-            found,
-            interrupted,
-            covered=covered,
-            failure=failure,
-            broken=bool(broken),
-        )
-
+        raise InvalidArgument("method", ",".join(options.methods), rule)
+    checks, end = (
+        Checks(target.text, claim.arms, to.heard),
+        time.monotonic() + options.spend(BUDGET),
+    )
     for name in chosen:
         end += prepare(name)
         start = time.monotonic()
         left = max(end - start, SHORTEST)
         share = left if name == chosen[-1] else left * SHARES[name]
-        try:
-            with deadline(min(start + share, end + SHORTEST) + PATIENCE):
-                found = getattr(case, name)(share)
-        except KeyboardInterrupt as stop:
-            interrupted, found = True, getattr(stop, "findings", [])
-        except Contradiction:
-            raise
-        except BadDeclaration as error:
-            failure = broken = str(error)
-            found = [case.silent(name, f"The declaration is broken. {error}", start)]
-        except (InvalidArgument, Unsupported) as error:
-            found = [case.silent(name, str(error), start)]
-        except Expired:
-            found = [case.silent(name, "The budget ended before it had an answer.", start)]
-        except BaseException as error:
-            why = f"{said(error)}{place_of(error)}"
-            failure = failure or f"TARGET={target.text} failed in {name}: {why}"
-            found = [case.silent(name, f"It failed: {why}", start)]
-        for finding in found:
-            findings.append(finding)
-            heard(finding)
-        if interrupted or broken:
+        checks.take(name, getattr(case, name), share, min(start + share, end + SHORTEST))
+        if checks.interrupted or checks.broken:
             break
-        if kept is not None:
-            kept(report())
-    return report()
+        if to.kept is not None:
+            to.kept(concluded(case, checks))
+    return concluded(case, checks)
 
 
 def prepare(name: str) -> float:
     """Import the engine of a check and return the seconds that it took."""
     start = time.monotonic()
-    with suppress(ModuleNotFoundError):  # a version without the sampler says so itself
-        importlib.import_module(ENGINES[name])
+    importlib.import_module(ENGINES[name])
     return time.monotonic() - start
 
 
-def place_of(error: BaseException) -> str:
-    """Return where an error was raised: the last line outside of installed packages."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [it for it in frames if "-packages" not in it.filename and it.filename[:1] != "<"]
-    return f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""
+def concluded(case: Case, checks: Checks) -> Report:
+    """Return the report on what was found so far."""
+    status, covered = verdict(checks.findings, case)
+    return Report(
+        status,
+        case.claim,
+        tuple(checks.findings),
+        checks.interrupted,
+        covered=covered,
+        failure=checks.failure,
+        broken=checks.broken,
+    )
 
 
 def as_json(report: Report) -> dict[str, Any]:

@@ -14,10 +14,11 @@ from pathlib import Path
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import DpauditError
 from dpaudit.judging import Report
+from dpaudit.options import Options
 from dpaudit.output import write_json, write_text
 from dpaudit.replay import line
 from dpaudit.report import bounds, conclusion, show_witness
-from dpaudit.subject.kinds import Declared, Options, Subject, nearest_flaw
+from dpaudit.subject.kinds import Declared, Subject, nearest_flaw
 from dpaudit.target import resolve
 from dpaudit.verdict import Finding, Status
 

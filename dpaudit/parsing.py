@@ -119,6 +119,38 @@ def add_claim(parser: argparse.ArgumentParser) -> None:
     add("--unit", metavar="N", help="rewards of one person (default 1)")
 
 
+def add_outputs(parser: argparse.ArgumentParser) -> None:
+    """Declare what machines read (`dpaudit.formats.options` writes it)."""
+    add = parser.add_argument
+    add("--json", metavar="FILE", help="write JSON to FILE, or to stdout for -")
+    add("--junit", metavar="FILE", help="write JUnit XML")
+    add("--sarif", metavar="FILE", help="write SARIF 2.1.0")
+    add("--github", action="store_true", help="print GitHub annotations")
+
+
+def judged_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of a judgement that were given, parsed."""
+    readers = {"budget": number, "horizon": integer, "exact_horizon": integer}
+    readers |= {"runs": integer, "seed": integer}
+    typed = {name: getattr(arguments, name) for name in readers}
+    found: dict[str, Any] = {
+        name: readers[name](name, text) for name, text in typed.items() if text is not None
+    }
+    stated = stated_claim(arguments)
+    if stated.epsilon is not None:
+        found["epsilon"] = stated.epsilon
+    if stated.texts.keys() - {"epsilon"}:
+        found["stated"] = stated
+    given: dict[str, Any] = dict(assignment(text) for text in arguments.param)
+    if arguments.arms is not None:
+        given["arms"] = integer("arms", arguments.arms)
+    if given:
+        found["given"] = given
+    if arguments.method is not None:
+        found["methods"] = tuple(name.strip() for name in arguments.method.split(","))
+    return found
+
+
 def stated_claim(arguments: argparse.Namespace) -> Stated:
     """Return what the flags state; raise where they exclude each other."""
     from dpaudit.core.notions import Stated

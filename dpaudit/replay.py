@@ -20,7 +20,7 @@ from dpaudit.core.notions import Stated
 from dpaudit.documents import read as read_json
 from dpaudit.documents import shown, versioned
 from dpaudit.errors import DpauditError, InvalidArgument, require_integer, require_positive
-from dpaudit.judging import EPSILON, Claim, claim_of
+from dpaudit.judging import EPSILON, PrivacyClaim, claim_of
 from dpaudit.output import plain
 from dpaudit.process import Call, call
 from dpaudit.target import Target, foreign, parameters, resolve
@@ -66,7 +66,7 @@ def read(path: Path) -> Witness:
         raise InvalidArgument("file", path, f"holds no counterexample: it {error}") from None
 
 
-def line(saved: str | Path, claim: Claim) -> str:
+def line(saved: str | Path, claim: PrivacyClaim) -> str:
     """Return the command that replays the counterexample of a claim."""
     words = ["python", "-m", "dpaudit", "replay", str(saved)]
     words += ["--target", claim.target] if ":" in claim.target else []
@@ -149,7 +149,7 @@ def _read_off(witness: Witness, path: Path, target: str, epsilon: float | None) 
     from dpaudit.subject.kinds import Foreign
     from dpaudit.subject.naming import subject_of
     from dpaudit.symbolic.declared import read_off
-    from dpaudit.symbolic.subject import Target as Code
+    from dpaudit.symbolic.subject import CodeTarget as Code
     from dpaudit.symbolic.subject import readable
 
     require_named(witness, path, target)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from dpaudit.core.arithmetic import in_digits
 from dpaudit.core.notions import Kind, Notion
-from dpaudit.judging import Claim, Report
+from dpaudit.judging import PrivacyClaim, Report
 from dpaudit.parsing import written
 from dpaudit.verdict import ANY_REWARDS, Enclosure, Finding, Program, Status, Witness
 
@@ -52,7 +52,7 @@ def console(quiet: bool) -> Console:
     return out
 
 
-def show_claim(out: Console, claim: Claim) -> None:
+def show_claim(out: Console, claim: PrivacyClaim) -> None:
     """Print what is judged."""
     verb = "claims" if claim.own else "is judged against"
     shown = [f"arms {claim.arms:,}"]
@@ -189,7 +189,7 @@ def meaning(report: Report) -> str:
     return said
 
 
-def _refuted(finding: Finding, claim: Claim, epsilon: str) -> str:
+def _refuted(finding: Finding, claim: PrivacyClaim, epsilon: str) -> str:
     """Return what a refutation says of which instance."""
     if finding.instance is not None:
         return (
@@ -344,7 +344,7 @@ def text(report: Report) -> str:
     return shown.getvalue().rstrip("\n")
 
 
-def command(claim: Claim) -> str:
+def command(claim: PrivacyClaim) -> str:
     """Return the command line that judges a claim."""
     words = ["python", "-m", "dpaudit", "check", claim.target, *claim.judged.words]
     words += ["--arms", str(claim.arms), "--horizon", str(claim.horizon)]

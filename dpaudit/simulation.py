@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.environments import Environment, of_means
-from dpaudit.core.simulate import SimulationResult, expected_seconds, simulate
+from dpaudit.core.outcome import Outcome
+from dpaudit.core.simulate import SimulationResult, blocks, expected_seconds, gathered
 from dpaudit.process import answer
 from dpaudit.target import foreign, resolve
-
-COUNTS = ("times", "pulls_per_run", "releases_per_run")
 
 
 @dataclass(frozen=True)
@@ -41,14 +40,28 @@ class Simulation:
         `kept` is told on Ctrl-C what is finished.
         """
         asked = {"work": vars(self), "horizon": horizon, "runs": runs, "jobs": jobs, "seed": seed}
+        head: dict[str, Any] = {}
+        found: list[Outcome] = []
 
-        def hear(kind: str, data: Any) -> None:
-            if kind == "kept":
-                kept(_result(data))
-            else:
-                advance(data)
+        def hear(kind: str, data: dict[str, Any]) -> None:
+            if kind == "head":
+                head.update(data)
+                return
+            curve = np.array(data["curve"], np.float64)
+            pulls, releases = (np.array(data[name], np.int64) for name in ("pulls", "releases"))
+            found.append(Outcome(pulls, curve, releases))
+            advance(len(curve))
 
-        return _result(answer(self.target, simulated, asked, hear=hear))
+        def result() -> SimulationResult:
+            return gathered(**head, means=self.means, horizon=horizon, seed=seed, found=found)
+
+        try:
+            answer(self.target, simulated, asked, hear=hear)
+        except KeyboardInterrupt:
+            if found:
+                kept(result())
+            raise
+        return result()
 
     def seconds(self, horizon: int, runs: int, jobs: int = 1) -> float:
         """Return about how long it would run, measured on a small part; 0 for what is short."""
@@ -67,14 +80,6 @@ class Simulation:
         return of_means(tuple(self.means), self.rewards)
 
 
-def _result(data: dict[str, Any]) -> SimulationResult:
-    """Return a result from its fields as plain data."""
-    data["means"] = tuple(data["means"])
-    for name in (*COUNTS, "curves"):
-        data[name] = np.array(data[name], np.int64 if name in COUNTS else np.float64)
-    return SimulationResult(**data)
-
-
 def simulated(
     tell: Callable[[str, Any], None],
     work: dict[str, Any],
@@ -82,27 +87,15 @@ def simulated(
     runs: int,
     jobs: int,
     seed: int,
-) -> dict[str, Any]:
-    """Simulate where the target belongs and return the fields of the result."""
+) -> None:
+    """Simulate where the target belongs and tell every block of runs as soon as it is there."""
     asked = Simulation(**work)
-
-    def fields(result: SimulationResult) -> dict[str, Any]:
-        # a file may be called like an algorithm of dpaudit, and is not known by that name
-        name = asked.target if foreign(asked.target) else result.algorithm
-        return {**vars(result), "algorithm": name}
-
-    return fields(
-        simulate(
-            asked.build(horizon),
-            asked.environment,
-            horizon,
-            runs,
-            seed,
-            jobs,
-            lambda count: tell("runs", count),
-            lambda result: tell("kept", fields(result)),
-        )
-    )
+    algorithm = asked.build(horizon)
+    # a file may be called like an algorithm of dpaudit, and is not known by that name
+    name = asked.target if foreign(asked.target) else algorithm.name
+    tell("head", {"name": name, "parameters": asdict(algorithm)})
+    for block in blocks(algorithm, asked.environment, horizon, runs, seed, jobs):
+        tell("block", vars(block))
 
 
 def estimated(tell: Any, work: dict[str, Any], horizon: int, runs: int, jobs: int) -> float:

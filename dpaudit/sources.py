@@ -35,8 +35,10 @@ CORE = PACKAGE / "core"
 JUDGES = (
     "affine.py",
     "code.py",
+    "checks.py",
     "symbolic",
     "judging.py",
+    "options.py",
     "verdict.py",
     "core",
     "exact",

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.judging import METHODS, Report
+from dpaudit.judging import Report
+from dpaudit.options import METHODS
 
 if TYPE_CHECKING:
     from dpaudit.core.simulate import SimulationResult
@@ -90,7 +91,7 @@ def check(
     """
     from dpaudit.core.notions import Stated
     from dpaudit.examination import Asked, examine
-    from dpaudit.subject.kinds import Options
+    from dpaudit.options import Options
 
     stated = Stated(epsilon, rho, mu, delta, local, unit)
     options = Options(

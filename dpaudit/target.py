@@ -20,6 +20,7 @@ import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
@@ -221,7 +222,7 @@ def _displaced(start: Path) -> Iterator[tuple[str, Path]]:
     pending, seen = [start], {start}
     while pending:
         path = pending.pop()
-        for name in _imported(path):
+        for name in _imported(_text(path)):
             below = path.parent / name
             own = next(
                 (it for it in (below / "__init__.py", below.with_suffix(".py")) if it.is_file()),
@@ -236,12 +237,20 @@ def _displaced(start: Path) -> Iterator[tuple[str, Path]]:
                 yield name, other
 
 
-def _imported(path: Path) -> set[str]:
-    """Return the top-level modules that the text of a file imports."""
+def _text(path: Path) -> bytes:
     try:
-        nodes = list(ast.walk(ast.parse(path.read_bytes())))
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return set()  # importing it says what is wrong
+        return path.read_bytes()
+    except OSError:
+        return b""  # importing it says what is wrong
+
+
+@lru_cache(maxsize=64)
+def _imported(text: bytes) -> set[str]:
+    """Return the top-level modules that a file of this text imports."""
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError):
+        return set()
     plain = {it.name for node in nodes if isinstance(node, ast.Import) for it in node.names}
     plain |= {str(it.module) for it in nodes if isinstance(it, ast.ImportFrom) and not it.level}
     return {name.partition(".")[0] for name in plain}

@@ -127,7 +127,7 @@ def _audit(
     from dpaudit.errors import InvalidArgument
     from dpaudit.examination import Asked, examine
     from dpaudit.message import findings_text, summary
-    from dpaudit.subject.kinds import Options
+    from dpaudit.options import Options
 
     methods = tuple(method.split(",") if isinstance(method, str) else method)
     if not methods:

@@ -15,7 +15,7 @@ from dpaudit.target import resolve
 if TYPE_CHECKING:
     from dpaudit.judging import Report as Checked
     from dpaudit.sample.boxes import Box
-    from dpaudit.sample.report import Report as Audited
+    from dpaudit.sample.report import AuditConclusion as Audited
     from dpaudit.sample.streams import Pair
 
 ERROR = 1e-6
@@ -28,16 +28,17 @@ BUDGET = 120.0  # far more than any trial takes: a slow machine must not change 
 def examined(mutant: Mutant) -> Checked:
     """Return what structure (at full size) and exact say of a declared mutant."""
     from dpaudit.judging import check
+    from dpaudit.options import Options
 
     way = mutant.exact or mutant.sample
-    return check(
-        resolve(mutant.target),
-        {"arms": mutant.arms},
+    options = Options(
         epsilon=mutant.epsilon,
+        given={"arms": mutant.arms},
         exact_horizon=None if way is None else way.horizon,
         methods=("structure", "exact"),
         budget=BUDGET,
     )
+    return check(resolve(mutant.target), options)
 
 
 def sampled(mutant: Mutant, seed: int = 0) -> Audited:

@@ -59,7 +59,7 @@ def _charge(*law: Any) -> Fraction:
     return found
 
 
-class Declared:
+class DeclaredCertificate:
     """A certificate of a declaration."""
 
     def __init__(self, data: Any) -> None:
@@ -139,7 +139,7 @@ class Declared:
         return f"{self._most(0).bit_length()} levels of every arm's tree"
 
 
-class State:
+class CertificateState:
     """A state of code; a scale of 0 is that of a draw that cannot be shifted."""
 
     def __init__(self, data: Any) -> None:
@@ -192,10 +192,10 @@ def _price(shift: Weights, scales: Weights) -> Fraction:
     return sum((abs(s) / scales[draw] for draw, s in shift.items()), ZERO)
 
 
-class Move:
+class CertificateMove:
     """A move of code from a state to one that comes later; a name that is unknown is a KeyError."""
 
-    def __init__(self, data: Any, before: State, after: State) -> None:
+    def __init__(self, data: Any, before: CertificateState, after: CertificateState) -> None:
         self.before, self.after, new = before, after, _scales(data["scales"])
         _require(not new.keys() & before.scales.keys(), "a draw is not new")
         self.scales, self.columns = before.scales | new, dict(before.columns)
@@ -267,7 +267,7 @@ class Code:
 
     def __init__(self, data: Any) -> None:
         self.horizon, self.worst = _whole(data["horizon"], 1), ZERO
-        states, start = [State(state) for state in data["states"]], State(EMPTY)
+        states, start = list(map(CertificateState, data["states"])), CertificateState(EMPTY)
         for move in data["moves"]:
             after, first = states[_whole(move["after"], 0)], move["before"] is None
             before = start if first else states[_whole(move["before"], 0)]
@@ -275,7 +275,7 @@ class Code:
             _require(before.time + rounds == after.time, "its rounds do not add up")
             after.arrivals += 1
             before.traces.append(tuple((int(taken), int(of)) for taken, of in move["trace"]))
-            self.worst = max([self.worst, *Move(move, before, after).ended])
+            self.worst = max([self.worst, *CertificateMove(move, before, after).ended])
         for where, state in (("the beginning", start), *enumerate(states)):
             _require(state is start or state.arrivals > 0, f"state {where}: no move leads there")
             if state is start or state.time < self.horizon:
@@ -301,14 +301,14 @@ def _complete(traces: list[Trace], where: str) -> None:
         _complete(later, where)
 
 
-def verify(data: Any) -> Code | Declared:
+def verify(data: Any) -> Code | DeclaredCertificate:
     """Return the checked certificate, or raise `Rejected`."""
     try:
         _require(isinstance(data, dict) and data.get("dpaudit") == "certificate", "no certificate")
         _require(data.get("schema") == SCHEMA, "of an unknown schema")
         _require(_whole(data["arms"], 1) > 0 and data["target"].isprintable(), "no target")
         epsilon, charge = _fraction(data["epsilon"]), _fraction(data["charge"])
-        found = Code(data) if data["kind"] == "code" else Declared(data)
+        found = Code(data) if data["kind"] == "code" else DeclaredCertificate(data)
         _require(found.worst == charge, f"the charge is {found.worst}, not {charge}")
         most = epsilon * (1 + (SLACK if isinstance(found, Code) else ZERO))
         _require(charge <= most, "the charge is above epsilon")

@@ -15,7 +15,7 @@ from fractions import Fraction
 from sympy import Max, Min, Rational, Symbol, diff, exp, log, symbols
 
 from dpaudit.claims.claim import REFUTED, Claim, Result
-from dpaudit.claims.domain import POSITIVE, REALS, UNIT, Domain, Interval, above, between
+from dpaudit.claims.domain import POSITIVE, REALS, UNIT, Domain, RealInterval, above, between
 from dpaudit.claims.linear import PiecewiseLinear
 from dpaudit.claims.methods import Rewrite
 from dpaudit.claims.theorem import OPEN, PRINTED, REPAIRED, Theorem
@@ -42,7 +42,7 @@ def kl(one, two):
 
 
 further = p + t * (1 - p)
-ahead = Domain({p: INNER, t: Interval(0, 1, False, True)})
+ahead = Domain({p: INNER, t: RealInterval(0, 1, False, True)})
 hard = kl(Rational(1, 2), 1 - eta)
 
 CLAIMS = (
@@ -144,7 +144,7 @@ CLAIMS = (
         4 * x * exp(-t * log(2)),
         "<=",
         4 * x,
-        Domain({x: POSITIVE, t: Interval(0, 1, True, False)}),
+        Domain({x: POSITIVE, t: RealInterval(0, 1, True, False)}),
         by=(Rewrite(4 * x * (1 - exp(-t * log(2)))),),
         role="constant",
     ),
@@ -156,7 +156,7 @@ CLAIMS = (
         2,
         "<=",
         4 * Rational(31, 10) * log(2) / kl(Rational(1, 2), q),
-        Domain({q: Interval(0, Rational(1, 4), True, False)}),
+        Domain({q: RealInterval(0, Rational(1, 4), True, False)}),
         hints=({q: Fraction(1, 10**6)},),
         expect=REFUTED,
         correction="X may be below 1/2, where l = 0: write max(2, 4 X).",
@@ -199,7 +199,7 @@ CLAIMS = (
         hard,
         "<=",
         50 * log(2),
-        Domain({eta: Interval(0, Rational(1, 2), True, True)}),
+        Domain({eta: RealInterval(0, Rational(1, 2), True, True)}),
         hints=({eta: Fraction(1, 10**32)},),
         expect=REFUTED,
         role="theorem",

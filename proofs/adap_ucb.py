@@ -18,7 +18,7 @@ from fractions import Fraction
 from sympy import Min, Rational, Symbol, exp, log, sqrt, symbols
 
 from dpaudit.claims.claim import CERTIFIED, REFUTED, Claim, Result
-from dpaudit.claims.domain import POSITIVE, REALS, UNIT, Domain, Interval, above, closed
+from dpaudit.claims.domain import POSITIVE, REALS, UNIT, Domain, RealInterval, above, closed
 from dpaudit.claims.linear import PiecewiseLinear
 from dpaudit.claims.methods import Monotone, Rewrite
 from dpaudit.claims.theorem import PRINTED, Theorem
@@ -32,7 +32,7 @@ p, q, r = symbols("p q r", real=True)
 # x = E N, p = 2^{l+1}, q = T P(G^c), r = Term 2; y = max(1/Delta, 1/eps)
 whole = Domain(
     {
-        D: Interval(0, 1, True, False),
+        D: RealInterval(0, 1, True, False),
         al: above(3),
         L: POSITIVE,
         x: POSITIVE,
@@ -157,7 +157,7 @@ CLAIMS = (
         exp((v + 2 - s) * log(2)),
         "<=",
         exp((v + 2) * log(2)),
-        Domain({v: REALS, s: Interval(0, 1, True, False)}),
+        Domain({v: REALS, s: RealInterval(0, 1, True, False)}),
         role="constant",
     ),
     Claim(

@@ -9,14 +9,14 @@ from sympy import Rational, Symbol, exp, log, symbols
 
 from dpaudit.claims.balls import ball
 from dpaudit.claims.claim import ENUMERATED, REFUTED, Claim, Result, Tally
-from dpaudit.claims.domain import POSITIVE, REALS, Domain, Interval, above, between, closed
+from dpaudit.claims.domain import POSITIVE, REALS, Domain, RealInterval, above, between, closed
 from dpaudit.claims.linear import PiecewiseLinear
 from dpaudit.claims.theorem import FALSE, PRINTED, REPAIRED, Theorem
 
 e, n, delta, T, alpha = symbols("epsilon n delta T alpha", positive=True)
 mu = Symbol("mu", positive=True)
 x, y, u, v, z, m = symbols("x y u v z m", real=True)
-HALF_OPEN = Interval(0, 1, True, False)
+HALF_OPEN = RealInterval(0, 1, True, False)
 UCB, KL = "Lemma lem:ucb_concentration", "KL concentration lemma"
 DELTAS = (Fraction(1, 2), Fraction(1, 10), Fraction(1, 100))
 EPSILONS = (Fraction(1, 10), Fraction(1), Fraction(5))

@@ -7,7 +7,7 @@ from fractions import Fraction
 from sympy import Max, Min, Rational, Symbol, log, sqrt, symbols
 
 from dpaudit.claims.claim import REFUTED, Claim, Result
-from dpaudit.claims.domain import POSITIVE, REALS, Domain, Interval, above, at_least
+from dpaudit.claims.domain import POSITIVE, REALS, Domain, RealInterval, above, at_least
 from dpaudit.claims.linear import PiecewiseLinear
 from dpaudit.claims.methods import Rewrite
 from dpaudit.claims.theorem import PRINTED, Theorem
@@ -137,7 +137,7 @@ CLAIMS = (
         (Rational(1, 2) - x) / (log(2 * (1 - x)) / log((1 - x) / x) - x),
         "<=",
         10,
-        Domain({x: Interval(0, Rational(1, 4), True, False)}),
+        Domain({x: RealInterval(0, Rational(1, 4), True, False)}),
         hints=({x: Fraction(1, 10**30)},),
         expect=REFUTED,
         role="remark",

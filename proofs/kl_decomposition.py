@@ -26,7 +26,7 @@ from sympy import Symbol, diff, exp, log, symbols, tanh
 from dpaudit.claims.balls import ball
 from dpaudit.claims.boundary import Boundary
 from dpaudit.claims.claim import GRANTED, RESTRICTED, SAMPLED, Claim, Result, Tally
-from dpaudit.claims.domain import POSITIVE, REALS, UNIT, Domain, Interval, above, between
+from dpaudit.claims.domain import POSITIVE, REALS, UNIT, Domain, RealInterval, above, between
 from dpaudit.claims.methods import Monotone, Rewrite
 from dpaudit.claims.models import Policy, random_policy, relative_entropy, total_variation
 from dpaudit.claims.theorem import PRINTED, REPAIRED, Theorem
@@ -215,7 +215,7 @@ CLAIMS = (
         0,
         "<=",
         divergence,
-        Domain({s: between(0, 1), t: Interval(0, 1, False, True)}),
+        Domain({s: between(0, 1), t: RealInterval(0, 1, False, True)}),
         by=(Monotone(t, slope=(Rewrite(t * (1 - s) / (further * (1 - t))),)),),
         role="sharper",
     ),

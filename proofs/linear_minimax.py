@@ -12,7 +12,7 @@ from fractions import Fraction
 from sympy import Abs, E, Rational, erf, exp, pi, sqrt, symbols
 
 from dpaudit.claims.claim import GRANTED, REFUTED, Claim, Result
-from dpaudit.claims.domain import POSITIVE, REALS, UNIT, Domain, Interval, at_least, closed
+from dpaudit.claims.domain import POSITIVE, REALS, UNIT, Domain, RealInterval, at_least, closed
 from dpaudit.claims.linear import PiecewiseLinear
 from dpaudit.claims.methods import Monotone, Rewrite
 from dpaudit.claims.theorem import PRINTED, REPAIRED, Theorem
@@ -185,7 +185,7 @@ CLAIMS = (
         y * exp(-y),
         "<=",
         exp(-1),
-        Domain({y: Interval(0, 1, True, False)}),
+        Domain({y: RealInterval(0, 1, True, False)}),
         by=(Monotone(y, "high", (Rewrite((1 - y) * exp(-y)),)),),
         role="sharper",
     ),

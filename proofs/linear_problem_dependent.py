@@ -31,7 +31,7 @@ import flint
 from sympy import Rational, Symbol, erf, log, pi, sqrt, symbols
 
 from dpaudit.claims.claim import GRANTED, REFUTED, SAMPLED, Claim, Result, Tally
-from dpaudit.claims.domain import POSITIVE, REALS, Domain, Interval, above, between
+from dpaudit.claims.domain import POSITIVE, REALS, Domain, RealInterval, above, between
 from dpaudit.claims.methods import Monotone, Rewrite
 from dpaudit.claims.theorem import FALSE, PRINTED, REPAIRED, Theorem
 
@@ -310,7 +310,7 @@ CLAIMS = (
         sqrt(x / 2) + x,
         "<",
         erf(Rational(1, 2)) / 4,
-        Domain({x: Interval(0, Rational(100, 4357), True, False)}),
+        Domain({x: RealInterval(0, Rational(100, 4357), True, False)}),
         by=(Monotone(x, "high"),),
         role="sharper",
     ),

@@ -13,7 +13,7 @@ from fractions import Fraction
 from sympy import E, Min, Rational, erf, exp, pi, sqrt, symbols, tanh
 
 from dpaudit.claims.claim import GRANTED, REFUTED, Claim, Result
-from dpaudit.claims.domain import POSITIVE, UNIT, Domain, Interval, above, at_least
+from dpaudit.claims.domain import POSITIVE, UNIT, Domain, RealInterval, above, at_least
 from dpaudit.claims.linear import PiecewiseLinear
 from dpaudit.claims.methods import Monotone, Rewrite, Split
 from dpaudit.claims.theorem import FALSE, PRINTED, REPAIRED, Theorem
@@ -175,7 +175,7 @@ CLAIMS = (
         x * T,
         "<=",
         T / 2,
-        Domain({x: Interval(0, 1, True, False), T: at_least(1)}),
+        Domain({x: RealInterval(0, 1, True, False), T: at_least(1)}),
         hints=({x: Fraction(2, 3), T: Fraction(1)},),
         expect=REFUTED,
         role="remark",

@@ -11,7 +11,16 @@ from fractions import Fraction
 from sympy import Abs, Max, Min, Rational, Symbol, diff, exp, log, symbols
 
 from dpaudit.claims.claim import GRANTED, REFUTED, Claim, Result, Tally
-from dpaudit.claims.domain import POSITIVE, REALS, UNIT, Domain, Interval, above, at_least, between
+from dpaudit.claims.domain import (
+    POSITIVE,
+    REALS,
+    UNIT,
+    Domain,
+    RealInterval,
+    above,
+    at_least,
+    between,
+)
 from dpaudit.claims.linear import PiecewiseLinear
 from dpaudit.claims.methods import Rewrite
 from dpaudit.claims.theorem import PRINTED, REPAIRED, Theorem
@@ -233,7 +242,7 @@ CLAIMS = (
         0,
         "<=",
         diff(moved, s),
-        Domain({mu: between(0, 1), s: Interval(0, 1, False, True)}),
+        Domain({mu: between(0, 1), s: RealInterval(0, 1, False, True)}),
         by=(Rewrite(s * (1 - mu) / ((mu + s * (1 - mu)) * (1 - s))),),
         role="remark",
     ),

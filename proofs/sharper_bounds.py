@@ -28,7 +28,7 @@ from sympy import Rational, exp, log, oo, sqrt, symbols, tanh
 
 from dpaudit.claims.balls import ball
 from dpaudit.claims.claim import GRANTED, SAMPLED, Claim, Result, Tally
-from dpaudit.claims.domain import POSITIVE, Domain, Interval, above, at_least, between
+from dpaudit.claims.domain import POSITIVE, Domain, RealInterval, above, at_least, between
 from dpaudit.claims.methods import Monotone, Rewrite
 from dpaudit.claims.models import random_policy, relative_entropy
 from dpaudit.claims.theorem import REPAIRED, Theorem
@@ -182,7 +182,7 @@ CLAIMS = (
         -2 * log(w),
         "<=",
         1 / w - w,
-        Domain({w: Interval(0, 1, True, False)}),
+        Domain({w: RealInterval(0, 1, True, False)}),
         by=(Monotone(w, "high", (Rewrite((1 - 1 / w) ** 2),)),),
         role="sharper",
     ),
@@ -204,7 +204,7 @@ CLAIMS = (
         log(w),
         "<=",
         w - 1,
-        Domain({w: Interval(0, 1, True, False)}),
+        Domain({w: RealInterval(0, 1, True, False)}),
         by=(Monotone(w, "high", (Rewrite((1 - w) / w),)),),
         role="sharper",
     ),
@@ -215,7 +215,7 @@ CLAIMS = (
         0,
         "<",
         1 - 2 * c + c * log(c),
-        Domain({c: Interval(0, Rational(3178, 10000), True, False)}),
+        Domain({c: RealInterval(0, Rational(3178, 10000), True, False)}),
         by=(Monotone(c, "high", (Rewrite(1 - log(c)),)),),
         role="sharper",
     ),
@@ -279,7 +279,7 @@ CLAIMS = (
         kappa * (kappa + x) - kappa**2 / 2,
         "<=",
         kappa * (x + z) + (kappa - z) ** 2 / 2,
-        Domain({kappa: POSITIVE, x: POSITIVE, z: Interval(-oo, oo, True, True)}),
+        Domain({kappa: POSITIVE, x: POSITIVE, z: RealInterval(-oo, oo, True, True)}),
         by=(Rewrite(z**2 / 2),),
         role="sharper",
     ),

@@ -10,7 +10,7 @@ from sympy import Max, Rational, Symbol, exp, log, pi, sqrt, symbols
 
 from dpaudit.claims.boundary import Boundary
 from dpaudit.claims.claim import ENUMERATED, RESTRICTED, Claim, Result, Tally
-from dpaudit.claims.domain import POSITIVE, Domain, Interval, at_least
+from dpaudit.claims.domain import POSITIVE, Domain, RealInterval, at_least
 from dpaudit.claims.linear import PiecewiseLinear
 from dpaudit.claims.methods import Rewrite
 
@@ -131,7 +131,7 @@ CLAIMS = (
         Rational(1, 27),
         "<=",
         1 / (131 * x),
-        Domain({x: Interval(0, Rational(131, 27), True, True)}),
+        Domain({x: RealInterval(0, Rational(131, 27), True, True)}),
         by=(Rewrite(K / (3537 * x), {K: 27 - 131 * x}),),
         boundary=Boundary(x, 27 - 131 * x, (Rational(1, 10), 1), "decreasing"),
         hints=({x: Fraction(208, 1000)},),

@@ -36,7 +36,7 @@ def test_ctrl_c_says_what_is_kept(capsys, monkeypatch, tmp_path):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dpaudit.simulation.simulate", interrupt)
+    monkeypatch.setattr("dpaudit.simulation.blocks", interrupt)
     monkeypatch.setattr("dpaudit.experiments.panels.run", interrupt)
     monkeypatch.setattr("dpaudit.sample.audit.audit", interrupt)
     log = str(tmp_path / "log")

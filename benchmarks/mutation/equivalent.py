@@ -64,7 +64,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "streams of different lengths have no likelihoods"
     ),
     ("dpaudit/exact/balls/certified.py", "", "2 << 15"): SOONER,
-    ("dpaudit/exact/balls/piecewise.py", "Piecewise.times", "(c / bend)"): (
+    ("dpaudit/exact/balls/piecewise.py", "Piecewise.product", "(c / bend)"): (
         "the ball of `bend` is that of its inverse"
     ),
     ("dpaudit/code.py", "_Case.exact", "late = (lead is not None)"): SOONER,
@@ -86,7 +86,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("dpaudit/structure/certificate.py", "of_walk", "pass # what follows"): (
         "states are visited in this order"
     ),
-    ("dpaudit/symbolic/roots.py", "Survey._add", "if True]"): (
+    ("dpaudit/symbolic/roots.py", "Survey._add_held", "if True]"): (
         "a tuple that is shared is like its copy"
     ),
     (
@@ -159,9 +159,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "an end is listed twice"
     ),
     ("dpaudit/exact/lattice_loss.py", "Released.pair", "strict=False"): LONGER,
-    ("dpaudit/exact/lattice_loss.py", "Table.losses", "((low[theirs] < 0))"): (
-        "the upper end is infinite where it was refused"
-    ),
     ("dpaudit/exact/enumerate.py", "responds", "clock), 2)"): (
         "the sums are right for a path without responses, and refuse one with noise"
     ),
@@ -172,7 +169,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("dpaudit/exact/balls/cells.py", "", "FASTEST = Fraction(1, 10**9), float(10 ** 9)"): (
         "10^9 is a double, and compares like the fraction"
     ),
-    ("dpaudit/symbolic/prove.py", "_line", "(Path(file).name != path.name)"): (
+    ("dpaudit/symbolic/prove.py", "_line", "(Path(place.file).name != path.name)"): (
         "the line that an annotation points at"
     ),
     ("dpaudit/symbolic/recording.py", "recorded", "assert (spec.loader is not None)"): (
@@ -218,8 +215,12 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("dpaudit/symbolic/questions.py", "_record", "apart = False"): (
         "so is recorded what the second walk records anyway; of what is not linear, both sides"
     ),
-    ("dpaudit/symbolic/walk.py", "Walk._settle", "(spent >= known"): "equal charges are equal",
-    ("dpaudit/symbolic/walk.py", "Walk._settle", "get(mine, float(0))"): ZERO,
+    (
+        "dpaudit/symbolic/walk.py",
+        "SymbolicWalk._settle",
+        "(spent >= known",
+    ): "equal charges are equal",
+    ("dpaudit/symbolic/walk.py", "SymbolicWalk._settle", "get(mine, float(0))"): ZERO,
     ("dpaudit/structure/walk.py", "Walk", "Row(float(0)"): ZERO,
     ("dpaudit/structure/walk.py", "Walk", "Row(Fraction(0), 1, 0)"): WORDS,
     ("dpaudit/structure/walk.py", "Walk", "Row(Fraction(0), 0, 1)"): WORDS,

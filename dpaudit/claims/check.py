@@ -25,7 +25,7 @@ from dpaudit.claims.claim import (
     SAMPLED,
     UNRESOLVED,
     Claim,
-    Outcome,
+    ClaimOutcome,
 )
 from dpaudit.claims.domain import Domain
 from dpaudit.claims.goal import Goal, Proof
@@ -35,10 +35,10 @@ from dpaudit.claims.search import Counterexample, Point, confirm, inhabitant, se
 from dpaudit.errors import Contradiction
 
 
-def check(claim: Claim) -> Outcome:
+def check(claim: Claim) -> ClaimOutcome:
     """Return the strongest outcome that a method justifies; never more than that."""
     if claim.granted:
-        return Outcome(GRANTED, claim.granted)
+        return ClaimOutcome(GRANTED, claim.granted)
     if claim.models is not None:
         return _on_models(claim)
     claim = replace(claim, left=sympy.sympify(claim.left), right=sympy.sympify(claim.right))
@@ -50,16 +50,18 @@ def check(claim: Claim) -> Outcome:
     if proof is not None and found is not None:
         raise Contradiction(f"{claim.label}: proved ({proof.how}) and false: {found.describe()}")
     if found is not None:
-        return Outcome(REFUTED, "counterexample confirmed in ball arithmetic", found.describe())
+        return ClaimOutcome(
+            REFUTED, "counterexample confirmed in ball arithmetic", found.describe()
+        )
     if proof is None:
         tried = ["sign rules", *(type(method).__name__ for method in claim.by)]
         tried.append("branch and bound" if claim.domain.compact else "no compact box to divide")
-        return Outcome(UNRESOLVED, f"tried {', '.join(tried)} and a counterexample search")
+        return ClaimOutcome(UNRESOLVED, f"tried {', '.join(tried)} and a counterexample search")
     if inhabitant(claim.domain, _hints(claim)) is None:
-        return Outcome(UNRESOLVED, "no point of the domain was found, so it may be empty")
+        return ClaimOutcome(UNRESOLVED, "no point of the domain was found, so it may be empty")
     if proof.how == "identity":
-        return Outcome(IDENTITY, proof.how)
-    return Outcome(CERTIFIED if proof.certified else PROVED, proof.how)
+        return ClaimOutcome(IDENTITY, proof.how)
+    return ClaimOutcome(CERTIFIED if proof.certified else PROVED, proof.how)
 
 
 def _prove(claim: Claim, domain: Domain) -> Proof | None:
@@ -80,21 +82,21 @@ def _counterexample(claim: Claim, domain: Domain) -> Counterexample | None:
     return search(claim.left, claim.right, claim.relation, domain, _hints(claim))
 
 
-def _restricted(claim: Claim) -> Outcome:
+def _restricted(claim: Claim) -> ClaimOutcome:
     """Prove the inside, enclose the boundary, and find a failure within 1e-9 beyond it."""
     boundary = claim.boundary
     assert boundary is not None
     root = boundary.root()
     if root is None or not boundary.unique(claim.domain):
-        return Outcome(UNRESOLVED, "the boundary could not be enclosed or shown to be unique")
+        return ClaimOutcome(UNRESOLVED, "the boundary could not be enclosed or shown to be unique")
     inside = Domain(claim.domain.box, (*claim.domain.constraints, boundary.inside))
     proof = _prove(claim, inside)
     found = _just_beyond(claim, boundary.symbol, root[1])
     digits = boundary.digits(root)
     if proof is None or found is None:
         missing = "no proof inside" if proof is None else "no counterexample just outside"
-        return Outcome(UNRESOLVED, f"{missing} the boundary {boundary.symbol} = {digits}")
-    return Outcome(
+        return ClaimOutcome(UNRESOLVED, f"{missing} the boundary {boundary.symbol} = {digits}")
+    return ClaimOutcome(
         RESTRICTED,
         f"{proof.how}; boundary {boundary.inside} = 0",
         found.describe(),
@@ -123,14 +125,14 @@ def _just_beyond(claim: Claim, symbol: object, edge: Fraction) -> Counterexample
     return None
 
 
-def _on_models(claim: Claim) -> Outcome:
+def _on_models(claim: Claim) -> ClaimOutcome:
     assert claim.models is not None
     rng = np.random.default_rng(zlib.crc32(claim.label.encode()))
     tally = claim.models(rng)
     if tally.models < 1:
         raise Contradiction(f"{claim.label}: the model check looked at no model.")
     if tally.counterexample:
-        return Outcome(REFUTED, f"broken by model {tally.models}", tally.counterexample)
+        return ClaimOutcome(REFUTED, f"broken by model {tally.models}", tally.counterexample)
     if tally.family:
-        return Outcome(ENUMERATED, f"all {tally.models} of {tally.family}")
-    return Outcome(SAMPLED, f"held on {tally.models} models drawn at random")
+        return ClaimOutcome(ENUMERATED, f"all {tally.models} of {tally.family}")
+    return ClaimOutcome(SAMPLED, f"held on {tally.models} models drawn at random")

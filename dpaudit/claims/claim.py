@@ -94,7 +94,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ClaimOutcome:
     """What the checker may say of a claim, and why."""
 
     kind: str

@@ -16,7 +16,7 @@ import sympy
 from sympy import oo
 
 from dpaudit.claims.claim import Claim, Result
-from dpaudit.claims.domain import Expression, Interval
+from dpaudit.claims.domain import Expression, RealInterval
 from dpaudit.claims.linear import PiecewiseLinear
 from dpaudit.claims.methods import Monotone, Rewrite
 from dpaudit.claims.mutation import GOOD
@@ -82,7 +82,7 @@ def _power(base: Expression, exponent: Expression) -> str:
     raise Unsupported(f"exponent={exponent} has no Coq text.")
 
 
-def _bounds(name: str, side: Interval) -> list[str]:
+def _bounds(name: str, side: RealInterval) -> list[str]:
     found = []
     if side.low != -oo:
         found.append(f"{term(side.low)} {'<' if side.low_open else '<='} {name}")
@@ -133,7 +133,7 @@ def _rewrite(gap: Expression, method: Rewrite) -> str:
     return f"replace {term(gap)} with {text} by same. sign."
 
 
-def _monotone(gap: Expression, method: Monotone, side: Interval) -> str:
+def _monotone(gap: Expression, method: Monotone, side: RealInterval) -> str:
     variable = sympy.Symbol("moving", real=True)
     moved = gap.subs(method.symbol, variable)
     low = method.end == "low"

@@ -27,7 +27,7 @@ def exact(value: object) -> Expression:
 
 
 @dataclass(frozen=True)
-class Interval:
+class RealInterval:
     """All reals between `low` and `high`, each end in or out."""
 
     low: Expression
@@ -49,9 +49,9 @@ class Interval:
         return bool(self.low != -oo and self.high != oo)
 
     @property
-    def closure(self) -> Interval:
+    def closure(self) -> RealInterval:
         """The interval with its finite ends included."""
-        return Interval(self.low, self.high)
+        return RealInterval(self.low, self.high)
 
     def contains(self, value: Any) -> bool:
         """True when the exact number `value` lies inside."""
@@ -66,28 +66,28 @@ class Interval:
         return f"{left}{name}{right}" if left or right else f"{name} real"
 
 
-def closed(low: object, high: object) -> Interval:
+def closed(low: object, high: object) -> RealInterval:
     """[low, high]."""
-    return Interval(low, high)
+    return RealInterval(low, high)
 
 
-def between(low: object, high: object) -> Interval:
+def between(low: object, high: object) -> RealInterval:
     """(low, high)."""
-    return Interval(low, high, low_open=True, high_open=True)
+    return RealInterval(low, high, low_open=True, high_open=True)
 
 
-def above(low: object) -> Interval:
+def above(low: object) -> RealInterval:
     """(low, infinity)."""
-    return Interval(low, oo, low_open=True)
+    return RealInterval(low, oo, low_open=True)
 
 
-def at_least(low: object) -> Interval:
+def at_least(low: object) -> RealInterval:
     """[low, infinity)."""
-    return Interval(low, oo)
+    return RealInterval(low, oo)
 
 
 _BELIEFS = ({"real": True}, {"positive": True}, {"nonnegative": True})
-REALS = Interval(-oo, oo)
+REALS = RealInterval(-oo, oo)
 POSITIVE = above(0)
 UNIT = closed(0, 1)
 
@@ -96,7 +96,7 @@ UNIT = closed(0, 1)
 class Domain:
     """A box with optional constraints `g >= 0`."""
 
-    box: dict[Expression, Interval] = field(default_factory=dict)
+    box: dict[Expression, RealInterval] = field(default_factory=dict)
     constraints: tuple[Expression, ...] = ()
 
     def __post_init__(self) -> None:
@@ -130,7 +130,7 @@ class Domain:
         kept = tuple(g for g in self.constraints if symbol not in g.free_symbols)
         return Domain(box, kept)
 
-    def having(self, symbol: Expression, interval: Interval) -> Domain:
+    def having(self, symbol: Expression, interval: RealInterval) -> Domain:
         """The same domain with another interval for `symbol`."""
         return Domain({**self.box, symbol: interval}, self.constraints)
 

@@ -30,27 +30,20 @@ def errata(entries: Sequence[Entry]) -> str:
     for kind, number in counts(entries).items():
         lines.append(f"| {kind} | {number} | {OUTCOMES[kind]} |")
     results: dict[str, Result] = {entry.result.name: entry.result for entry in entries}
+    wrong = [it for it in entries if it.outcome.kind in (REFUTED, RESTRICTED, UNRESOLVED)]
+    clean = []
     for name, result in results.items():
-        faults = [
-            entry
-            for entry in entries
-            if entry.result.name == name and entry.outcome.kind in (REFUTED, RESTRICTED, UNRESOLVED)
-        ]
+        faults = [entry for entry in wrong if entry.result.name == name]
         if not faults and not result.misprints:
+            clean.append(f"- {result.title}: {result.verdict}")
             continue
         lines += ["", f"## {result.title}", "", f"{result.place}. {result.verdict}"]
         for entry in faults:
             lines += ["", *_fault(entry)]
         if result.misprints:
             lines += ["", "Misprints:", *[f"- {text}" for text in result.misprints]]
-    clean = [f"- {r.title}: {r.verdict}" for r in results.values() if not _has_fault(r, entries)]
     lines += ["", "## Results without a false step", "", *clean]
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _has_fault(result: Result, entries: Sequence[Entry]) -> bool:
-    kinds = [e.outcome.kind for e in entries if e.result.name == result.name]
-    return bool(result.misprints) or any(k in (REFUTED, RESTRICTED, UNRESOLVED) for k in kinds)
 
 
 def _fault(entry: Entry) -> list[str]:

@@ -20,10 +20,6 @@ class Goal:
         """The same goal on another domain."""
         return replace(self, domain=domain)
 
-    def about(self, gap: Expression) -> Goal:
-        """A goal about another expression on the same domain."""
-        return replace(self, gap=gap)
-
 
 @dataclass(frozen=True)
 class Proof:

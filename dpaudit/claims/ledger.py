@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from dpaudit.claims.check import check
-from dpaudit.claims.claim import OUTCOMES, Claim, Outcome, Result
+from dpaudit.claims.claim import OUTCOMES, Claim, ClaimOutcome, Result
 from dpaudit.claims.theorem import Standing, Theorem, standing
 from dpaudit.errors import DpauditError, InvalidArgument, UnknownName
 
@@ -62,7 +62,7 @@ class Entry:
 
     result: Result
     claim: Claim
-    outcome: Outcome
+    outcome: ClaimOutcome
     seconds: float
 
     @property
@@ -90,7 +90,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedTheorem:
     """A theorem and what it is worth."""
 
     theorem: Theorem
@@ -170,11 +170,11 @@ def theorems(results: dict[str, Result]) -> dict[str, Theorem]:
     return known
 
 
-def standings(results: dict[str, Result], entries: Sequence[Entry]) -> list[Judged]:
+def standings(results: dict[str, Result], entries: Sequence[Entry]) -> list[JudgedTheorem]:
     """Judge every theorem by the outcomes of the claims below it."""
     known = theorems(results)
     outcomes = {entry.claim.label: entry.outcome.kind for entry in entries}
-    return [Judged(one, standing(one, known, outcomes)) for one in known.values()]
+    return [JudgedTheorem(one, standing(one, known, outcomes)) for one in known.values()]
 
 
 def counts(entries: Sequence[Entry]) -> dict[str, int]:

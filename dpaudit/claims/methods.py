@@ -15,7 +15,7 @@ import sympy
 from sympy import oo
 
 from dpaudit.claims.branch import BranchAndBound
-from dpaudit.claims.domain import Domain, Expression, Interval
+from dpaudit.claims.domain import Domain, Expression, RealInterval
 from dpaudit.claims.goal import Goal, Method, Proof
 from dpaudit.claims.identity import is_zero
 from dpaudit.claims.sign import (
@@ -124,7 +124,7 @@ class Rewrite:
         plain = sympy.sympify(self.form).subs(dict(self.using))
         if not is_zero(goal.gap - plain, goal.domain):
             return None
-        box = {**goal.domain.box, **{name: Interval(0, oo) for name in self.using}}
+        box = {**goal.domain.box, **{name: RealInterval(0, oo) for name in self.using}}
         proof = first_proof(Goal(sympy.sympify(self.form), Domain(box), goal.strict), ())
         return proof and Proof(f"rewritten as {self.form}", proof.certified)
 
@@ -151,7 +151,7 @@ class Monotone:
         plain = _plain(self.symbol)
         gap = goal.gap.subs(self.symbol, plain)
         ends = (False, side.high_open) if self.end == "low" else (side.low_open, False)
-        reached = Interval(side.low, side.high, *ends)
+        reached = RealInterval(side.low, side.high, *ends)
         smooth = meaning(gap, goal.domain.without(self.symbol).having(plain, reached), smooth=True)
         if smooth is None:
             return None
@@ -162,7 +162,7 @@ class Monotone:
         if start is None:
             return None
         strict_start = goal.strict and self._strict_start(value, goal)
-        inner = goal.domain.having(self.symbol, Interval(side.low, side.high, True, True))
+        inner = goal.domain.having(self.symbol, RealInterval(side.low, side.high, True, True))
         need = goal.strict and not strict_start
         excluded = side.low_open if self.end == "low" else side.high_open
         if need and not excluded:
@@ -228,8 +228,8 @@ class Split:
     def prove(self, goal: Goal) -> Proof | None:
         """Prove both halves."""
         side = goal.domain.box[self.symbol]
-        lower = Interval(side.low, self.at, side.low_open, False)
-        upper = Interval(self.at, side.high, False, side.high_open)
+        lower = RealInterval(side.low, self.at, side.low_open, False)
+        upper = RealInterval(self.at, side.high, False, side.high_open)
         left = first_proof(goal.on(goal.domain.having(self.symbol, lower)), self.below)
         right = first_proof(goal.on(goal.domain.having(self.symbol, upper)), self.beyond)
         if left is None or right is None:

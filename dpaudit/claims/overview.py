@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dpaudit.claims.claim import GRANTED
-from dpaudit.claims.ledger import Entry, Judged, counts
+from dpaudit.claims.ledger import Entry, JudgedTheorem, counts
 from dpaudit.claims.theorem import FALSE, OPEN, RULES, STANDINGS, Theorem
 
 HEADER = """# Theorems and what they rest on
@@ -21,7 +21,7 @@ premises name a Coq theorem.
 """
 
 
-def overview(judged: Sequence[Judged], entries: Sequence[Entry]) -> str:
+def overview(judged: Sequence[JudgedTheorem], entries: Sequence[Entry]) -> str:
     """Return the page; it depends on the claims and their outcomes alone."""
     lines = [
         HEADER,
@@ -49,13 +49,13 @@ def overview(judged: Sequence[Judged], entries: Sequence[Entry]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def table(judged: Sequence[Judged]) -> list[str]:
+def table(judged: Sequence[JudgedTheorem]) -> list[str]:
     """Return one row for each theorem: as printed, as repaired, and the leaves that are granted."""
     lines = [
         "| theorem | as printed | as repaired | composed by | composition checked | because of |",
         "|---|---|---|---|---|---|",
     ]
-    by_name: dict[str, dict[str, Judged]] = {}
+    by_name: dict[str, dict[str, JudgedTheorem]] = {}
     for one in judged:
         by_name.setdefault(one.theorem.name, {})[one.theorem.form] = one
     for name, forms in by_name.items():
@@ -77,7 +77,7 @@ def _checked(theorem: Theorem) -> list[str]:
     return [*parts, *(["Coq, finite sets"] if theorem.coq else [])]
 
 
-def _premises(one: Judged) -> list[str]:
+def _premises(one: JudgedTheorem) -> list[str]:
     theorem = one.theorem
     lines = [f"### {theorem.name}, {theorem.form}: {one.standing.kind}", ""]
     lines += [f"*{theorem.place}.* {theorem.statement}", ""]
@@ -93,7 +93,7 @@ def _listed(labels: Sequence[str]) -> str:
     return ", ".join(f"`{label}`" for label in labels)
 
 
-def _graph(judged: Sequence[Judged]) -> list[str]:
+def _graph(judged: Sequence[JudgedTheorem]) -> list[str]:
     """Return a mermaid drawing of the theorems that have premises and of the granted leaves."""
     known: Mapping[str, Theorem] = {one.theorem.label: one.theorem for one in judged}
     names = {label: f"t{i}" for i, label in enumerate(known)}

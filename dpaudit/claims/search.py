@@ -10,7 +10,7 @@ import itertools
 import math
 import random
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -20,7 +20,7 @@ import numpy as np
 import sympy
 
 from dpaudit.claims.balls import evaluate
-from dpaudit.claims.domain import Domain, Expression, Interval
+from dpaudit.claims.domain import Domain, Expression
 from dpaudit.claims.identity import sample
 from dpaudit.errors import DpauditError
 
@@ -120,7 +120,10 @@ def search(
         return confirm(left, right, relation, domain, {})
     gap = right - left
     score = _score(gap if relation != "==" else -sympy.Abs(gap), domain, symbols)
-    for start in _starts(score, domain, symbols):
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        starts = _starts(score, domain, symbols)
+    for start in starts:
         found = _shorten(left, right, relation, domain, dict(zip(symbols, start, strict=True)))
         if found is not None:
             return found
@@ -135,28 +138,26 @@ def _score(
     walls = [sympy.lambdify(symbols, g, modules) for g in domain.constraints]
 
     def score(point: Sequence[float]) -> float:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            try:
-                if any(not wall(*point) >= 0 for wall in walls):
-                    return math.inf
-                result = float(np.real(value(*point)))
-            except (ArithmeticError, ValueError, TypeError):
+        try:
+            if any(not wall(*point) >= 0 for wall in walls):
                 return math.inf
+            result = float(np.real(value(*point)))
+        except (ArithmeticError, ValueError, TypeError):
+            return math.inf
         return result if math.isfinite(result) else math.inf
 
     return score
 
 
-def _place(side: Interval, share: float) -> float:
-    if side.compact:
-        low, high = float(side.low), float(side.high)
+def _place(low: float, high: float, share: float) -> float:
+    """Return a point of an interval, which may have no ends, by its share."""
+    if math.isfinite(high - low):
         return low + (high - low) * share
     stretch = share / (1 - share)
-    if side.low != -sympy.oo:
-        return float(side.low) + stretch
-    if side.high != sympy.oo:
-        return float(side.high) - stretch
+    if math.isfinite(low):
+        return low + stretch
+    if math.isfinite(high):
+        return high - stretch
     return math.log(stretch) * 4
 
 
@@ -166,12 +167,15 @@ def _starts(
     from scipy.optimize import minimize
 
     rng = np.random.default_rng(5)
-    sides = [domain.box[s] for s in symbols]
+    sides = [(float(domain.box[s].low), float(domain.box[s].high)) for s in symbols]
     shares = rng.beta(0.5, 0.5, size=(1500, len(symbols))).clip(1e-9, 1 - 1e-9)
+
+    def placed(row: Iterable[float]) -> list[float]:
+        return [_place(*side, float(share)) for side, share in zip(sides, row, strict=True)]
 
     def scored(share: Sequence[float]) -> float:
         inside = np.clip(share, 1e-12, 1 - 1e-12)
-        return score([_place(side, float(s)) for side, s in zip(sides, inside, strict=True)])
+        return score(placed(inside))
 
     ranked = sorted(((scored(row), tuple(row)) for row in shares), key=lambda item: item[0])
     results = [row for value, row in ranked[:3] if value < 0]
@@ -179,7 +183,7 @@ def _starts(
         if math.isfinite(value):
             found = minimize(scored, row, method="Nelder-Mead", options={"maxiter": 300})
             results.append(tuple(np.clip(found.x, 1e-12, 1 - 1e-12)))
-    return [[_place(s, float(x)) for s, x in zip(sides, row, strict=True)] for row in results]
+    return [placed(row) for row in results]
 
 
 def _shorten(

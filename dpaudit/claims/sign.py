@@ -16,7 +16,7 @@ import sympy
 from sympy import oo
 
 from dpaudit.claims.balls import evaluate
-from dpaudit.claims.domain import Domain, Expression, Interval
+from dpaudit.claims.domain import Domain, Expression, RealInterval
 from dpaudit.errors import DpauditError
 
 POSITIVE, NONNEGATIVE, ZERO, NONPOSITIVE, NEGATIVE = (
@@ -108,7 +108,7 @@ def _of_exponential_gap(expression: Expression, domain: Domain) -> str | None:
     return sign_of(exponents[1] - exponents[-1], domain, depth=1)
 
 
-def _of_line(line: Any, side: Interval) -> str | None:
+def _of_line(line: Any, side: RealInterval) -> str | None:
     """A line on an interval: an end where it vanishes does not count when that end is left out."""
     low = line.eval(side.low)
     high = line.LC() * oo if side.high == oo else line.eval(side.high)

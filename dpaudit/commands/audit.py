@@ -30,83 +30,52 @@ HELP = "audit real runs: refute a privacy claim at a stated error, or stay silen
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    parser.add_argument("target", metavar="TARGET", help=TARGET)
-    parser.add_argument("--epsilon", type=float, default=1.0, help="claimed epsilon (1)")
-    parser.add_argument("--delta", type=float, default=0.0, help="claimed delta (0)")
-    parser.add_argument("--arms", type=typed(integer, "arms"), help="number of arms (2)")
-    parser.add_argument(
-        "--horizon", type=typed(integer, "horizon"), help="steps of a run (1e5; 100 for file.py)"
-    )
-    parser.add_argument(
-        "--param",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a parameter of a declared algorithm, e.g. --param alpha=3.1",
-    )
+    """Declare the command's options: what is judged, on which runs, and what is kept."""
+    add = parser.add_argument
+    add("target", metavar="TARGET", help=TARGET)
+    add("--epsilon", type=float, default=1.0, help="claimed epsilon (1)")
+    add("--delta", type=float, default=0.0, help="claimed delta (0)")
+    add("--arms", type=typed(integer, "arms"), help="number of arms (2)")
+    steps = "steps of a run (1e5; 100 for file.py)"
+    add("--horizon", type=typed(integer, "horizon"), help=steps)
+    parameter = "a parameter of a declared algorithm, e.g. --param alpha=3.1"
+    add("--param", action="append", default=[], metavar="NAME=VALUE", help=parameter)
     add_noise(parser)
-    parser.add_argument("--error", type=float, default=1e-3, help="error of the audit (1e-3)")
-    parser.add_argument(
-        "--runs", type=typed(integer, "runs"), help="runs to spend, training included"
-    )
-    parser.add_argument(
-        "--budget",
-        type=float,
-        metavar="SECONDS",
-        help="stop after this time, at a block; the result then depends on the machine's speed",
-    )
-    parser.add_argument("--seed", type=int, default=0, help="seed of everything (0)")
-    parser.add_argument(
-        "--rewards",
-        choices=("unit", "binary"),
-        default="unit",
-        help="streams with rewards in [0, 1], or in {0, 1} only (unit)",
-    )
-    parser.add_argument(
-        "--pair",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help='judge your own pair: JSON with "stream" and "neighbour" (repeatable)',
-    )
-    parser.add_argument(
-        "--events",
-        choices=("tables", "learned"),
-        default="tables",
-        help="judge sets of frequent prefixes and pull counts, or also train a classifier on half "
-        "of the runs: for leaks spread over many rounds (tables)",
-    )
-    parser.add_argument("--jobs", type=int, default=1, help="workers (1)")
-    parser.add_argument(
-        "--isolate", action="store_true", help="run every block in a fresh process (slower)"
-    )
-    parser.add_argument("--backend", default="processes", help="processes, threads or dask")
-    parser.add_argument(
-        "--scheduler", metavar="ADDRESS", help="dask scheduler; none: local cluster"
-    )
-    parser.add_argument("--log", metavar="FILE", help="log finished blocks, to resume if killed")
-    parser.add_argument("--resume", metavar="LOG", help="continue the audit of this log")
-    parser.add_argument("--max-memory", type=float, metavar="MB", help="stop cleanly above this")
-    parser.add_argument(
-        "--time-limit",
-        type=float,
-        default=60.0,
-        metavar="SECONDS",
-        help="longest time for one run of foreign code (60)",
-    )
-    parser.add_argument(
-        "--one-run",
-        action="store_true",
-        help="guess many flipped rewards back from the actions of one single run",
-    )
-    parser.add_argument(
-        "--replay",
-        metavar="REPORT",
-        help="judge the witness of a JSON report again, on new runs",
-    )
+    add("--error", type=float, default=1e-3, help="error of the audit (1e-3)")
+    add("--runs", type=typed(integer, "runs"), help="runs to spend, training included")
+    stop = "stop after this time, at a block; the result then depends on the machine's speed"
+    add("--budget", type=float, metavar="SECONDS", help=stop)
+    add("--seed", type=int, default=0, help="seed of everything (0)")
+    _add_evidence(parser)
+    add("--jobs", type=int, default=1, help="workers (1)")
+    add("--isolate", action="store_true", help="run every block in a fresh process (slower)")
+    add("--backend", default="processes", help="processes, threads or dask")
+    add("--scheduler", metavar="ADDRESS", help="dask scheduler; none: local cluster")
+    add("--log", metavar="FILE", help="log finished blocks, to resume if killed")
+    add("--resume", metavar="LOG", help="continue the audit of this log")
+    add("--max-memory", type=float, metavar="MB", help="stop cleanly above this")
+    limit = "longest time for one run of foreign code (60)"
+    add("--time-limit", type=float, default=60.0, metavar="SECONDS", help=limit)
+    single = "guess many flipped rewards back from the actions of one single run"
+    add("--one-run", action="store_true", help=single)
+    again = "judge the witness of a JSON report again, on new runs"
+    add("--replay", metavar="REPORT", help=again)
     add_yes(parser)
-    parser.add_argument("--json", metavar="FILE", help="write the report as JSON (- for stdout)")
+    add("--json", metavar="FILE", help="write the report as JSON (- for stdout)")
+
+
+def _add_evidence(parser: argparse.ArgumentParser) -> None:
+    """Declare which pairs of streams and which events are tried."""
+    add = parser.add_argument
+    values = "streams with rewards in [0, 1], or in {0, 1} only (unit)"
+    add("--rewards", choices=("unit", "binary"), default="unit", help=values)
+    own = 'judge your own pair: JSON with "stream" and "neighbour" (repeatable)'
+    add("--pair", action="append", default=[], metavar="FILE", help=own)
+    events = (
+        "judge sets of frequent prefixes and pull counts, or also train a classifier on half "
+        "of the runs: for leaks spread over many rounds (tables)"
+    )
+    add("--events", choices=("tables", "learned"), default="tables", help=events)
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -153,7 +122,7 @@ def conducted(tell: Callable[[str, Any], None], **asked: Any) -> dict[str, Any]:
     import time
 
     from dpaudit.output import plain
-    from dpaudit.sample.audit import Interrupted, audit
+    from dpaudit.sample.audit import AuditInterrupted, audit
     from dpaudit.sample.log import BlockLog
     from dpaudit.sample.request import box_of, plan_of, replayed
     from dpaudit.sample.text import report_lines
@@ -194,7 +163,7 @@ def conducted(tell: Callable[[str, Any], None], **asked: Any) -> dict[str, Any]:
     interrupted = ""
     try:
         report = audit(plan, workers, log, heard, deadline)
-    except Interrupted as stop:
+    except AuditInterrupted as stop:
         report = stop.report
         interrupted = f"the report is of the {report.runs:,} runs that were finished"
     finally:
@@ -213,11 +182,11 @@ def _leads(box: Any, epsilon: float) -> Sequence[Any]:
     import time
 
     from dpaudit.symbolic.leads import aimed
-    from dpaudit.symbolic.subject import Target, readable
+    from dpaudit.symbolic.subject import CodeTarget, readable
 
     if not readable(box.name):
         return ()
-    target = Target(box.name, box.arms, box.horizon, epsilon)
+    target = CodeTarget(box.name, box.arms, box.horizon, epsilon)
     return aimed(target, time.monotonic() + LEADING)
 
 

@@ -96,7 +96,8 @@ def execute(arguments: argparse.Namespace) -> int:
             documents.append(tables[0].func(*given, 0, seed, jobs))
             left = f"nothing is simulated, {left}"
     if arguments.json:
-        write_json({"instances": documents}, arguments.json, "bounds")
+        data = {"instances": documents, "interrupted": bool(left)}
+        write_json(data, arguments.json, "bounds")
     if arguments.json != "-":
         from dpaudit.regret_bounds.render import show
 
@@ -262,10 +263,10 @@ def _family(arguments: argparse.Namespace) -> Instance:
     means = numbers("means", arguments.means)
     match arguments.law:
         case "bernoulli":
-            return Instance(tuple(laws.Bernoulli(mean) for mean in means))
+            return Instance(tuple(laws.BernoulliLaw(mean) for mean in means))
         case "gaussian":
             deviation = number("deviation", arguments.deviation)
-            return Instance(tuple(laws.Gaussian(mean, deviation) for mean in means))
+            return Instance(tuple(laws.GaussianLaw(mean, deviation) for mean in means))
         case "exponential":
             return Instance(tuple(laws.Exponential(mean) for mean in means))
         case "poisson":

@@ -18,13 +18,13 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dpaudit.parsing import CLAIM, TARGET, add_claim, add_noise, stated_claim
+from dpaudit.parsing import CLAIM, TARGET, add_claim, add_noise, add_outputs
 
 if TYPE_CHECKING:
+    from dpaudit.examination import Asked, Examined
     from dpaudit.judging import Report
 
 HELP = "prove, hold or refute a privacy claim"
@@ -51,70 +51,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--details", action="store_true", help="put what a page shows into the JSON")
     add("--runs", metavar="N", help="runs of code that sample may spend (default 12,000)")
     add("--seed", default=SEED, metavar="S", help="seed of the sample check (default 0)")
-    add("--json", metavar="FILE", help="write JSON to FILE, or to stdout for -")
     add("--witness", metavar="FILE", help="save the counterexample, if there is one")
     add(
         "--certificate", metavar="FILE", help="save what structure or code has proved, for `verify`"
     )
-    add("--junit", metavar="FILE", help="write JUnit XML")
-    add("--sarif", metavar="FILE", help="write SARIF 2.1.0")
-    add("--github", action="store_true", help="print GitHub annotations")
+    add_outputs(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Judge one claim; print a report or JSON; return the verdict's exit code."""
     from dpaudit import judging as engine
     from dpaudit import report
-    from dpaudit.errors import UnknownName
-    from dpaudit.examination import Asked, examine
+    from dpaudit.examination import examine
     from dpaudit.formats import options as machine
+    from dpaudit.judging import Listener
     from dpaudit.output import mark_of, require_writable, write_json
-    from dpaudit.parsing import assignment, integer, noise, number
-    from dpaudit.subject.kinds import Listener, Options
 
-    methods = [name.strip() for name in arguments.method.split(",")]
-    for name in methods:
-        if name not in engine.ALL_METHODS:
-            raise UnknownName("method", name, engine.ALL_METHODS)
+    asked = asked_of(arguments)
     machine.require(arguments, "report")
     require_writable(arguments.witness, mark_of("witness"))
     require_writable(arguments.certificate)
-    readers: dict[str, Callable[[str, str], Any]] = {
-        "arms": integer,
-        "alpha": number,
-        "horizon": integer,
-        "exact_horizon": integer,
-        "budget": number,
-        "runs": integer,
-    }
-    stated = stated_claim(arguments)
-    typed = {name: getattr(arguments, name) for name in readers}
-    values = {name: readers[name](name, text) for name, text in typed.items() if text is not None}
-    given: dict[str, Any] = dict(assignment(text) for text in arguments.param)
-    given |= {name: values.pop(name) for name in ("arms", "alpha") if name in values}
-    given |= noise(arguments)
     if arguments.html is not None:
         from dpaudit.page.algorithm import require_page
 
         require_page(arguments.html)
     out = report.console(quiet=arguments.json == "-")
-    paged = arguments.html is not None or arguments.details
-    options = Options(
-        given=given,
-        methods=tuple(methods),
-        seed=integer("seed", arguments.seed),
-        epsilon=stated.epsilon,
-        stated=stated if stated.texts.keys() - {"epsilon"} else None,
-        **values,
-    )
-    asked = Asked(
-        arguments.target,
-        options,
-        command=command(arguments) if paged else "",
-        certified=arguments.certificate is not None,
-    )
     saved: list[str] = []
-    with out.status(f"checking, for up to {options.spend(engine.BUDGET):g} s") as status:
+    with out.status(f"checking, for up to {asked.options.spend(engine.BUDGET):g} s") as status:
 
         def concluded(found: Report) -> None:
             status.stop()
@@ -128,13 +91,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
         write(found.report, arguments.html)
     if arguments.certificate is not None:
-        if found.certificate is not None:
-            write_json(found.certificate, arguments.certificate)
-            out.print(f"Certificate: python -m dpaudit verify {arguments.certificate}")
-        elif found.report.claim.notion is not None:
-            out.print("No certificate: there are some of pure epsilon for one reward alone.")
-        else:
-            out.print("No certificate: neither structure nor code has proved anything.")
+        out.print(certified(found, arguments.certificate))
     if arguments.json is not None:
         write_json(engine.as_json(found.report), arguments.json, "report")
     if machine.wanted(arguments):
@@ -142,6 +99,37 @@ def execute(arguments: argparse.Namespace) -> int:
     if found.report.failure:
         sys.stderr.write(f"dpaudit: {found.report.failure}\n")
     return found.exit_code
+
+
+def asked_of(arguments: argparse.Namespace) -> Asked:
+    """Return what is asked; a page or details need the command that leads to them."""
+    from dpaudit.examination import Asked
+    from dpaudit.options import Options
+    from dpaudit.parsing import judged_options, noise, number
+
+    options = judged_options(arguments)
+    given = options.pop("given", {})
+    if arguments.alpha is not None:
+        given["alpha"] = number("alpha", arguments.alpha)
+    paged = arguments.html is not None or arguments.details
+    return Asked(
+        arguments.target,
+        Options(given=given | noise(arguments), **options),
+        command=command(arguments) if paged else "",
+        certified=arguments.certificate is not None,
+    )
+
+
+def certified(found: Examined, destination: str) -> str:
+    """Write the certificate, if there is one; return what is said of it."""
+    from dpaudit.output import write_json
+
+    if found.certificate is not None:
+        write_json(found.certificate, destination)
+        return f"Certificate: python -m dpaudit verify {destination}"
+    if found.report.claim.notion is not None:
+        return "No certificate: there are some of pure epsilon for one reward alone."
+    return "No certificate: neither structure nor code has proved anything."
 
 
 def save(found: Report, destination: str | None) -> list[str]:

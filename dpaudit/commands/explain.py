@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dpaudit.core.algorithm import Algorithm
     from dpaudit.explain.record import Event
     from dpaudit.explain.states import StateGraph
-    from dpaudit.symbolic.subject import Target as Code
+    from dpaudit.symbolic.subject import CodeTarget as Code
     from dpaudit.target import Target
 
 HELP = "show one run, illustrated: plays, releases, decisions, charges"
@@ -177,7 +177,7 @@ def code_of(target: str, given: dict[str, Any], horizon: int) -> Code | None:
     if not isinstance(subject_of(target), Foreign) or not subject.readable(target):
         return None
     arms, epsilon = int(given.get("arms", 2)), float(given.get("epsilon", 1.0))
-    return subject.Target(target, arms, horizon, epsilon)
+    return subject.CodeTarget(target, arms, horizon, epsilon)
 
 
 def followed(code: Code, reading: Callable[[], Followed]) -> Followed:
@@ -216,13 +216,13 @@ def with_decision(
     target: Target, given: dict[str, Any], seed: int
 ) -> tuple[Algorithm, int, list[Event]]:
     """Return the run of the first horizon, doubled as often as needed, that decides something."""
-    from dpaudit.explain.record import Decided
+    from dpaudit.explain.record import RecordedDecision
 
     horizon = max(FIRST_HORIZON, 3 * given.get("arms", 2))
     while True:
         algorithm = build(target, given, horizon)
         events = record(algorithm, horizon, seed)
-        decided = any(isinstance(event, Decided) for event in events)
+        decided = any(isinstance(event, RecordedDecision) for event in events)
         if decided or 2 * horizon > LONGEST:
             return algorithm, horizon, events
         horizon *= 2

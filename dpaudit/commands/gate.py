@@ -18,6 +18,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
+
+from dpaudit.parsing import add_outputs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dpaudit.gate.conforming import Conforming
+    from dpaudit.gate.lock import LockedClaim
 
 HELP = "judge every locked claim again; fail if one got weaker"
 
@@ -36,10 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--fresh", action="store_true", help="draw a new seed and spend error on it")
     add("--error", default="1e-3", metavar="E", help="total error of fresh runs (default 1e-3)")
     add("--spent", metavar="FILE", help="record of fresh runs (default dpaudit.fresh.json)")
-    add("--json", metavar="FILE", help="write JSON to FILE, or to stdout for -")
-    add("--junit", metavar="FILE", help="write JUnit XML")
-    add("--sarif", metavar="FILE", help="write SARIF 2.1.0")
-    add("--github", action="store_true", help="print GitHub annotations")
+    add_outputs(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -47,14 +53,12 @@ def execute(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
     from dpaudit import report
-    from dpaudit.errors import DpauditError, InvalidArgument, require_integer
-    from dpaudit.formats import annotations
+    from dpaudit.errors import require_integer
     from dpaudit.formats import options as machine
-    from dpaudit.formats.result import Result, exit_code
+    from dpaudit.formats.result import ClaimResult, exit_code
     from dpaudit.gate import spent
-    from dpaudit.gate.lock import Entry, read
+    from dpaudit.gate.lock import LockedClaim
     from dpaudit.gate.run import Gate
-    from dpaudit.gate.select import select
     from dpaudit.gate.show import show_result, show_total
     from dpaudit.message import FOLDER
     from dpaudit.output import write_json
@@ -64,35 +68,17 @@ def execute(arguments: argparse.Namespace) -> int:
     require_integer("jobs", jobs, 1)
     machine.require(arguments, "gate")
     path = Path(arguments.lock)
-    try:
-        entries = select(read(path), arguments.claims)
-        if not entries:
-            rule = "holds no claims, so nothing was judged; add one with `dpaudit lock TARGET`."
-            raise InvalidArgument("lock", path, rule)
-    except DpauditError as error:
-        if arguments.github:
-            where = {"file": arguments.lock, "title": "dpaudit"}
-            sys.stdout.write(annotations.command("error", where, str(error)) + "\n")
-        raise
-    budget = None if arguments.budget is None else number("budget", arguments.budget)
-    judged = [entry for entry in entries if isinstance(entry, Entry)]
-    locked = max((float(entry.options.budget) for entry in judged), default=0.0)
-    if budget is not None and budget < locked:
-        # less time may miss the counterexample that the locked budget finds
-        raise InvalidArgument("budget", f"{budget:g}", f"must be at least as locked, {locked:g} s.")
+    entries = _selected(path, arguments)
+    judged = [entry for entry in entries if isinstance(entry, LockedClaim)]
+    budget = _budget(arguments, judged)
     fresh = None
     if arguments.fresh:
         place = arguments.spent or path.parent / "dpaudit.fresh.json"
         fresh = spent.begin(Path(place), judged, number("error", arguments.error))
-    gate = Gate(
-        root=path.resolve().parent,
-        folder=Path(FOLDER),
-        seed=None if fresh is None else fresh.seed,
-        budget=budget,
-        lock=path,
-    )
+    seed = None if fresh is None else fresh.seed
+    gate = Gate(path.resolve().parent, Path(FOLDER), seed=seed, budget=budget, lock=path)
     out = report.console(quiet=arguments.json == "-")
-    results: list[Result] = []
+    results: list[ClaimResult] = []
     try:
         with out.status("judging") as status:
             begun = lambda claim: status.update(f"judging {claim}")  # noqa: E731
@@ -111,3 +97,35 @@ def execute(arguments: argparse.Namespace) -> int:
         claims = [machine.as_json(it) for it in results]
         write_json(data | {"claims": claims}, arguments.json, "gate")
     return code
+
+
+def _selected(path: Path, arguments: argparse.Namespace) -> list[LockedClaim | Conforming]:
+    """Return what is to be judged; a lock that cannot be used is an annotation too."""
+    from dpaudit.errors import DpauditError, InvalidArgument
+    from dpaudit.formats import annotations
+    from dpaudit.gate.lock import read
+    from dpaudit.gate.select import select
+
+    try:
+        entries = select(read(path), arguments.claims)
+        if not entries:
+            rule = "holds no claims, so nothing was judged; add one with `dpaudit lock TARGET`."
+            raise InvalidArgument("lock", path, rule)
+    except DpauditError as error:
+        if arguments.github:
+            where = {"file": arguments.lock, "title": "dpaudit"}
+            sys.stdout.write(annotations.command("error", where, str(error)) + "\n")
+        raise
+    return entries
+
+
+def _budget(arguments: argparse.Namespace, judged: list[LockedClaim]) -> float | None:
+    """Return the budget of a claim; less time may miss what the locked budget finds."""
+    from dpaudit.errors import InvalidArgument
+    from dpaudit.parsing import number
+
+    budget = None if arguments.budget is None else number("budget", arguments.budget)
+    locked = max((float(entry.options.budget) for entry in judged), default=0.0)
+    if budget is not None and budget < locked:
+        raise InvalidArgument("budget", f"{budget:g}", f"must be at least as locked, {locked:g} s.")
+    return budget

@@ -21,12 +21,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.parsing import add_claim, stated_claim
+from dpaudit.parsing import add_claim, judged_options
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from dpaudit.gate.conforming import Conforming
+    from dpaudit.gate.lock import Lock
+    from dpaudit.gate.update import Writer
 
 HELP = "judge claims and write them to a lock for `gate`"
 
@@ -57,71 +62,87 @@ def execute(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
     from dpaudit.errors import InvalidArgument, require_integer
-    from dpaudit.gate.conforming import Conforming
-    from dpaudit.gate.lock import Entry, Lock, read, read_edited, write
-    from dpaudit.gate.lock import Reason as Kept
-    from dpaudit.gate.select import select
+    from dpaudit.gate.lock import write
     from dpaudit.gate.update import Writer
     from dpaudit.message import summary
     from dpaudit.output import require_writable
     from dpaudit.parsing import integer
     from dpaudit.report import console
-    from dpaudit.subject.kinds import Options
 
     path = Path(arguments.lock)
     require_writable(str(path))
     reason = (arguments.reason or "").strip() or None
     if arguments.reason is not None and reason is None:
         raise InvalidArgument("reason", "''", "must say something.")
-    asked = {} if arguments.conforms else _options(arguments)
+    asked = {} if arguments.conforms else judged_options(arguments)
     jobs = integer("jobs", arguments.jobs)
     require_integer("jobs", jobs, 1)
-    if arguments.update and asked.keys() & {"epsilon", "stated", "given"}:
-        name = next(name for name in ("epsilon", "stated", "given") if name in asked)
-        value = asked[name].words if name == "stated" else asked[name]
-        rule = "makes another claim; lock it without --update, and --remove the old one."
-        raise InvalidArgument({"given": "param", "stated": "claim"}.get(name, name), value, rule)
+    _require_same_claims(arguments, asked)
     if not (arguments.targets or arguments.update or arguments.remove):
         raise InvalidArgument("TARGET", "(none)", "is required unless --update or --remove.")
-    old, edited = Lock(), False
-    if path.exists() or arguments.update or arguments.remove:
-        old, edited = read_edited(path)
-        if edited and not (arguments.update and reason and not arguments.targets):
-            read(path)
-    out = console(quiet=False)
-    if edited and reason:
-        everything = Kept("(all)", "edited by hand or merged; every claim judged again", reason)
-        old = Lock(old.claims, [*old.history, everything], old.conforming)
+    old, out = _locked(path, arguments, reason), console(quiet=False)
+    show = partial(out.print, markup=False, soft_wrap=True)
     with out.status("judging") as status:
         writer = Writer(
             path,
             old,
             reason,
             begun=lambda claim: status.update(f"judging {claim}"),
-            heard=lambda claim, report: out.print(
-                summary(report, claim), markup=False, soft_wrap=True
-            ),
-            told=lambda lines: out.print("\n".join(lines), markup=False, soft_wrap=True),
+            heard=lambda claim, report: show(summary(report, claim)),
+            told=lambda lines: show("\n".join(lines)),
             jobs=jobs,
         )
         try:
-            for claim in arguments.remove:
-                writer = writer.removed(claim)
-            if arguments.conforms:
-                writer = writer.conformed(_conformances(arguments))
-            elif arguments.update:
-                chosen = select(writer.lock, arguments.targets)
-                writer = writer.updated([it for it in chosen if isinstance(it, Entry)], asked)
-                writer = writer.conformed([it for it in chosen if isinstance(it, Conforming)])
-            else:
-                writer = writer.added(arguments.targets, Options(**asked))
+            lock = _judged(writer, arguments, asked)
         except KeyboardInterrupt:
             sys.stderr.write(f"dpaudit: interrupted; {path} is unchanged.\n")
             return 130
-    write(path, writer.lock)
-    count = len(writer.lock.everything)
+    write(path, lock)
+    count = len(lock.everything)
     out.print(f"{path} holds {count} claim{'s' * (count != 1)}.", markup=False)
     return 0
+
+
+def _require_same_claims(arguments: argparse.Namespace, asked: dict[str, Any]) -> None:
+    """Raise where an update would make another claim of a locked one."""
+    from dpaudit.errors import InvalidArgument
+
+    name = next((name for name in ("epsilon", "stated", "given") if name in asked), None)
+    if arguments.update and name is not None:
+        value = asked[name].words if name == "stated" else asked[name]
+        rule = "makes another claim; lock it without --update, and --remove the old one."
+        raise InvalidArgument({"given": "param", "stated": "claim"}.get(name, name), value, rule)
+
+
+def _locked(path: Path, arguments: argparse.Namespace, reason: str | None) -> Lock:
+    """Return the lock as it is; one that was edited by hand only to judge all of it again."""
+    from dpaudit.gate.lock import Lock, Reason, read, read_edited
+
+    if not (path.exists() or arguments.update or arguments.remove):
+        return Lock()
+    old, edited = read_edited(path)
+    if not (edited and arguments.update and reason and not arguments.targets):
+        return read(path)  # raises where it was edited
+    everything = Reason("(all)", "edited by hand or merged; every claim judged again", reason)
+    return Lock(old.claims, [*old.history, everything], old.conforming)
+
+
+def _judged(writer: Writer, arguments: argparse.Namespace, asked: dict[str, Any]) -> Lock:
+    """Return the lock with what was asked for: claims removed, added or judged again."""
+    from dpaudit.gate.conforming import Conforming
+    from dpaudit.gate.lock import LockedClaim
+    from dpaudit.gate.select import select
+    from dpaudit.options import Options
+
+    for claim in arguments.remove:
+        writer = writer.removed(claim)
+    if arguments.conforms:
+        return writer.conformed(_conformances(arguments)).lock
+    if not arguments.update:
+        return writer.added(arguments.targets, Options(**asked)).lock
+    chosen = select(writer.lock, arguments.targets)
+    writer = writer.updated([it for it in chosen if isinstance(it, LockedClaim)], asked)
+    return writer.conformed([it for it in chosen if isinstance(it, Conforming)]).lock
 
 
 def _conformances(arguments: argparse.Namespace) -> list[Conforming]:
@@ -136,28 +157,3 @@ def _conformances(arguments: argparse.Namespace) -> list[Conforming]:
     if arguments.update:
         raise InvalidArgument("conforms", arguments.conforms, "is locked anew, without --update.")
     return [wanted(target, arguments.conforms, arguments) for target in arguments.targets]
-
-
-def _options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the options that were given, parsed."""
-    from dpaudit.parsing import assignment, integer, number
-
-    readers = {"budget": number, "horizon": integer, "exact_horizon": integer}
-    readers |= {"runs": integer, "seed": integer}
-    typed = {name: getattr(arguments, name) for name in readers}
-    found: dict[str, Any] = {
-        name: readers[name](name, text) for name, text in typed.items() if text is not None
-    }
-    stated = stated_claim(arguments)
-    if stated.epsilon is not None:
-        found["epsilon"] = stated.epsilon
-    if stated.texts.keys() - {"epsilon"}:
-        found["stated"] = stated
-    given: dict[str, Any] = dict(assignment(text) for text in arguments.param)
-    if arguments.arms is not None:
-        given["arms"] = integer("arms", arguments.arms)
-    if given:
-        found["given"] = given
-    if arguments.method is not None:
-        found["methods"] = tuple(name.strip() for name in arguments.method.split(","))
-    return found

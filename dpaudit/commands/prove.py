@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from dpaudit.claims.claim import Result
-    from dpaudit.claims.ledger import Entry, Judged
+    from dpaudit.claims.ledger import Entry, JudgedTheorem
 
 FALSE = ("refuted", "restricted")
 HELP = "check the paper's derivations step by step"
@@ -119,14 +119,16 @@ def _interrupted(arguments: argparse.Namespace, entries: list[Entry], total: int
     if arguments.json != "-":
         _print(entries, [])
     if arguments.json:
-        _write_json(arguments.json, entries, [])
+        _write_json(arguments.json, entries, [], interrupted=True)
         kept = f"they are kept in {arguments.json}"
     done = f"{len(entries)} of {total} steps were checked"
     sys.stderr.write(f"dpaudit: interrupted; {done}, {kept}.\n")
     return 130
 
 
-def _write_json(target: str, entries: list[Entry], judged: list[Judged]) -> None:
+def _write_json(
+    target: str, entries: list[Entry], judged: list[JudgedTheorem], interrupted: bool = False
+) -> None:
     from dpaudit.claims import ledger
     from dpaudit.output import write_json
 
@@ -134,6 +136,7 @@ def _write_json(target: str, entries: list[Entry], judged: list[Judged]) -> None
         "counts": ledger.counts(entries),
         "theorems": [one.record() for one in judged],
         "steps": [entry.record() for entry in entries],
+        "interrupted": interrupted,
     }
     write_json(data, target, "ledger")
 
@@ -166,7 +169,7 @@ def _run(chosen: list[Result]) -> list[Entry]:
     return entries
 
 
-def _print(entries: list[Entry], judged: list[Judged]) -> None:
+def _print(entries: list[Entry], judged: list[JudgedTheorem]) -> None:
     from rich.table import Table
 
     from dpaudit import report
@@ -187,7 +190,7 @@ def _print(entries: list[Entry], judged: list[Judged]) -> None:
             f"  {entry.claim.label}",
             entry.claim.place,
             f"[{style}]{kind}[/{style}]",
-            ledger.domain_of(entry.claim) if entry.claim.models is None else entry.outcome.how,
+            _where(entry),
         )
     console.print(table)
     if judged:
@@ -217,7 +220,17 @@ def _print(entries: list[Entry], judged: list[Judged]) -> None:
             )
 
 
-def _print_theorems(console: Console, judged: list[Judged]) -> None:
+def _where(entry: Entry) -> str:
+    """Return where a step is claimed, and where it holds if that is less."""
+    from dpaudit.claims import ledger
+
+    if entry.claim.models is not None:
+        return entry.outcome.how
+    claimed = ledger.domain_of(entry.claim)
+    return f"claimed: {claimed}; {entry.outcome.boundary}" if entry.outcome.boundary else claimed
+
+
+def _print_theorems(console: Console, judged: list[JudgedTheorem]) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, title="theorems", title_justify="left")

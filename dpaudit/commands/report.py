@@ -76,9 +76,9 @@ def _of_target(arguments: argparse.Namespace, destination: str) -> int:
 
     from dpaudit.examination import Asked, examine
     from dpaudit.message import summary
+    from dpaudit.options import Options
     from dpaudit.page.algorithm import write
     from dpaudit.parsing import integer, number
-    from dpaudit.subject.kinds import Options
 
     rounds = arguments.horizon
     options = Options(

@@ -81,7 +81,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.plot:
         plotting.save_curve(result, arguments.plot)
     if arguments.json:
-        summary = result.summary()
+        summary = result.summary() | {"interrupted": bool(partial)}
         if arguments.per_run:
             summary["pulls_per_run"] = result.pulls_per_run.tolist()
         write_json(summary, arguments.json, "simulation")

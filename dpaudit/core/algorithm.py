@@ -152,7 +152,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Claim:
+class Promise:
     """What an algorithm promises: a notion of privacy, or nothing."""
 
     notion: Notion | None
@@ -213,10 +213,10 @@ class Algorithm(ABC):
         return any(parameter.name == "horizon" for parameter in fields(cls))
 
     @property
-    def claim(self) -> Claim:
+    def claim(self) -> Promise:
         """The promise that the checks judge."""
         numbers = [self.__dict__[name] for name in self.notion.parameters] if self.private else []
-        return Claim(Notion(self.notion, *numbers) if numbers else None, not self.told())
+        return Promise(Notion(self.notion, *numbers) if numbers else None, not self.told())
 
     @abstractmethod
     def start(self) -> State:

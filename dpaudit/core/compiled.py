@@ -14,9 +14,8 @@ from dpaudit.core.algorithms.ldp_ucb_b import LDPUCBB
 from dpaudit.core.algorithms.ldp_ucb_l import LDPUCBL
 from dpaudit.core.algorithms.ucb import UCB
 from dpaudit.core.arithmetic import FLOAT
-from dpaudit.core.environments import Environment
 from dpaudit.core.noise import Noise
-from dpaudit.core.outcome import Outcome
+from dpaudit.core.outcome import Outcome, RunBlock
 from dpaudit.core.response import Uniform
 
 COMPILED: tuple[type[Algorithm], ...] = (UCB, KLUCB, DPUCB, LDPUCBB, LDPUCBL)
@@ -66,15 +65,10 @@ class Machine:
         return out
 
 
-def run(
-    algorithm: Algorithm,
-    environment: Environment,
-    times: NDArray[np.int64],
-    runs: int,
-    rng: np.random.Generator,
-) -> Outcome:
-    """Simulate runs one after the other up to the last of `times`."""
-    gaps, none = environment.gaps, np.zeros(CHUNK)
+def run(algorithm: Algorithm, block: RunBlock) -> Outcome:
+    """Simulate runs one after the other."""
+    times, runs, rng = block.times, block.runs, block.rng
+    gaps, none = block.environment.gaps, np.zeros(CHUNK)
     curve, pulls = np.zeros((runs, len(times))), np.zeros((runs, algorithm.arms), dtype=np.int64)
     for i in range(runs):
         machine = Machine(algorithm)
@@ -82,7 +76,7 @@ def run(
             while machine.time < stop:
                 rounds = min(CHUNK, int(stop) - machine.time)
                 noise = none if machine.unit is None else machine.unit.draw(rng, rounds)
-                machine.advance(environment.table(rounds, rng), noise)
+                machine.advance(block.environment.table(rounds, rng), noise)
             curve[i, j] = machine.pulls @ gaps
         pulls[i] = machine.pulls
     return Outcome(pulls, curve, np.full(runs, times[-1] - 1, dtype=np.int64))

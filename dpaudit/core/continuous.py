@@ -25,7 +25,7 @@ class Bounded(Environment):
     Up to `EXACT_SUM` rewards are summed one by one. A longer sum is Gaussian with the same mean
     and variance, clipped to its range. By Berry-Esseen (Shevtsova 2011: C = 0.4748) its
     distribution function is off by at most C rho / (sigma^3 sqrt(n)), and
-    rho / sigma^3 <= max(mu, 1 - mu) / sigma. `sum_error` gives the number.
+    rho / sigma^3 <= max(mu, 1 - mu) / sigma.
     """
 
     single_rows: ClassVar[int] = EXACT_SUM
@@ -58,14 +58,6 @@ class Bounded(Environment):
         deviation = self.deviations[arm] * math.sqrt(first * (rounds - first) / rounds)
         low, high = max(0.0, total - (rounds - first)), min(float(first), total)
         return float(np.clip(rng.normal(total * first / rounds, deviation), low, high))
-
-    def sum_error(self, rounds: int) -> float:
-        """Return the largest Berry-Esseen bound over the arms, 0 where sums are exact."""
-        if rounds <= EXACT_SUM:
-            return 0.0
-        means = np.array(self.means)
-        ratios = np.maximum(means, 1 - means) / self.deviations
-        return float(0.4748 * ratios.max() / math.sqrt(rounds))
 
 
 def _inner_means(means: Sequence[float], law: str) -> tuple[float, ...]:

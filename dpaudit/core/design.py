@@ -38,11 +38,6 @@ class Design:
     weights: Array
     g: float
 
-    @property
-    def dimension(self) -> int:
-        """The dimension of the span."""
-        return int(self.coordinates.shape[1])
-
 
 def checked_features(features: Any, arms: int) -> Features:
     """Return one row of finite numbers for every arm, which together span their space, or raise."""

@@ -24,13 +24,18 @@ COARSE = 2.0**40
 ALMOST_ONE = 1 - 2.0**-53  # the double below 1: n times the double of 1 / n may round to it
 
 
+def _doubles(*values: Any) -> tuple[Array, ...]:
+    """Return numbers or arrays as arrays of doubles of one shape."""
+    return np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in values))
+
+
 def bernoulli(p: Any, q: Any) -> Any:
     """Return d(p, q), infinite where q is 0 or 1 and p is not; vectorised.
 
     The sum of p log(p / q) + q - p and of the same for 1 - p and 1 - q: two non-negative terms,
     each accurate to a few ulps also where q is close to p.
     """
-    p, q = np.broadcast_arrays(np.asarray(p, dtype=float), np.asarray(q, dtype=float))
+    p, q = _doubles(p, q)
     return (_half(p, q, q - p) + _half(1 - p, 1 - q, p - q))[()]
 
 
@@ -58,7 +63,7 @@ def upper_bound(mean: Any, level: Any) -> Any:
     increasing in w, so Newton's method from the right stays above the root and ends within a few
     ulps of v = w - log(1 - p).
     """
-    mean, level = np.broadcast_arrays(np.asarray(mean, dtype=float), np.asarray(level, dtype=float))
+    mean, level = _doubles(mean, level)
     result = np.where(mean >= 1, np.inf, level)  # exact at mean = 0
     inner = (mean > 0) & (mean < 1)
     if inner.all():
@@ -108,7 +113,7 @@ def lower_mean(v: Any, level: Any) -> Any:
     result is as accurate as its condition number allows, which is large only for v close to level;
     near p = 1 that is an ulp of p, which the bound v itself may resolve much more finely.
     """
-    v, level = np.broadcast_arrays(np.asarray(v, dtype=float), np.asarray(level, dtype=float))
+    v, level = _doubles(v, level)
     shape, reachable = v.shape, v > level
     # stand-ins where there is nothing to solve
     level = np.atleast_1d(np.where(reachable, level, 0.5))
@@ -157,9 +162,7 @@ def _tilted(v: Array, s: Array) -> tuple[Array, Array, Array]:
 
 def private_bernoulli(x: Any, y: Any, epsilon: Any) -> Any:
     """Return d_epsilon(x, y) for x <= y (and 0 for x >= y); vectorised."""
-    x, y, epsilon = np.broadcast_arrays(
-        np.asarray(x, dtype=float), np.asarray(y, dtype=float), np.asarray(epsilon, dtype=float)
-    )
+    x, y, epsilon = _doubles(x, y, epsilon)
     small = np.log1p(np.minimum(y, 0.5) * np.expm1(-epsilon))
     with np.errstate(divide="ignore"):
         log_d = np.where(y < 0.5, small, np.logaddexp(np.log1p(-y), np.log(y) - epsilon))
@@ -174,9 +177,7 @@ def private_upper_bound(mean: Any, level: Any, epsilon: Any) -> Any:
     q is 1, and v infinite, as soon as epsilon (1 - mean) <= level: unlike d, d_epsilon stays finite
     at q = 1, so these ties are real.
     """
-    mean, level, epsilon = np.broadcast_arrays(
-        np.asarray(mean, dtype=float), np.asarray(level, dtype=float), np.asarray(epsilon, float)
-    )
+    mean, level, epsilon = _doubles(mean, level, epsilon)
     plain = upper_bound(mean, level)
     # log of (1 - q) (1 - e^-epsilon) = e^-(level + epsilon mean) - e^-epsilon
     room = epsilon * (1 - mean) - level
@@ -193,9 +194,7 @@ def private_upper_bound(mean: Any, level: Any, epsilon: Any) -> Any:
 
 def private_lower_mean(v: Any, level: Any, epsilon: Any) -> Any:
     """Return the largest x with d_epsilon(x, 1 - e^-v) >= level, or -inf if there is none."""
-    v, level, epsilon = np.broadcast_arrays(
-        np.asarray(v, dtype=float), np.asarray(level, dtype=float), np.asarray(epsilon, dtype=float)
-    )
+    v, level, epsilon = _doubles(v, level, epsilon)
     q = -np.expm1(-np.maximum(v, 0.0))
     with np.errstate(divide="ignore"):
         log_tilted = np.log(q) - epsilon

@@ -74,10 +74,6 @@ class Environment(ABC):
         arms = np.broadcast_to(np.arange(self.arms), (rounds, self.arms))
         return self.rewards(arms, rng)
 
-    def sum_error(self, rounds: int) -> float:
-        """Bound the Kolmogorov distance between the law of `totals` and the true one, per arm."""
-        return 0.0
-
 
 def checked_means(means: Sequence[float]) -> tuple[float, ...]:
     """Return the means of at least two arms, each in [0, 1], or raise."""

@@ -23,7 +23,7 @@ class Handwritten:
         self.arms, self.horizon, self.epsilon, self.rng = arms, horizon, epsilon, rng
 
 
-class Doubling(Handwritten):
+class HandwrittenDoubling(Handwritten):
     """AdaP-UCB: doubling episodes, the noisy mean of the last one decides."""
 
     alpha = 3.1

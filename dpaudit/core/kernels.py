@@ -23,20 +23,24 @@ Counts = NDArray[np.int64]
 
 
 @njit(cache=True)
+def _largest_bound(time: int, pulls: Counts, shown: Table) -> int:
+    """Return the next arm: the first without a pull, or that of the largest mean + bonus."""
+    if time < len(pulls):
+        return time
+    twice = 2.0 * math.log(time + 1.0)
+    arm, best = 0, -math.inf
+    for a in range(len(pulls)):
+        value = (1.0 / pulls[a]) * shown[a] + math.sqrt(twice / pulls[a])
+        if value > best:
+            best, arm = value, a
+    return arm
+
+
+@njit(cache=True)
 def ucb(rewards: Table, noise: Table, time: int, pulls: Counts, shown: Table, out: Counts) -> None:
     """Index: mean + sqrt(2 log t / N)."""
-    arms = len(pulls)
     for t in range(len(rewards)):
-        arm = 0
-        if time + t < arms:
-            arm = time + t
-        else:
-            twice = 2.0 * math.log(time + t + 1.0)
-            best = -math.inf
-            for a in range(arms):
-                value = (1.0 / pulls[a]) * shown[a] + math.sqrt(twice / pulls[a])
-                if value > best:
-                    best, arm = value, a
+        arm = _largest_bound(time + t, pulls, shown)
         pulls[arm] += 1
         shown[arm] += rewards[t, arm]
         out[t] = arm
@@ -181,18 +185,8 @@ def ldp_ucb_b(
     zero: float,
 ) -> None:
     """Index: mean response + sqrt(2 log t / N); `noise` is uniform, below its chance for a 1."""
-    arms = len(pulls)
     for t in range(len(rewards)):
-        arm = 0
-        if time + t < arms:
-            arm = time + t
-        else:
-            twice = 2.0 * math.log(time + t + 1.0)
-            best = -math.inf
-            for a in range(arms):
-                value = (1.0 / pulls[a]) * shown[a] + math.sqrt(twice / pulls[a])
-                if value > best:
-                    best, arm = value, a
+        arm = _largest_bound(time + t, pulls, shown)
         pulls[arm] += 1
         if noise[t] < zero + (one - zero) * rewards[t, arm]:
             shown[arm] += 1.0

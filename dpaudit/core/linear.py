@@ -49,7 +49,7 @@ class Sampling(NamedTuple):
     played: tuple[Rows, ...] = ()
 
 
-class Telling(NamedTuple):
+class ReleasingSums(NamedTuple):
     """A phase whose support has been played, and how many of its sums have been released."""
 
     phase: Sampling
@@ -57,7 +57,7 @@ class Telling(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class PhasePlan:
     """What a phase does: rounds of the arms of its support, weights of their sums on each arm."""
 
     support: tuple[int, ...]
@@ -112,7 +112,7 @@ class LinearPhases(Algorithm):
         """Return e^L: 2 k T l (l + 1)."""
         return 2 * survivors * self.horizon * number * (number + 1)
 
-    def plan(self, number: int, survivors: tuple[int, ...]) -> Plan:
+    def plan(self, number: int, survivors: tuple[int, ...]) -> PhasePlan:
         """Return the plan of a phase, a function of public numbers alone."""
         return _planned(self, number, survivors)
 
@@ -134,11 +134,11 @@ class LinearPhases(Algorithm):
     def step(self, state: State) -> Step:
         """Play the support, release its sums, then keep the arms that nothing is clearly above."""
         match state:
-            case Telling(phase, told) if told < len(phase.played):
+            case ReleasingSums(phase, told) if told < len(phase.played):
                 rows = phase.played[told]
                 asked = Release(rows.arm, rows, self.law())
-                return Step(asked, lambda _: Telling(phase, told + 1))
-            case Telling(Sampling(number, survivors, played)):
+                return Step(asked, lambda _: ReleasingSums(phase, told + 1))
+            case ReleasingSums(Sampling(number, survivors, played)):
                 shown = (tuple(rows.arm for rows in played),) * len(survivors)
                 weights = self.plan(number, survivors).weights
                 keep = Keep(survivors, shown, lambda m: self.width(number, survivors, m), weights)
@@ -152,7 +152,7 @@ class LinearPhases(Algorithm):
 
                 def after(rows: Rows) -> State:
                     reached = Sampling(number, survivors, (*played, rows))
-                    return Telling(reached) if last else reached
+                    return ReleasingSums(reached) if last else reached
 
                 return Step(play, after)
         raise TypeError(f"not a state of {self.name}: {state!r}")
@@ -167,7 +167,7 @@ def in_linear_phases(algorithm: Algorithm) -> TypeGuard[LinearPhases]:
 
 
 @lru_cache(maxsize=4096)
-def _planned(algorithm: LinearPhases, number: int, survivors: tuple[int, ...]) -> Plan:
+def _planned(algorithm: LinearPhases, number: int, survivors: tuple[int, ...]) -> PhasePlan:
     design = optimal_design(tuple(algorithm.points[arm] for arm in survivors), algorithm.tolerance)
     level = math.log(algorithm.level(number, len(survivors)))
     width, size = 2.0 ** -(number + 1), len(design.support)
@@ -185,7 +185,7 @@ def _planned(algorithm: LinearPhases, number: int, survivors: tuple[int, ...]) -
     missed = np.linalg.norm((weights * counts[:, None]).T @ chosen - arms, axis=1)
     missed += 2.0**-45 * np.linalg.norm(product + np.abs(arms), axis=1)
     drift = missed * math.sqrt(counts.sum() / least) * (1 + ROUNDING)
-    return Plan(
+    return PhasePlan(
         tuple(survivors[place] for place in design.support),
         tuple(rounds),
         tuple(tuple(row) for row in weights.T.tolist()),

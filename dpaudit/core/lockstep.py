@@ -21,11 +21,10 @@ from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Accumulate, Algorithm, Play, Respond, Rows, Toss
 from dpaudit.core.canonical import Distrust, parameters
-from dpaudit.core.environments import Environment
 from dpaudit.core.episodes import Deciding, Episodes, framed
 from dpaudit.core.lattice import DiscreteLaplace
 from dpaudit.core.noise import NOISES, Laplace, Noise
-from dpaudit.core.outcome import Outcome
+from dpaudit.core.outcome import Outcome, RunBlock
 from dpaudit.core.scores import RULES, Rule
 from dpaudit.core.stream import decide, side_edges
 from dpaudit.core.unchanged import unchanged
@@ -355,14 +354,9 @@ def advance(
     return np.stack(played, axis=1), np.stack(starts, axis=1)
 
 
-def run(
-    decisions: Decisions,
-    environment: Environment,
-    times: NDArray[np.int64],
-    runs: int,
-    rng: np.random.Generator,
-) -> Outcome:
-    """Simulate a block of runs up to the last of `times` and read their regret at all of them."""
+def run(decisions: Decisions, block: RunBlock) -> Outcome:
+    """Simulate a block of runs and read their regret at all of its times."""
+    environment, times, runs, rng = block.environment, block.times, block.runs, block.rng
     horizon, grid = int(times[-1]), decisions.climb.grid
 
     def totals(arm: Counts, begun: Counts, ended: Counts) -> Any:

@@ -38,7 +38,7 @@ FAR = math.log(1.5)
 
 
 @dataclass(frozen=True)
-class Profile:
+class ReleaseProfile:
     """What the releases on some paths look like, in units of the claimed epsilon."""
 
     noise: frozenset[str]
@@ -53,7 +53,7 @@ class Profile:
     decisions: frozenset[str]
     """How it decides: by choosing an arm, or by keeping several."""
 
-    def distance(self, other: Profile) -> float:
+    def distance(self, other: ReleaseProfile) -> float:
         """Return how unlike two profiles are; infinite where they differ in kind."""
         if self.noise != other.noise or (self.times > 1) != (other.times > 1):
             return math.inf
@@ -86,7 +86,7 @@ def nearest_flaw(algorithm: Any, epsilon: float) -> str | None:
 
 
 @cache
-def _known(arms: int, horizon: int) -> tuple[tuple[str, Profile], ...]:
+def _known(arms: int, horizon: int) -> tuple[tuple[str, ReleaseProfile], ...]:
     from dpaudit.core.algorithms import build, parameters
     from dpaudit.core.mutants import find, names
 
@@ -110,7 +110,7 @@ def _end(algorithm: Algorithm) -> int:
     return int(algorithm.__dict__["horizon"]) if algorithm.told() else HORIZON
 
 
-def profile(algorithm: Algorithm, epsilon: float) -> Profile | None:
+def profile(algorithm: Algorithm, epsilon: float) -> ReleaseProfile | None:
     """Return the profile of an algorithm on short paths; None where nothing is released."""
     every = range(algorithm.arms)
     turns = [*([*every[first:], *every[:first]] for first in every), *([arm] for arm in every)]
@@ -119,7 +119,7 @@ def profile(algorithm: Algorithm, epsilon: float) -> Profile | None:
     if not profiles:
         return None
     once = max(each.once for each in profiles)
-    return Profile(
+    return ReleaseProfile(
         noise=frozenset().union(*(each.noise for each in profiles)),
         times=max(each.times for each in profiles),
         once=once,
@@ -129,7 +129,7 @@ def profile(algorithm: Algorithm, epsilon: float) -> Profile | None:
     )
 
 
-def _of(path: list[Request], epsilon: float) -> Profile | None:
+def _of(path: list[Request], epsilon: float) -> ReleaseProfile | None:
     releases = [r for r in path if isinstance(r, Disclosure) and len(r.rows)]
     if not releases:
         return None
@@ -140,7 +140,7 @@ def _of(path: list[Request], epsilon: float) -> Profile | None:
         [charge for r, charge in zip(releases, charges, strict=True) if _holds(r.rows, start)]
         for start in {(r.rows.arm, r.rows.first) for r in releases}
     ]
-    return Profile(
+    return ReleaseProfile(
         noise=frozenset(type(getattr(r, "noise", r)).__name__ for r in releases),
         times=max(map(len, covered)),
         once=once,

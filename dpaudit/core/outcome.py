@@ -1,4 +1,4 @@
-"""What a block of simulated runs leaves behind: pull counts, regret curves, releases."""
+"""A block of simulated runs, and what it leaves behind: pull counts, regret curves, releases."""
 
 from __future__ import annotations
 
@@ -6,6 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dpaudit.core.environments import Environment
+
+
+@dataclass(frozen=True)
+class RunBlock:
+    """Runs to simulate, and the times at which their regret is read; the last is the horizon."""
+
+    environment: Environment
+    times: NDArray[np.int64]
+    runs: int
+    rng: np.random.Generator
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ class Phase(NamedTuple):
     played: int = 0
 
 
-class Played(NamedTuple):
+class SurvivorPlayed(NamedTuple):
     """A survivor has been played; its rows are to be released."""
 
     phase: Phase
@@ -59,7 +59,7 @@ class Phases(Algorithm):
     def step(self, state: State) -> Step:
         """Play and release every survivor, then keep those near the best."""
         match state:
-            case Played(phase, rows):
+            case SurvivorPlayed(phase, rows):
                 noise = self.noise(phase.number, len(phase.survivors))
                 after = phase._replace(played=phase.played + 1)
                 return Step(Release(rows.arm, rows, noise, divisor=len(rows)), lambda _: after)
@@ -68,7 +68,9 @@ class Phases(Algorithm):
                 return Step(Play(only, self.alone(number)), lambda _: following)
             case Phase(number, survivors, played) if played < len(survivors):
                 rounds = self.phase_length(number, len(survivors))
-                return Step(Play(survivors[played], rounds), lambda rows: Played(state, rows))
+                return Step(
+                    Play(survivors[played], rounds), lambda rows: SurvivorPlayed(state, rows)
+                )
             case Phase(number, survivors):
                 registers = tuple((arm,) for arm in survivors)
                 return Step(

@@ -10,11 +10,10 @@ from __future__ import annotations
 from bisect import bisect_left
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Algorithm, Rows
 from dpaudit.core.environments import Environment
-from dpaudit.core.outcome import Outcome
+from dpaudit.core.outcome import Outcome, RunBlock
 from dpaudit.core.stream import interpret
 
 
@@ -65,18 +64,13 @@ class SampledRewards:
             edges.append(stop)
 
 
-def run(
-    algorithm: Algorithm,
-    environment: Environment,
-    times: NDArray[np.int64],
-    runs: int,
-    rng: np.random.Generator,
-) -> Outcome:
-    """Simulate runs one after the other up to the last of `times`."""
+def run(algorithm: Algorithm, block: RunBlock) -> Outcome:
+    """Simulate runs one after the other."""
+    environment, times, rng = block.environment, block.times, block.rng
     # a recommendation costs no regret
     gaps = np.concatenate((environment.gaps, np.zeros(algorithm.arms)))
     pulls, curves, releases = [], [], []
-    for _ in range(runs):
+    for _ in range(block.runs):
         path = interpret(algorithm, int(times[-1]), SampledRewards(environment, rng), rng)
         arms, rounds = np.array(path.arms), np.array(path.rounds)
         at = np.concatenate(([0], np.cumsum(rounds)))

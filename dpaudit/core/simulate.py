@@ -8,7 +8,7 @@ of a fixed size, each with its own child of the seed, so the result does not dep
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dpaudit.core import compiled, lockstep, sampled
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.environments import Environment
-from dpaudit.core.outcome import Outcome, checkpoints
+from dpaudit.core.outcome import Outcome, RunBlock, checkpoints
 from dpaudit.errors import InvalidArgument, require_integer
 
 LOCKSTEP_BLOCK = 250
@@ -95,44 +95,53 @@ def simulate(
     seed: int = 0,
     jobs: int = 1,
     advance: Callable[[int], None] = lambda runs: None,
-    kept: Callable[[SimulationResult], None] = lambda result: None,
 ) -> SimulationResult:
     """Run an algorithm `runs` times for `horizon` rounds; same seed, same result for any `jobs`.
 
-    `advance` is told the number of runs of every finished block, `kept` on Ctrl-C the result of
-    the blocks that are finished.
+    `advance` is told the number of runs of every finished block.
     """
+    found: list[Outcome] = []
+    for block in blocks(algorithm, environment, horizon, runs, seed, jobs):
+        found.append(block)
+        advance(len(block.pulls))
+    head = algorithm.name, asdict(algorithm), environment.means, horizon, seed
+    return gathered(*head, found)
+
+
+def blocks(
+    algorithm: Algorithm, environment: Environment, horizon: int, runs: int, seed: int, jobs: int
+) -> Iterator[Outcome]:
+    """Yield the runs block by block, as they are finished."""
     _validate(algorithm, environment, horizon, runs, seed, jobs)
     fast = not compiled.supports(algorithm) and lockstep.decisions(algorithm, horizon) is not None
     size = LOCKSTEP_BLOCK if fast else 1
     sizes = [min(size, runs - start) for start in range(0, runs, size)]
     times = checkpoints(horizon)
     work = [(algorithm, environment, times, count, seed, i) for i, count in enumerate(sizes)]
-    blocks: list[Outcome] = []
+    return _parallel(work, jobs)
 
-    def result() -> SimulationResult:
-        return SimulationResult(
-            algorithm=algorithm.name,
-            parameters=asdict(algorithm),
-            means=environment.means,
-            horizon=horizon,
-            runs=sum(len(block.pulls) for block in blocks),
-            seed=seed,
-            times=times,
-            pulls_per_run=np.concatenate([block.pulls for block in blocks]),
-            curves=np.concatenate([block.curve for block in blocks]),
-            releases_per_run=np.concatenate([block.releases for block in blocks]),
-        )
 
-    try:
-        for block in _parallel(work, jobs):
-            blocks.append(block)
-            advance(len(block.pulls))
-    except KeyboardInterrupt:
-        if blocks:
-            kept(result())
-        raise
-    return result()
+def gathered(
+    name: str,
+    parameters: dict[str, Any],
+    means: Sequence[float],
+    horizon: int,
+    seed: int,
+    found: Sequence[Outcome],
+) -> SimulationResult:
+    """Return the result of the blocks that are finished."""
+    return SimulationResult(
+        algorithm=name,
+        parameters=parameters,
+        means=tuple(means),
+        horizon=horizon,
+        runs=sum(len(block.pulls) for block in found),
+        seed=seed,
+        times=checkpoints(horizon),
+        pulls_per_run=np.concatenate([block.pulls for block in found]),
+        curves=np.concatenate([block.curve for block in found]),
+        releases_per_run=np.concatenate([block.releases for block in found]),
+    )
 
 
 def expected_seconds(
@@ -196,9 +205,8 @@ def _block(
     number: int,
 ) -> Outcome:
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,)))
+    block = RunBlock(environment, times, runs, rng)
     if compiled.supports(algorithm):
-        return compiled.run(algorithm, environment, times, runs, rng)
+        return compiled.run(algorithm, block)
     decisions = lockstep.decisions(algorithm, int(times[-1]))
-    if decisions is not None:
-        return lockstep.run(decisions, environment, times, runs, rng)
-    return sampled.run(algorithm, environment, times, runs, rng)
+    return sampled.run(algorithm, block) if decisions is None else lockstep.run(decisions, block)

@@ -17,7 +17,7 @@ from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.mutants import find as find_mutant
 from dpaudit.details import losses, pair, regret
 from dpaudit.exact import WorstLoss
-from dpaudit.judging import OFFERED, Claim
+from dpaudit.judging import OFFERED, PrivacyClaim
 from dpaudit.particulars import Details, PairProfile
 from dpaudit.sources import digests
 from dpaudit.target import MUTANTS, resolve
@@ -29,7 +29,7 @@ OTHER = "these figures are of the pure loss, and the claim is about another noti
 SHARES = {"losses": 0.35, "profile": 0.2, "positions": 0.25, "regret": 0.2}
 
 
-def builder(claim: Claim) -> Callable[[int], Algorithm]:
+def builder(claim: PrivacyClaim) -> Callable[[int], Algorithm]:
     """Return how to build the judged algorithm for another horizon."""
     target = resolve(claim.target)
     accepts = target.accepts
@@ -42,7 +42,7 @@ def builder(claim: Claim) -> Callable[[int], Algorithm]:
 
 
 def details(
-    claim: Claim,
+    claim: PrivacyClaim,
     findings: Sequence[Finding],
     budget: float,
     seed: int,
@@ -102,7 +102,7 @@ def details(
     return Details(command, flaw_of(claim.target), shown, profile, positions, measured, missing)
 
 
-def without(claim: Claim, command: str, why: str) -> Details:
+def without(claim: PrivacyClaim, command: str, why: str) -> Details:
     """Return what a page shows beside the verdict where the figures do not apply."""
     missing = dict.fromkeys(("losses", "profile", "positions"), why)
     return Details(command, flaw_of(claim.target), missing=missing)

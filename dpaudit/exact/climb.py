@@ -4,9 +4,7 @@ For an anytime declaration a prefix of a path is a path of a shorter horizon, so
 (one release, its own sum moved by one reward, all others at all-0 or all-1) can be followed while
 the path grows. Of all the steps on prefixes of equally many decisions the `width` largest are
 extended by every outcome. What is found is attained, hence a lower bound of epsilon*; nothing says
-that no other path does better. Beside it stands the largest charge of a release that was met,
-1 / (divisor scale): where no release of any path charges more, as the structure check tells, no
-loss can exceed it, and the two enclose epsilon*.
+that no other path does better. The charges that the structure check counts bound it from above.
 
 `hunt` looks for a violation in one direction. A release with too little noise shows only where
 another release of at least as little noise is weighed against it: otherwise the other one's noise
@@ -28,21 +26,17 @@ from typing import Any
 import numpy as np
 
 from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Stop, Toss
-from dpaudit.core.canonical import Distrust
 from dpaudit.core.conversions import double_above
 from dpaudit.core.walk import begin
 from dpaudit.errors import DpauditError, Unsupported
 from dpaudit.exact import conditions
-from dpaudit.exact.clock import ENDLESS, Clock
-from dpaudit.exact.likelihood import estimate, likelihood
+from dpaudit.exact.clock import ENDLESS, Clock, OutOfTime
+from dpaudit.exact.likelihood import likelihood, log_likelihood, measured_error
 from dpaudit.exact.paths import Path, Undecided, path_through, paths_of, require_shown
 from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.search import Question, WorstLoss
 from dpaudit.exact.witness import loss_between, pair_of_step, witness_of
-from dpaudit.structure.prove import bound
 from dpaudit.verdict import Enclosure, Witness
-
-_LEDGER_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -57,7 +51,6 @@ class Climbed:
     high: float
     low: float
     error: float  # of either
-    charge: float  # the largest of the releases met on the way
     prefixes: int
 
     @property
@@ -74,15 +67,15 @@ class Climbed:
 class Climb:
     """Prefixes of a declaration up to a horizon."""
 
-    def __init__(self, algorithm: Algorithm, horizon: int) -> None:
-        self.algorithm, self.horizon = algorithm, horizon
-        self.prefixes, self.charge = 0, 0.0
+    def __init__(self, algorithm: Algorithm, horizon: int, clock: Clock) -> None:
+        self.algorithm, self.horizon, self.clock = algorithm, horizon, clock
+        self.prefixes = 0
 
-    def run(self, width: int, clock: Clock) -> Iterator[Climbed]:
+    def run(self, width: int) -> Iterator[Climbed]:
         """Yield the steepest step on the prefixes of one decision, of two, and so on."""
         beam: list[Climbed] = []
         prefixes: list[tuple[int, ...]] = [()]
-        while prefixes and not clock.late:
+        while prefixes and not self.clock.late:
             found: dict[tuple[object, ...], Climbed] = {}
             for decisions in prefixes:
                 # up to ties, paths that differ in the names of their arms are equally likely
@@ -114,21 +107,26 @@ class Climb:
         if len(region.decisions) < len(decisions):
             raise Unsupported("A decision follows another without a play between them.")
         self.prefixes += 1
-        check = conditions.check(region)
-        if not check.hold:
-            raise Unsupported(check.reason)
+        conditions.require_extremal(region)
         before = region.decisions[-2].shown if len(region.decisions) > 1 else ()
         known = {i for group in before for i in group}
         fresh = {i for group in region.decisions[-1].shown for i in group} - known
         found = []
         for index, background in sorted(wanted | {(i, b) for i in fresh for b in (0, 1)}):
-            episode = region.episodes[index]
-            # what it charges for one reward
-            self.charge = max(self.charge, float(episode.noise.charge(1 / episode.divisor)))
             with suppress(Unsupported):  # too unlikely for doubles: not followed further
-                low, high, error = _logs(region, index, background)
+                low, high = self._logs(region, index, background)
                 at = (path, region, decisions, index, background)
-                found.append(Climbed(*at, high, low, error, self.charge, self.prefixes))
+                error = measured_error(region)
+                found.append(Climbed(*at, high, low, error, self.prefixes))
+        return found
+
+    def _logs(self, region: Region, index: int, background: int) -> list[float]:
+        """Return the log-likelihoods before and after the step."""
+        sums = np.array([float(len(episode)) for episode in region.episodes]) * background
+        found = []
+        for s in _move(region, index, background):
+            sums[index] = s
+            found.append(log_likelihood(region, region.means(sums), self.clock))
         return found
 
 
@@ -137,37 +135,26 @@ def _move(region: Region, index: int, background: int) -> tuple[float, float]:
     return (0.0, 1.0) if background == 1 else (length, length - 1)
 
 
-def _logs(region: Region, index: int, background: int) -> tuple[float, float, float]:
-    """Return the log-likelihoods before and after the step, and the larger of their errors."""
-    sums = np.array([float(len(episode)) for episode in region.episodes]) * background
-    found = []
-    for s in _move(region, index, background):
-        sums[index] = s
-        found.append(estimate(region, region.means(sums)))
-    (low, low_error), (high, high_error) = found
-    return low, high, max(low_error, high_error)
-
-
 def climb(algorithm: Algorithm, horizon: int, width: int = 4, clock: Clock = ENDLESS) -> Climbed:
     """Return the largest loss found by extending the steepest prefixes up to the horizon."""
-    climbing = Climb(algorithm, horizon)
-    found = max(climbing.run(width, clock), key=lambda step: step.attained, default=None)
-    if found is None:
-        raise Unsupported("No release enters a decision within the horizon.")
-    return found
+    found: list[Climbed] = []
+    with suppress(OutOfTime):
+        for step in Climb(algorithm, horizon, clock).run(width):
+            found.append(step)
+    if not found:
+        raise Unsupported("No release enters a decision within the horizon, or in time.")
+    return max(found, key=lambda step: step.attained)
 
 
 def climbed_loss(asked: Question) -> WorstLoss | None:
     """Enclose epsilon* between a climb and the ledger's charges; None where there is no climb."""
+    charge = asked.charge  # before the climb, which may take all the time there is
     try:
         found = climb(asked.algorithm, asked.horizon, clock=asked.clock)
     except Unsupported:
         return None
-    upper, complete = math.inf, False
-    with suppress(Distrust):
-        ledger = bound(asked.algorithm, asked.horizon, _LEDGER_SECONDS)
-        complete = ledger.complete
-        upper = double_above(ledger.charge) if complete else math.inf
+    complete = charge is not None
+    upper = math.inf if charge is None else double_above(charge)
     worse, better = _move(found.region, found.episode, found.background)
     at = (found.path, found.region, found.episode, found.background)
     pair = pair_of_step(*at, better, worse)

@@ -8,44 +8,43 @@ declaration never sees a reward. The others are checked here, and the first that
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dpaudit.core.algorithm import Keep
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.scores import Affine, Imed, Score
 from dpaudit.errors import Unsupported
-from dpaudit.exact.region import Decision, Region
+from dpaudit.exact.region import Region
 
 
-@dataclass(frozen=True)
-class Conditions:
-    """Whether the theorem may be used, why not, and whether the region is convex as well."""
-
-    hold: bool
-    reason: str = ""
-    convex: bool = False
+def failure(region: Region) -> str:
+    """Return why the theorem does not hold for the likelihood of one path; empty where it does."""
+    return _single_use(region) or _choices(region)
 
 
-def check(region: Region) -> Conditions:
-    """Return whether the theorem holds for the likelihood of one path."""
-    failure = _releases(region) or _registers(region) or _choices(region)
-    if failure:
-        return Conditions(False, failure)
-    return Conditions(True, convex=all(_convex(decision) for decision in region.decisions))
+def convex(region: Region) -> bool:
+    """Return whether a region is convex: linear comparisons, one arm or all of them kept."""
+    return all(
+        isinstance(it.request, Keep) or isinstance(it.request.rule(FLOAT), Affine)
+        for it in region.decisions
+    )
 
 
 def require_single_use(region: Region) -> None:
     """Raise `Unsupported` unless every release read is log-concave and shares no reward."""
-    failure = _releases(region) or _registers(region)
-    if failure:
-        raise Unsupported(f"Extremal streams do not apply. {failure}")
+    _require(_single_use(region))
 
 
 def require_extremal(region: Region) -> None:
     """Raise `Unsupported` unless the extremal-streams corollary covers this likelihood."""
-    failure = check(region).reason
-    if failure:
-        raise Unsupported(f"Extremal streams do not apply. {failure}")
+    _require(failure(region))
+
+
+def _require(reason: str) -> None:
+    if reason:
+        raise Unsupported(f"Extremal streams do not apply. {reason}")
+
+
+def _single_use(region: Region) -> str:
+    return _releases(region) or _registers(region)
 
 
 def _releases(region: Region) -> str:
@@ -85,11 +84,6 @@ def _choices(region: Region) -> str:
         if not (isinstance(rule, Score) or joint):
             return f"{type(rule).__name__} is not an arg max of scores of own registers."
     return ""
-
-
-def _convex(decision: Decision) -> bool:
-    """Linear comparisons cut convex regions; so do eliminations that keep one arm or all."""
-    return isinstance(decision.request, Keep) or isinstance(decision.request.rule(FLOAT), Affine)
 
 
 def monotone(region: Region, index: int) -> bool:

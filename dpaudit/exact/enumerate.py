@@ -17,7 +17,7 @@ monotone in it, and monotone in r_i and in r'_i; so its supremum is attained whe
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -28,11 +28,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Algorithm, Respond
-from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.errors import Contradiction, InvalidArgument, Unsupported
 from dpaudit.exact import noiseless, responses
+from dpaudit.exact.balls.certified import closed
 from dpaudit.exact.balls.interval import Array, Interval
 from dpaudit.exact.clock import ENDLESS, GRACE, Clock, OutOfTime
-from dpaudit.exact.likelihood import Engine, exact_sum, log_likelihood, measured_error
+from dpaudit.exact.likelihood import (
+    Engine,
+    Likelihood,
+    exact_sum,
+    log_likelihood,
+    measured_error,
+    path_likelihood,
+    total,
+)
 from dpaudit.exact.paths import Path, all_paths
 from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.search import DEFAULT_FLOOR, Question, WorstLoss
@@ -41,32 +50,82 @@ from dpaudit.verdict import Enclosure
 
 MOST_STREAMS, MOST_ROUNDS = 200_000, 12  # in doubles; of sums over responses
 SMALLEST = 1e-290
+ROUNDED = 1e-9  # what exponentials of doubles and their sums may lose
 COINS_ERROR = 1e-12  # of the logarithm of a coin's chances, in doubles
 RESPONSES = "sums over responses"
 
 
 @dataclass(frozen=True)
 class Tabulated:
-    """Log-likelihoods on every stream between two ends, and how far off those may be."""
+    """Log-likelihoods between two ends, an axis for each number in which neighbours may differ."""
 
     low: Array
     high: Array
-    error: float
-    certified: bool  # so that -inf is impossible, not too small to tell
+    error: float = 0.0  # of either end
+    certified: bool = True  # so that -inf is impossible, not too small to tell
 
 
 @dataclass(frozen=True)
-class Enumerated:
-    """The largest loss over all pairs of grid streams, and the pair that attains it."""
+class Flip:
+    """A step in a table: the smaller index, the axis, how far it moves, if up is likelier."""
 
-    loss: float
-    most: float  # what no pair exceeds
-    pair: tuple[tuple[float, ...], tuple[float, ...], tuple[int, ...]] | None
-    paths: int
-    complete: bool
-    above_floor: float
-    error: float  # of every log-likelihood; 0 where all of them are enclosed
-    certified: bool
+    index: tuple[int, ...]
+    axis: int
+    moved: int
+    up: bool
+
+    @property
+    def ends(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The likelier index and the other one."""
+        other = list(self.index)
+        other[self.axis] += self.moved
+        return (tuple(other), self.index) if self.up else (self.index, tuple(other))
+
+
+@dataclass
+class Steepest:
+    """The largest loss between neighbours of the tables seen, and where it is."""
+
+    log_floor: float
+    loss: float = 0.0
+    most: float = 0.0  # what no neighbours exceed
+    likely: float = 0.0  # the largest loss whose likelier side reaches the floor
+    where: tuple[bytes, Flip] | None = None
+    error: float = 0.0  # of every log-likelihood
+    certified: bool = True
+
+    def see(self, key: bytes, table: Tabulated, reach: Sequence[int]) -> None:
+        """Look at all neighbours that differ along one axis, by up to its reach."""
+        self.error = max(self.error, table.error)
+        self.certified = self.certified and table.certified
+        for axis, furthest in enumerate(reach):
+            low, high = (np.moveaxis(part, axis, 0) for part in (table.low, table.high))
+            for moved, up in product(range(1, furthest + 1), (True, False)):
+                ours, theirs = (slice(moved, None), slice(None, -moved))[:: 1 if up else -1]
+                never = np.isneginf(high[ours])
+                with np.errstate(invalid="ignore"):
+                    least = np.where(never, 0.0, low[ours] - high[theirs])
+                    upper = np.where(never, 0.0, high[ours] - low[theirs])
+                endless = np.isinf(upper)
+                if np.any(endless & ~np.isposinf(least)) or (endless.any() and not table.certified):
+                    raise Unsupported("A likelihood is too small for doubles.")
+                self.most = max(self.most, float(upper.max()))
+                likely = least[high[ours] >= self.log_floor]
+                self.likely = max(self.likely, float(likely.max(initial=0.0)))
+                if least.max() > self.loss:
+                    self.loss = float(least.max())
+                    at, *rest = map(int, np.unravel_index(int(least.argmax()), least.shape))
+                    index = (*rest[:axis], at, *rest[axis:])
+                    self.where = key, Flip(index, axis, moved, up)
+
+
+@dataclass
+class Enumerated(Steepest):
+    """The largest loss over all pairs of grid streams, and the pair and actions that attain it."""
+
+    pair: tuple[tuple[float, ...], tuple[float, ...], tuple[int, ...]] | None = None
+    paths: int = 0
+    complete: bool = True
 
 
 def worst_pair(
@@ -85,67 +144,27 @@ def worst_pair(
     clock = Clock.of(budget)
     streams = np.array(list(product(grid, repeat=horizon)), dtype=float)
     groups: dict[bytes, list[Path]] = {}
-    found = Enumerated(0.0, 0.0, None, 0, True, 0.0, 0.0, certified=True)
+    found = Enumerated(math.log(floor))
+    sums = np.zeros((2, len(streams)))
     try:
         for path in all_paths(algorithm, horizon, clock):
             groups.setdefault(path.actions.tobytes(), []).append(path)
-        for group in groups.values():
+        for key, group in groups.items():
             table = _table(group, streams, clock)
-            for step in _steepest(table, (len(grid),) * horizon, math.log(floor)):
-                found = _taken(found, step, group[0], streams)
-            found = replace(
-                found,
-                error=max(found.error, table.error),
-                certified=found.certified and table.certified,
-            )
+            sums += np.exp((table.low - table.error, table.high + table.error))
+            low, high = (part.reshape((len(grid),) * horizon) for part in (table.low, table.high))
+            found.see(key, replace(table, low=low, high=high), (len(grid) - 1,) * horizon)
     except OutOfTime:  # sums over some of their paths say nothing of the actions
-        found = replace(found, complete=False)
-    return replace(found, paths=sum(map(len, groups.values())))
-
-
-@dataclass(frozen=True)
-class Flip:
-    """The steepest change of one reward: its loss, what bounds all of them, and both streams."""
-
-    loss: float
-    most: float
-    likely: float  # the largest loss among those whose likelier side reaches a floor
-    top: int
-    bottom: int
-
-
-def _taken(found: Enumerated, step: Flip, path: Path, streams: Array) -> Enumerated:
-    found = replace(
-        found,
-        most=max(found.most, step.most),
-        above_floor=max(found.above_floor, step.likely),
-    )
-    if not step.loss > found.loss:
-        return found
-    actions = tuple(int(arm) for arm in path.actions)
-    pair = tuple(streams[step.top].tolist()), tuple(streams[step.bottom].tolist()), actions
-    return replace(found, loss=step.loss, pair=pair)
-
-
-def _steepest(table: Tabulated, shape: tuple[int, ...], log_floor: float) -> Iterator[Flip]:
-    """Yield for every position of a stream the steepest change of its reward."""
-    low, high = table.low.reshape(shape), table.high.reshape(shape)
-    for axis in range(len(shape)):
-        least, most = np.moveaxis(low, axis, 0), np.moveaxis(high, axis, 0)
-        top = most.max(0)
-        with np.errstate(invalid="ignore"):
-            losses = np.where(np.isneginf(top), 0.0, least.max(0) - most.min(0))
-            upper = np.where(np.isneginf(top), 0.0, top - least.min(0))
-        endless = np.isinf(upper)
-        if np.any(endless & ~np.isposinf(losses)) or (endless.any() and not table.certified):
-            raise Unsupported("A likelihood is too small for doubles.")
-        best = int(np.argmax(losses))
-        place = tuple(map(int, np.unravel_index(best, losses.shape)))
-        columns = (part.reshape(len(part), -1)[:, best] for part in (least, most))
-        ends = [int(pick(c)) for pick, c in zip((np.argmax, np.argmin), columns, strict=True)]
-        at = [np.ravel_multi_index((*place[:axis], end, *place[axis:]), shape) for end in ends]
-        likely = float(losses[top >= log_floor].max(initial=0.0))
-        yield Flip(float(losses.flat[best]), float(upper.max()), likely, int(at[0]), int(at[1]))
+        found.complete = False
+    if found.complete and np.any((sums[0] - ROUNDED > 1) | (sums[1] + ROUNDED < 1)):
+        wrong = Contradiction if found.certified else Unsupported  # doubles may be worse than told
+        raise wrong("Likelihoods of all action sequences do not add up to 1.")
+    if found.where is not None:
+        key, place = found.where
+        one, two = (tuple(float(grid[i]) for i in end) for end in place.ends)
+        found.pair = one, two, tuple(int(arm) for arm in groups[key][0].actions)
+    found.paths = sum(map(len, groups.values()))
+    return found
 
 
 def _table(group: Sequence[Path], streams: Array, clock: Clock) -> Tabulated:
@@ -160,8 +179,10 @@ def _table(group: Sequence[Path], streams: Array, clock: Clock) -> Tabulated:
             raise Unsupported("A likelihood is too small for doubles.")
         ends = np.nextafter(near, 0.0), np.where(near > 0, np.nextafter(near, np.inf), 0.0)
         logs = Interval(*ends).log()
-        return Tabulated(logs.lo, logs.hi, 0.0, certified=True)
+        return Tabulated(logs.lo, logs.hi)
     regions = [region_of(path) for path in group]
+    if all(closed(region) for region in regions):
+        return _enclosed(group, regions, streams, clock)
     exact = all(noiseless.applies(region) for region in regions)
     error = 0.0 if exact else max(measured_error(region) for region in regions)
     if any(path.chance != 1 for path in group):
@@ -170,6 +191,22 @@ def _table(group: Sequence[Path], streams: Array, clock: Clock) -> Tabulated:
     logs_of = [log_table(region, streams, clock) for region in regions]
     values = np.logaddexp.reduce([a + b for a, b in zip(logs_of, coins, strict=True)])
     return Tabulated(values, values, error, exact)
+
+
+def _enclosed(
+    group: Sequence[Path], regions: Sequence[Region], streams: Array, clock: Clock
+) -> Tabulated:
+    """Tabulate an action sequence in balls, once for every vector of episode sums."""
+    episodes = [episode for region in regions for episode in region.episodes]
+    sums = [tuple(exact_sum(stream, e.steps) for e in episodes) for stream in streams]
+    known: dict[tuple[Fraction, ...], Likelihood] = {}
+    for key, stream in zip(sums, streams, strict=True):
+        if key not in known:
+            clock()
+            known[key] = total([path_likelihood(path, stream, "ball", clock) for path in group])
+    rows = [known[key] for key in sums]
+    low, high = np.array([(row.log_lower, row.log_upper) for row in rows]).T
+    return Tabulated(low, high, 0.0, certified=all(row.certified for row in rows))
 
 
 def _responded(path: Path, streams: Array, clock: Clock) -> NDArray[Any]:
@@ -229,21 +266,24 @@ def enumerated(asked: Question, reason: str = "") -> WorstLoss:
     affine = summed and found.complete and not _asked_twice(asked)
     whole = asked.whole or affine
     known = (whole and found.complete) or found.loss == math.inf
-    lower, slack = max(0.0, found.loss - 2 * found.error), 2 * found.error
+    # differences of doubles are within the next ones
+    least = found.loss if found.loss == math.inf else math.nextafter(found.loss, 0.0)
+    lower = max(0.0, least - 2 * found.error)
+    most = math.nextafter(found.most, math.inf) + 2 * found.error
     witness = None
     if found.pair is not None and lower >= asked.epsilon:
         stream, neighbour, actions = found.pair
-        engine: Engine = "ball" if summed else "float"
+        engine: Engine = "ball" if found.certified else "float"
         late = asked.clock.later(GRACE)
         witness = witness_of(asked.algorithm, actions, stream, neighbour, engine, late)
     return asked.answer(
-        Enclosure(lower, found.most + slack if known else math.inf, found.certified),
+        Enclosure(lower, most if known else math.inf, found.certified),
         witness,
         found.paths,
         method=RESPONSES if summed else f"enumeration over {names}^T",
         covers=_covers(asked, reason, found, whole, names),
         complete=found.complete,
-        loss_above_floor=found.above_floor,
+        loss_above_floor=found.likely,
         proved=found.complete,
     )
 

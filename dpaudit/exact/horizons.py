@@ -76,11 +76,10 @@ def judge(
     budget: float,
     hunting: float = HUNT_SHARE,
 ) -> list[Finding]:
-    """Return what exact likelihoods say, in one finding.
+    """Return what exact likelihoods say, in one finding; raise `Interrupted` with it on Ctrl-C.
 
     `build(horizon)` is the `claimed` instance itself, or another one; `hunting` is the share of the
-    budget for a directed search. Raises `Interrupted` with the
-    findings so far on Ctrl-C.
+    budget for a directed search.
     """
     start = time.monotonic()
     deadline = start + budget
@@ -237,14 +236,15 @@ class Search:
             return Finding("exact", Status.SILENT, reason, arms=arms, seconds=self.seconds)
         algorithm = self.build(found.horizon)
         upper = upper_bound(found) if not self.discarded else math.inf
-        charged = ""
-        charge = found.charge
+        said, charge = "", found.charge
         if charge is not None and self.epsilon < upper < math.inf and found.loss.lower <= charge:
-            charged = (
+            said = (
                 f"The upper end is the charge: no reward is charged more than {show(charge)}, "
                 f"exactly; computed, it is {upper:.12g}."
             )
             upper = min(upper, double_above(charge))
+        elif found.loss.lower <= self.epsilon < upper_bound(found) < math.inf:
+            said = "The loss is too close to epsilon for this arithmetic to decide."
         other = algorithm is not self.claimed
         if other:
             self.stopped = (
@@ -253,7 +253,7 @@ class Search:
         plain = Finding(
             check="exact",
             status=Status.SILENT,
-            reason=_reason(found, charged or _close(found, self.epsilon), self.stopped),
+            reason=_reason(found, said, self.stopped),
             epsilon_lower=found.loss.lower,
             epsilon_upper=upper,
             certified=found.loss.certified,
@@ -319,12 +319,6 @@ def _refuted(plain: Finding, witness: Witness, algorithm: Algorithm) -> Finding:
         horizon=len(again.actions),
         witness=again,
     )
-
-
-def _close(found: WorstLoss, epsilon: float) -> str:
-    if found.loss.lower <= epsilon < upper_bound(found) < math.inf:
-        return "The loss is too close to epsilon for this arithmetic to decide."
-    return ""
 
 
 def _reason(found: WorstLoss, said: str, stopped: str) -> str:

@@ -1,12 +1,9 @@
 """What the exact engines know by its class: noises and rules whose formulas they compute with.
 
-Noise is of one of the shipped laws, nothing else: the engines integrate densities in closed form. A
-class derived from a known one may draw or decide something else under the same name, so it is
-refused, too. A score of one's own derives from `Score` and is checked at every answer that is used
-(`Checked`); rules of other kinds have no region, and the engines say so.
-
-A rule is written once and evaluated in doubles and in balls: `require_alike` refuses one that is
-not the same in both.
+Noise is of one of the shipped laws: the engines integrate densities in closed form. A class derived
+from a known one may draw or decide something else under the same name, so it is refused, too. A
+rule is written once and evaluated in doubles and in balls: `require_alike` refuses one that is not
+the same in both. Rules that are no scores have no region, and the engines say so.
 
 The engines trust that a score is continuous and non-decreasing, and that its two inverses are those
 of `value`. Shipped scores show it in tests; another class shows it here (`Checked`), at every point

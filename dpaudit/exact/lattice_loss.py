@@ -10,7 +10,7 @@ and the charge bounds the loss from above.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +19,7 @@ from dpaudit.core.algorithm import Accumulate, Release
 from dpaudit.core.lattice import Lattice
 from dpaudit.errors import Unsupported
 from dpaudit.exact.clock import GRACE, OutOfTime
+from dpaudit.exact.enumerate import Steepest, Tabulated
 from dpaudit.exact.lattice_sums import Array, exactly, probability
 from dpaudit.exact.paths import Path, all_paths
 from dpaudit.exact.search import Question, WorstLoss
@@ -27,8 +28,6 @@ from dpaudit.verdict import Enclosure
 
 LONGEST = 12
 MOST_SUMS = 4_000  # combinations, of all paths, before [0, 1] is left for {0, 1}
-Steps = tuple[tuple[int, ...], int, int, bool]
-"""A combination of sums, which of them moves, by how much, and whether the larger is likelier."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class Released:
 
 
 @dataclass
-class Table:
+class SumTable:
     """Bounds on the likelihood of an action sequence, for all combinations of its sums."""
 
     released: Released
@@ -70,18 +69,10 @@ class Table:
     upper: Array
     certified: bool = True
 
-    def losses(self) -> Iterator[tuple[int, int, bool, Array, Array, Array]]:
-        """Yield every step between neighbours: bounds on its losses, and how likely they are."""
-        for place, most in enumerate(self.released.each):
-            low, high = (np.moveaxis(it, place, 0) for it in (self.lower, self.upper))
-            for moved in range(1, most + 1):
-                for up in (True, False):
-                    ours, theirs = (slice(moved, None), slice(None, -moved))[:: 1 if up else -1]
-                    if np.any((low[theirs] <= 0) & (high[ours] > 0)):
-                        raise Unsupported("A likelihood is too small for doubles.")
-                    least = np.log(np.maximum(low[ours], 5e-324)) - np.log(high[theirs])
-                    most_ = np.log(high[ours]) - np.log(low[theirs])
-                    yield place, moved, up, least, most_, high[ours]
+    def logs(self) -> Tabulated:
+        """Return the bounds as logarithms."""
+        with np.errstate(divide="ignore"):
+            return Tabulated(np.log(self.lower), np.log(self.upper), certified=self.certified)
 
 
 def largest_loss(asked: Question) -> WorstLoss:
@@ -96,39 +87,30 @@ def largest_loss(asked: Question) -> WorstLoss:
         tables = _tables(asked, paths, whole)
     except OutOfTime:  # some paths of an action sequence say nothing of it
         raise Unsupported("The budget ended before every path was summed.") from None
-    lower, upper, above = 0.0, 0.0, 0.0
-    best: tuple[bytes, Steps] | None = None
+    found = Steepest(math.log(asked.floor))
     for actions, table in tables.items():
-        for place, moved, up, least, most, chance in table.losses():
-            upper = max(upper, float(most.max()))
-            likely = chance >= asked.floor
-            above = max(above, float(most[likely].max()) if likely.any() else 0.0)
-            if least.max() > lower:
-                lower = float(least.max())
-                at, *rest = (int(k) for k in np.unravel_index(int(least.argmax()), least.shape))
-                best = actions, ((*rest[:place], at, *rest[place:]), place, moved, up)
-    slack = 1e-13 * (1 + upper)  # of logarithms and their differences
-    lower, upper = max(0.0, lower - slack), upper + slack
+        found.see(actions, table.logs(), table.released.each)
+    slack = 1e-13 * (1 + found.most)  # of logarithms and their differences
+    lower, upper = max(0.0, found.loss - slack), found.most + slack
     witness = None
-    if best is not None and lower >= asked.epsilon:
-        actions, (sums, place, moved, up) = best
-        pair = tables[actions].released.pair(sums, place, moved, asked.horizon)
+    if found.where is not None and lower >= asked.epsilon:
+        actions, at = found.where
+        pair = tables[actions].released.pair(at.index, at.axis, at.moved, asked.horizon)
         arms, later = np.frombuffer(actions, dtype=np.int64), asked.clock.later(GRACE)
-        one, two = (stream.tolist() for stream in pair[:: -1 if up else 1])
+        one, two = (stream.tolist() for stream in pair[:: -1 if at.up else 1])
         witness = witness_of(asked.algorithm, arms, one, two, "ball", later)
     complete = asked.whole or not whole
     covers = replace(asked, streams="binary" if whole else "real").everything
     covers += ", of the program as it runs"
     if not complete:
         covers += ". For rewards in [0, 1] this is a lower bound"
-    certified = all(table.certified for table in tables.values())
     return asked.answer(
-        Enclosure(lower, upper if complete else math.inf, certified),
+        Enclosure(lower, upper if complete else math.inf, found.certified),
         witness,
         len(paths),
         method="sums over a lattice",
         covers=covers,
-        loss_above_floor=above,
+        loss_above_floor=found.likely,
         proved=True,
     )
 
@@ -156,14 +138,14 @@ def _released(path: Path, whole: bool) -> Released:
     return Released(tuple(rounds), tuple(1 if whole else _cells(event) for event in events))
 
 
-def _tables(asked: Question, paths: list[Path], whole: bool) -> dict[bytes, Table]:
+def _tables(asked: Question, paths: list[Path], whole: bool) -> dict[bytes, SumTable]:
     """Return the likelihoods of every action sequence."""
-    found: dict[bytes, Table] = {}
+    found: dict[bytes, SumTable] = {}
     for path in paths:
         released, key = _released(path, whole), path.actions.tobytes()
         units = [_cells(event) if whole else 1 for event in _releases(path)]
         if key not in found:
-            found[key] = Table(released, np.zeros(released.sizes), np.zeros(released.sizes))
+            found[key] = SumTable(released, np.zeros(released.sizes), np.zeros(released.sizes))
         table = found[key]
         if table.released != released:
             raise Unsupported("Paths of the same actions release other sums.")

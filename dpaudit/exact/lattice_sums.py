@@ -29,6 +29,7 @@ from dpaudit.core.lattice import DiscreteLaplace, Lattice, rounded
 from dpaudit.core.scores import Affine, KLBound
 from dpaudit.errors import Unsupported
 from dpaudit.exact.paths import Decided, Path
+from dpaudit.verdict import Enclosure
 
 REACH = 50.0  # scales; beyond, less than 2e-22 of the probability
 MOST_POINTS = 3_000_000
@@ -43,15 +44,6 @@ class Held:
     values: dict[Any, Array]
     weights: Array
     """One axis for each register, in their order."""
-
-
-@dataclass(frozen=True)
-class Chance:
-    """Bounds on a probability."""
-
-    lower: float
-    upper: float
-    certified: bool
 
 
 def applies(path: Path) -> bool:
@@ -79,7 +71,7 @@ def sums_of(path: Path, stream: Array) -> tuple[int, ...]:
     return tuple(found)
 
 
-def probability(path: Path, sums: Sequence[int]) -> Chance:
+def probability(path: Path, sums: Sequence[int]) -> Enclosure:
     """Return the probability that the decisions come out as on a path, without its coins."""
     held: list[Held] = []
     done, points, passes, certified = 1.0, 0, 0, True
@@ -103,7 +95,7 @@ def probability(path: Path, sums: Sequence[int]) -> Chance:
         done *= float(block.weights.sum())
     relative = passes * (3 * points * 2.0**-53 + WEIGHT_ERROR)
     beyond = passes * 2 * math.exp(-REACH)
-    return Chance(
+    return Enclosure(
         max(0.0, done * (1 - relative)), min(1.0, done * (1 + relative) + beyond), certified
     )
 
@@ -185,7 +177,7 @@ def _along(row: NDArray[Any], axis: int, axes: int) -> NDArray[Any]:
     return row.reshape((1,) * axis + (-1,) + (1,) * (axes - axis - 1))
 
 
-def exactly(chance: Fraction, part: Chance) -> Chance:
+def exactly(chance: Fraction, part: Enclosure) -> Enclosure:
     """Return bounds on a probability times that of public coins."""
     low, high = float(chance) * (1 - 1e-15), float(chance) * (1 + 1e-15)
-    return Chance(part.lower * low, part.upper * high, part.certified)
+    return Enclosure(part.lower * low, part.upper * high, part.certified)

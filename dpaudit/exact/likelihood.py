@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -37,7 +38,7 @@ from dpaudit.exact.floats.panels import Panels
 from dpaudit.exact.known import OWN_ERROR, require_alike
 from dpaudit.exact.paths import Path, paths_of
 from dpaudit.exact.region import Region, region_of, require_rewards
-from dpaudit.exact.schedule import Chain, chain_of
+from dpaudit.exact.schedule import chain_of
 
 WORKING_BITS = 160  # of sums and logarithms, whatever precision others have left behind
 Engine = Literal["ball", "float"]
@@ -153,8 +154,9 @@ def _decided(path: Path, stream: NDArray[np.float64], engine: Engine, clock: Clo
         found = _certified(path, region, stream, clock)
         if found is not None:
             return found
-    value, error = estimate(region, region.means(region.sums(stream)), clock)
-    error += RELATIVE_ERROR * abs(value) if value > -math.inf else 0.0
+    value, error = log_likelihood(region, region.means(region.sums(stream)), clock), 0.0
+    if value > -math.inf:
+        error = measured_error(region) + RELATIVE_ERROR * abs(value)
     return Likelihood(value - error, min(value + error, 0.0), False)
 
 
@@ -186,38 +188,32 @@ def exact_sum(stream: NDArray[np.float64], steps: Sequence[range]) -> Fraction:
     )
 
 
-def estimate(
-    region: Region, means: NDArray[np.float64], clock: Clock = ENDLESS
-) -> tuple[float, float]:
-    """Return a floating-point log-likelihood and its error; raise `Unsupported` if it has none."""
-    if not region.decisions:
-        return 0.0, 0.0
-    error = measured_error(region)
-    if all(isinstance(decision.request, Keep) for decision in region.decisions):
-        return certified.rounded_log_likelihood(region, means), error
-    if region.prepared(_three_arms):
-        value, larger = plane.estimate(region, means, clock)
-        return value, max(larger, error)
-    if region.adds:
-        program = region.prepared(accumulate.program_of)
-        return accumulate.log_likelihood(program, means, clock), error
-    clock()
-    chain, panels = region.prepared(_technology)
-    if region.prepared(drawn):
-        centres = dict(enumerate(means.tolist()))
-        value = algebra.log_likelihood(Draws(chain, centres), chain, centres)
-        return float(value), error
-    if panels is None:
-        return certified.affine_log_likelihood(chain, means), error
-    return float(algebra.log_likelihood(panels, chain, dict(enumerate(means.tolist())))), error
-
-
 def log_likelihood(region: Region, means: NDArray[np.float64], clock: Clock = ENDLESS) -> float:
-    """Return the floating-point log-likelihood of a region; raise where it is worthless."""
-    value, error = estimate(region, means, clock)
-    if error > measured_error(region):
-        raise Unsupported("The likelihood is too small for doubles.")
-    return value
+    """Return a floating-point log-likelihood; raise `Unsupported` where there is none.
+
+    Affine scores have closed forms in balls, which are faster than panels; doubles round what these
+    are given, so the result is no more certain.
+    """
+    if not region.decisions:
+        return 0.0
+    clock()
+    region.prepared(resolved)
+    eliminates = any(isinstance(decision.request, Keep) for decision in region.decisions)
+    if region.prepared(certified.bounded_by_lines):
+        with nullcontext() if eliminates else suppress(Unsupported):
+            return certified.rounded_log_likelihood(region, means)
+    if region.prepared(_three_arms):
+        return plane.log_likelihood(region, means, clock)
+    if region.adds:
+        return accumulate.log_likelihood(region.prepared(accumulate.program_of), means, clock)
+    chain = region.prepared(chain_of)
+    centres = dict(enumerate(means.tolist()))
+    if region.prepared(drawn):
+        return float(algebra.log_likelihood(Draws(chain, centres), chain, centres))
+    panels = region.prepared(_panels)
+    if panels is None:
+        return certified.affine_log_likelihood(chain, means)
+    return float(algebra.log_likelihood(panels, chain, centres))
 
 
 def measured_error(region: Region) -> float:
@@ -243,14 +239,10 @@ def _three_arms(region: Region) -> bool:
     return any(len(d.shown) == 3 and not isinstance(d.request, Keep) for d in region.decisions)
 
 
-def _technology(region: Region) -> tuple[Chain, Panels | None]:
-    """Return a region's chain, and panels unless its functions have closed forms, which is faster.
-
-    Doubles round what the closed forms are given, so the result is no more certain than by panels.
-    """
-    chain = chain_of(region)
-    closed = region.prepared(drawn) or certified.affine(chain)
-    return chain, None if closed else Panels([chain])
+def _panels(region: Region) -> Panels | None:
+    """Return the panels of a region's chain, unless its functions have closed forms."""
+    chain = region.prepared(chain_of)
+    return None if certified.affine(chain) else Panels([chain])
 
 
 def require_engine(engine: str) -> None:

@@ -7,7 +7,6 @@ with different actions make the loss infinite.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -40,16 +39,13 @@ def happens(region: Region, sums: Sequence[Fraction]) -> bool:
     return True
 
 
-@dataclass(frozen=True)
-class Differing:
-    """A stream, the path it leads down, and a neighbour that leads elsewhere."""
-
-    path: Path
-    pair: tuple[list[float], list[float]]
+Pair = tuple[list[float], list[float]]
 
 
-def differing(algorithm: Algorithm, horizon: int, clock: Clock = ENDLESS) -> Differing | None:
-    """Look for a single reward that matters, with all the others at 0 or all at 1."""
+def differing(
+    algorithm: Algorithm, horizon: int, clock: Clock = ENDLESS
+) -> tuple[Path, Pair] | None:
+    """Look for one reward that matters, the others all 0 or all 1: the path of the first stream."""
     for background in (0, 1):
         plain = [Fraction(background)] * horizon
         path = follow(algorithm, plain, clock)
@@ -57,7 +53,7 @@ def differing(algorithm: Algorithm, horizon: int, clock: Clock = ENDLESS) -> Dif
             stream = list(plain)
             stream[position] = Fraction(1 - background)
             if not np.array_equal(follow(algorithm, stream, clock).actions, path.actions):
-                return Differing(path, ([float(r) for r in plain], [float(r) for r in stream]))
+                return path, ([float(r) for r in plain], [float(r) for r in stream])
     return None
 
 

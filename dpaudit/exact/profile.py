@@ -2,8 +2,8 @@
 
 For laws P and Q of the actions on two neighbouring streams: delta(epsilon), the smallest delta of
 (epsilon, delta)-DP for this pair and direction; the trade-off curve of f-DP (Dong, Roth & Su 2022);
-Renyi and KL divergences; total variation. All are sums over action sequences, exact up to the error
-of the likelihoods.
+relative entropy; total variation. All are sums over action sequences, exact up to the error of the
+likelihoods.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Algorithm
-from dpaudit.errors import InvalidArgument
+from dpaudit.errors import Contradiction, InvalidArgument
 from dpaudit.exact.likelihood import Engine, Likelihood, path_likelihood, require_engine, total
 from dpaudit.exact.paths import all_paths
 from dpaudit.exact.region import require_rewards
+
+ROUNDED = 1e-12  # what adding doubles up may lose
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,10 @@ def law(
     for path in all_paths(algorithm, len(rewards)):
         actions = tuple(int(arm) for arm in path.actions)
         parts.setdefault(actions, []).append(path_likelihood(path, rewards, engine))
-    return Law({actions: total(found) for actions, found in parts.items()})
+    whole = Law({actions: total(found) for actions, found in parts.items()})
+    if whole.certified and not whole.lower - ROUNDED <= 1 <= whole.upper + ROUNDED:
+        raise Contradiction("Certified likelihoods of all action sequences do not add up to 1.")
+    return whole
 
 
 Array = NDArray[np.float64]
@@ -112,17 +117,6 @@ class Profile:
         """The relative entropy of P with respect to Q."""
         terms = np.exp(self.log_p) * np.where(np.isneginf(self.log_p), 0.0, self.losses)
         return float(terms.sum())
-
-    def renyi(self, order: float) -> float:
-        """Return the Renyi divergence of P with respect to Q, of an order above 0 and not 1."""
-        if not order > 0 or order == 1:
-            raise InvalidArgument("order", order, "must be positive and not 1 (see kl).")
-        possible = ~np.isneginf(self.log_p)
-        if np.isinf(order):
-            return float(self.losses[possible].max())
-        with np.errstate(invalid="ignore"):
-            terms = order * self.log_p + (1 - order) * self.log_q
-        return float(np.logaddexp.reduce(terms[possible]) / (order - 1))
 
 
 def profile(

@@ -12,20 +12,24 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Literal, Protocol
 
 from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.canonical import Distrust
 from dpaudit.exact.algebra import Algebra, Bounds, Curve, Imprecise, Sharing
 from dpaudit.exact.clock import GRACE, Clock
 from dpaudit.exact.schedule import Chain
+from dpaudit.structure.prove import bound
 from dpaudit.verdict import Enclosure, Witness
 
 Streams = Literal["real", "binary"]
 DEFAULT_FLOOR = 1e-6
 EXTREMAL = "extremal streams"
+LEDGER_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,17 @@ class Question:
         """The words for a complete search."""
         kind = "binary streams" if self.whole else "streams in [0,1]^T"
         return f"every action sequence and every pair of {kind} of length T"
+
+    @cached_property
+    def charge(self) -> Fraction | None:
+        """Return the largest charge of a reward; None where the structure does not tell."""
+        left = self.clock.left
+        seconds = LEDGER_SECONDS if left is None else max(left, 0.1)
+        with suppress(Distrust):
+            found = bound(self.algorithm, self.horizon, min(seconds, LEDGER_SECONDS))
+            if found.complete and isinstance(found.charge, Fraction):
+                return found.charge
+        return None
 
     def answer(
         self, loss: Enclosure, witness: Witness | None, paths: int, **said: Any

@@ -14,17 +14,16 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from fractions import Fraction
+from functools import partial
 from itertools import islice
 from typing import Any
 
 from dpaudit.core.algorithm import Algorithm, Keep
-from dpaudit.core.canonical import Distrust
 from dpaudit.errors import InvalidArgument, Unsupported, require_integer
 from dpaudit.exact import conditions, lattice_loss, noiseless
 from dpaudit.exact.balls.cells import Known, impossible
-from dpaudit.exact.balls.certified import Gridded, Precise, affine, several
-from dpaudit.exact.balls.differences import Differences
+from dpaudit.exact.balls.certified import Gridded, Precise, affine, bounded_by_lines
+from dpaudit.exact.balls.concave import Polytopes
 from dpaudit.exact.balls.exponentials import Exponentials
 from dpaudit.exact.climb import climbed_loss
 from dpaudit.exact.clock import ENDLESS, GRACE, Clock, OutOfTime
@@ -34,7 +33,7 @@ from dpaudit.exact.known import require_alike
 from dpaudit.exact.likelihood import (
     RELATIVE_ERROR,
     Engine,
-    estimate,
+    log_likelihood,
     measured_error,
     require_engine,
 )
@@ -52,14 +51,12 @@ from dpaudit.exact.search import (
     search,
 )
 from dpaudit.exact.witness import pair_of_step, witness_of
-from dpaudit.structure.prove import bound
 from dpaudit.verdict import Enclosure, Witness
 
 LONGEST = 10_000_000  # rounds of a witness that still fits into memory
 WALKED = {2: 1000}  # paths that are searched one by one; beyond, a climb
 MANY = 100  # of more than two arms
 WIDTH = 1e-6  # of a certified enclosure that is narrow enough
-LEDGER_SECONDS = 10.0
 
 
 def worst_loss(
@@ -100,7 +97,7 @@ def worst_loss(
         with suppress(Unsupported):
             found = asked.certified()
     found = asked.measured() if found is None else found
-    return replace(found, charge=asked.charge())
+    return replace(found, charge=asked.charge)
 
 
 class LossSearch(Question):
@@ -113,16 +110,6 @@ class LossSearch(Question):
             return any(islice(all_paths(self.algorithm, self.horizon, self.clock), most, None))
         except OutOfTime:
             return self.algorithm.arms > 2
-
-    def charge(self) -> Fraction | None:
-        """Return the largest charge of a reward; None where the structure does not tell."""
-        left = self.clock.left
-        seconds = LEDGER_SECONDS if left is None else max(left, 0.1)
-        with suppress(Distrust):
-            found = bound(self.algorithm, self.horizon, min(seconds, LEDGER_SECONDS))
-            if found.complete and isinstance(found.charge, Fraction):
-                return found.charge
-        return None
 
     def certified(self) -> WorstLoss:
         """Search in balls; raise `Unsupported` where they do not cover the algorithm."""
@@ -161,9 +148,9 @@ class LossSearch(Question):
             for path, region in zip(paths, regions, strict=True):
                 require_shown(self.algorithm, path, listing)
                 conditions.require_extremal(region)
-        if any(several(region) for region in regions):
-            differences = Differences([[regions[i] for i in group] for group in groups])
-            opened = Precise(lambda *_: differences, narrows=False)
+        if any(bounded_by_lines(region) for region in regions):
+            polytopes = Polytopes([[regions[i] for i in group] for group in groups])
+            opened = Precise(lambda *_: polytopes, narrows=False)
         else:
             opened = self._chained([chain_of(region) for region in regions])
         working = {"working": opened.working} if isinstance(opened, Precise) else {}
@@ -188,12 +175,12 @@ class LossSearch(Question):
 
     def measured(self) -> WorstLoss:
         """Search in doubles, or enumerate streams where a path breaks the conditions."""
-        found, error = Candidates(), 0.0
+        found = Candidates()
         paths: list[Path] = []
         regions: list[Region] = []
         try:
-            paths, regions = self._extremal()
-            found, error = self._searched(regions)
+            paths, regions = self.extremal()
+            found = self.searched(regions)
         except ConditionFails as failure:
             return enumerated(self, reason=str(failure))
         except OutOfTime:
@@ -202,13 +189,13 @@ class LossSearch(Question):
         if best is None:
             none = Enclosure(0.0, 0.0 if found.complete else math.inf, found.complete)
             return self._result(none, found, paths, regions, [], "float")
-        error = max(measured_error(regions[best.path]), error)
+        error = measured_error(regions[best.path])
         error = 2 * (error + RELATIVE_ERROR * abs(best.bounds.log_likelihood - found.lower))
         loss = Enclosure(max(0.0, found.lower - error), found.upper + error, certified=False)
         owners = list(range(len(paths)))
         return self._result(loss, found, paths, regions, owners, "float")
 
-    def _extremal(self) -> tuple[list[Path], list[Region]]:
+    def extremal(self) -> tuple[list[Path], list[Region]]:
         """List the paths and their regions; raise `ConditionFails` where a condition fails."""
         paths, regions = [], []
         for path in all_paths(self.algorithm, self.horizon, self.clock):
@@ -223,8 +210,8 @@ class LossSearch(Question):
             regions.append(region)
         return paths, regions
 
-    def _searched(self, regions: list[Region]) -> tuple[Candidates, float]:
-        """Search in doubles; return what was found, and the largest error that was stated."""
+    def searched(self, regions: list[Region]) -> Candidates:
+        """Search in doubles."""
         for region in regions:
             measured_error(region)  # raises where doubles are too coarse
         now: Shared | MeasuredPass
@@ -233,23 +220,15 @@ class LossSearch(Question):
             if all(affine(chain) for chain in chains):  # closed forms are faster than panels
                 opened = self._chained(chains)
                 assert isinstance(opened, Precise)
-                exact = search(len(chains), opened, self.whole, self.clock, WIDTH, opened.working)
-                return exact, 0.0
+                return search(len(chains), opened, self.whole, self.clock, WIDTH, opened.working)
             now = Shared(Panels(chains), chains)
         except Unsupported:
-            now = MeasuredPass(regions, lambda region, means: estimate(region, means, self.clock))
+            now = MeasuredPass(regions, partial(log_likelihood, clock=self.clock))
 
         def once(_: list[int], excess: float | None) -> Pass | None:
             return now if excess is None else None
 
-        found = search(len(regions), once, self.whole, self.clock, math.inf)
-        return found, now.error if isinstance(now, MeasuredPass) else 0.0
-
-    def steps(self) -> Iterator[tuple[Path, Region, int, float]]:
-        """Yield every path and episode with its largest loss, in doubles."""
-        paths, regions = self._extremal()
-        for item in self._searched(regions)[0].known.values():
-            yield paths[item.path], regions[item.path], item.episode, item.bounds.lower
+        return search(len(regions), once, self.whole, self.clock, math.inf)
 
     def _result(
         self,
@@ -287,9 +266,9 @@ class LossSearch(Question):
         found = noiseless.differing(self.algorithm, self.horizon, self.clock)
         if found is None:
             raise Unsupported("No single reward on an all-0 or all-1 stream changes the actions.")
+        path, pair = found
         endless = Enclosure(math.inf, math.inf, certified=True)
-        actions = found.path.actions
-        witness = witness_of(self.algorithm, actions, *found.pair, "ball", self.clock)
+        witness = witness_of(self.algorithm, path.actions, *pair, "ball", self.clock)
         return self.answer(endless, witness, 1, loss_above_floor=math.inf)
 
 
@@ -305,9 +284,11 @@ def every_step(
     Raise `Unsupported` where the extremal-streams theorem does not apply, `OutOfTime` if late.
     """
     asked = LossSearch(algorithm, horizon, streams, clock, DEFAULT_FLOOR)
-    found = list(asked.steps())
+    paths, regions = asked.extremal()
+    found = asked.searched(regions)
     clock()
-    yield from found
+    for item in found.known.values():
+        yield paths[item.path], regions[item.path], item.episode, item.bounds.lower
 
 
 def _by_actions(paths: Sequence[Path]) -> list[list[int]]:

@@ -78,7 +78,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Sample:
+class CellRuns:
     """The runs of one cell: curves[run, time]; the last column is the regret at the horizon."""
 
     times: NDArray[np.int64]
@@ -106,7 +106,7 @@ class Sample:
         return np.asarray(self.curves[:, -1] - self.curves[:, start])
 
 
-Record = dict[str, Sample]
+Record = dict[str, CellRuns]
 Records = Mapping[str, Record]
 
 
@@ -178,7 +178,7 @@ def run(panel: Panel, jobs: int, advance: Callable[[int], None]) -> Record:
         algorithm = _built(cell, environment.arms, panel.horizon)
         seed = cell.seed(panel.name, panel.seed)
         result = simulate(algorithm, environment, panel.horizon, panel.runs, seed, jobs, advance)
-        record[cell.label] = Sample(result.times, result.curves)
+        record[cell.label] = CellRuns(result.times, result.curves)
     return record
 
 
@@ -199,7 +199,7 @@ def kept(panel: Panel, folder: Path) -> Record | None:
         if data["key"] != json.loads(json.dumps(panel.key())):
             return None
         return {
-            label: Sample(np.array(cell["times"]), np.array(cell["curves"]))
+            label: CellRuns(np.array(cell["times"]), np.array(cell["curves"]))
             for label, cell in data["cells"].items()
         }
     except (OSError, ValueError, KeyError, TypeError):

@@ -17,9 +17,9 @@ from dpaudit.experiments.panels import (
     BUDGETS,
     ENVIRONMENTS,
     SHOWN,
+    CellRuns,
     Record,
     Records,
-    Sample,
 )
 
 SIGMAS = 3.0
@@ -39,7 +39,7 @@ class Judgement:
     evidence: str
 
 
-def exceeds(larger: Sample, smaller: Sample, factor: float = 1.0) -> str:
+def exceeds(larger: CellRuns, smaller: CellRuns, factor: float = 1.0) -> str:
     """Judge `larger.mean >= factor * smaller.mean`."""
     margin = larger.mean - factor * smaller.mean
     error = math.hypot(larger.error, factor * smaller.error)
@@ -50,7 +50,7 @@ def exceeds(larger: Sample, smaller: Sample, factor: float = 1.0) -> str:
     return FAILS if margin < -SIGMAS * error else UNDECIDED
 
 
-def within(a: Sample, b: Sample, factor: float) -> str:
+def within(a: CellRuns, b: CellRuns, factor: float) -> str:
     """Judge that neither mean exceeds the other by more than a factor."""
     return together([exceeds(b, a, 1 / factor), exceeds(a, b, 1 / factor)])
 
@@ -68,7 +68,7 @@ def panel_name(environment: str, epsilon: float) -> str:
     return f"comparison_{environment}_epsilon_{epsilon:g}"
 
 
-def _show(sample: Sample) -> str:
+def _show(sample: CellRuns) -> str:
     error = 0.0 if sample.error < 1e-9 * sample.mean else sample.error  # runs that all agree
     return f"{sample.mean:.4g} ± {error:.2g}"
 
@@ -92,11 +92,11 @@ def _everywhere(
     return together(verdicts.values()), text
 
 
-def _rivals(record: Record) -> Sample:
+def _rivals(record: Record) -> CellRuns:
     return min(record["dp_ucb"], record["dp_se"], key=lambda sample: sample.mean)
 
 
-def _along_epsilon(records: Records, name: str) -> Iterator[tuple[str, list[Sample]]]:
+def _along_epsilon(records: Records, name: str) -> Iterator[tuple[str, list[CellRuns]]]:
     for environment in ENVIRONMENTS:
         yield environment, [records[panel_name(environment, e)][name] for e in BUDGETS]
 

@@ -22,13 +22,13 @@ GAP, STEP = 0.16, 0.42  # inches between boxes and between layers
 
 
 @dataclass
-class Box:
+class DiagramBox:
     """A box of the picture: its lines, who leads to it, and where it stands."""
 
     lines: list[str]
     colour: str
     layer: int
-    above: list[Box] = field(default_factory=list)
+    above: list[DiagramBox] = field(default_factory=list)
     x: float = 0.0
     y: float = 0.0
 
@@ -43,10 +43,12 @@ class Box:
         return LINE * len(self.lines) + 0.12
 
 
-def boxes(graph: StateGraph) -> list[Box]:
+def boxes(graph: StateGraph) -> list[DiagramBox]:
     """Return forks and ways as boxes, each a layer below all that lead to it, and placed."""
     forks = [
-        Box([f"[{number}] {place_of(fork)}", *textwrap.wrap(fork.asks, WIDE + 6)], "#ffffff", 0)
+        DiagramBox(
+            [f"[{number}] {place_of(fork)}", *textwrap.wrap(fork.asks, WIDE + 6)], "#ffffff", 0
+        )
         for number, fork in enumerate(graph.forks, 1)
     ]
     found = list(forks)
@@ -56,7 +58,7 @@ def boxes(graph: StateGraph) -> list[Box]:
             text = (*way.parts, *("...",) * goes_on)
             lines = [line for part in text for line in textwrap.wrap(part, WIDE)]
             colour = "#dddddd" if way.arm is None else _pale(way.arm)
-            found.append(Box(lines, colour, box.layer + 1, [box]))
+            found.append(DiagramBox(lines, colour, box.layer + 1, [box]))
             if way.to is not None:
                 below = forks[way.to]
                 below.above.append(found[-1])
@@ -65,7 +67,7 @@ def boxes(graph: StateGraph) -> list[Box]:
     return found
 
 
-def _place(found: list[Box]) -> None:
+def _place(found: list[DiagramBox]) -> None:
     top = 0.0
     for layer in range(max(box.layer for box in found) + 1):
         row = [box for box in found if box.layer == layer]
@@ -122,7 +124,7 @@ def _sheet(width: float, height: float) -> Any:
     return Figure(figsize=(width, height))
 
 
-def _box(axes: Any, box: Box) -> None:
+def _box(axes: Any, box: DiagramBox) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     corner = (box.x - box.width / 2, box.y - box.height / 2)

@@ -14,7 +14,15 @@ from fractions import Fraction
 from dpaudit.core.algorithm import Respond
 from dpaudit.core.noise import Laplace, Noise, NoNoise
 from dpaudit.core.notions import Notion
-from dpaudit.explain.record import Decided, Event, Played, Released, Spans, Stopped, Tossed
+from dpaudit.explain.record import (
+    Event,
+    RecordedDecision,
+    RecordedPlay,
+    RecordedRelease,
+    RecordedToss,
+    Spans,
+    Stopped,
+)
 from dpaudit.structure.ledger import Charge, show
 
 MOST_BOXES = 24
@@ -38,17 +46,17 @@ def rewards(spans: Spans) -> str:
 
 def picture(events: Sequence[Event], arms: int, width: int) -> Iterator[str]:
     """Yield the plays over time, in as many strips as the width needs."""
-    boxes: list[tuple[Played, bool]] = []
+    boxes: list[tuple[RecordedPlay, bool]] = []
     decided = False
     for event in events:
-        if isinstance(event, Decided | Tossed):
+        if isinstance(event, RecordedDecision | RecordedToss):
             decided = True
-        elif isinstance(event, Played):
+        elif isinstance(event, RecordedPlay):
             boxes.append((event, decided))
             decided = False
     shown, left = boxes[:MOST_BOXES], boxes[MOST_BOXES:]
     margin = len(f"arm {arms - 1}") + 4
-    strips: list[list[tuple[Played, bool]]] = [[]]
+    strips: list[list[tuple[RecordedPlay, bool]]] = [[]]
     used = margin
     for box in shown:
         size = _size(box)
@@ -65,16 +73,16 @@ def picture(events: Sequence[Event], arms: int, width: int) -> Iterator[str]:
         yield ""
 
 
-def _label(play: Played) -> str:
+def _label(play: RecordedPlay) -> str:
     return f"[{rewards((play.rounds,))}]"
 
 
-def _size(box: tuple[Played, bool]) -> int:
+def _size(box: tuple[RecordedPlay, bool]) -> int:
     play, decided = box
     return max(len(_label(play)), len(f"t={play.rounds[0]}")) + 1 + decided
 
 
-def _strip(strip: Sequence[tuple[Played, bool]], arms: int, margin: int) -> Iterator[str]:
+def _strip(strip: Sequence[tuple[RecordedPlay, bool]], arms: int, margin: int) -> Iterator[str]:
     head, lines = " " * margin, [f"  arm {arm}".ljust(margin) for arm in range(arms)]
     for box in strip:
         play, decided = box
@@ -90,34 +98,34 @@ def _strip(strip: Sequence[tuple[Played, bool]], arms: int, margin: int) -> Iter
 def story(events: Sequence[Event], width: int) -> Iterator[str]:
     """Yield what happened, decision by decision."""
     decisions = 0
-    total = sum(isinstance(event, Decided) for event in events)
+    total = sum(isinstance(event, RecordedDecision) for event in events)
     for event in events:
-        if isinstance(event, Decided):
+        if isinstance(event, RecordedDecision):
             decisions += 1
             if decisions > MOST_DECISIONS:
                 yield f"... and {total - MOST_DECISIONS:,} more decisions."
                 return
             yield ""
             yield from _decision(event, width)
-        elif isinstance(event, Played):
+        elif isinstance(event, RecordedPlay):
             yield from paragraph(_play(event), width, "  ", "    ")
         elif isinstance(event, Stopped):
             yield ""
             yield f"t = {event.time}: the run stops and recommends arm {event.arm}."
-        elif isinstance(event, Tossed):
+        elif isinstance(event, RecordedToss):
             yield ""
             yield from paragraph(_coin(event), width, rest="  ")
         else:
             yield from paragraph(_release(event), width, "  ", "    ")
 
 
-def _play(play: Played) -> str:
+def _play(play: RecordedPlay) -> str:
     rounds = f"{play.wanted:,} round{'s' * (play.wanted != 1)}"
     text = f"plays arm {play.arm} for {rounds}: {rewards((play.rounds,))}"
     return text if len(play.rounds) == play.wanted else f"{text}, where the run ends"
 
 
-def _coin(event: Tossed) -> str:
+def _coin(event: RecordedToss) -> str:
     chance = event.chances[event.side]
     return (
         f"t = {event.time}: a public coin with {len(event.chances)} sides comes up {event.side} "
@@ -125,7 +133,7 @@ def _coin(event: Tossed) -> str:
     )
 
 
-def _release(event: Released) -> str:
+def _release(event: RecordedRelease) -> str:
     if isinstance(event.noise, Respond):
         one, zero = float(event.noise.one), float(event.noise.zero)
         return (
@@ -148,7 +156,7 @@ def quantity(count: int, divisor: Fraction | int) -> str:
     return "mean" if divisor == count else "sum"
 
 
-def _charged(event: Released) -> str:
+def _charged(event: RecordedRelease) -> str:
     return "an unknown charge" if event.charge is None else f"charge {show(event.charge)}"
 
 
@@ -163,7 +171,7 @@ def noise_name(noise: Noise) -> str:
             return type(other).__name__
 
 
-def _decision(event: Decided, width: int) -> Iterator[str]:
+def _decision(event: RecordedDecision, width: int) -> Iterator[str]:
     yield from paragraph(f"t = {event.time}: {event.rule}.", width, rest="  ")
     names = [rewards(one.spans) for one in event.weighed]
     room = min(max(map(len, names)), max(10, width - 50))
@@ -183,7 +191,7 @@ def charges(events: Sequence[Event], horizon: int) -> list[tuple[range, Charge |
     """
     totals: dict[int, Charge | None] = {}
     edges = {1, horizon + 1}
-    releases = [event for event in events if isinstance(event, Released)]
+    releases = [event for event in events if isinstance(event, RecordedRelease)]
     for event in releases:
         edges |= {edge for span in event.spans for edge in (span.start, span.stop)}
     starts = sorted(edges)

@@ -50,7 +50,7 @@ Spans = tuple[range, ...]
 
 
 @dataclass(frozen=True)
-class Played:
+class RecordedPlay:
     """An arm played for some rounds; `wanted` is longer where the horizon cut it."""
 
     arm: int
@@ -59,7 +59,7 @@ class Played:
 
 
 @dataclass(frozen=True)
-class Released:
+class RecordedRelease:
     """A noisy value of some rewards, and what each of them is charged for it."""
 
     spans: Spans
@@ -85,7 +85,7 @@ class Weighed:
 
 
 @dataclass(frozen=True)
-class Decided:
+class RecordedDecision:
     """A decision before round `time`; `rule` says what wins, `outcome` who."""
 
     time: int
@@ -95,7 +95,7 @@ class Decided:
 
 
 @dataclass(frozen=True)
-class Tossed:
+class RecordedToss:
     """A public coin tossed before round `time`: its chances, and the side that came up."""
 
     time: int
@@ -111,7 +111,7 @@ class Stopped:
     arm: int
 
 
-Event = Played | Released | Decided | Tossed | Stopped
+Event = RecordedPlay | RecordedRelease | RecordedDecision | RecordedToss | Stopped
 
 
 def own_tariff(algorithm: Algorithm) -> Tariff:
@@ -141,7 +141,7 @@ class Recorder:
     events: list[Event] = field(default_factory=list)
     registers: dict[Hashable, float] = field(default_factory=dict)
     behind: dict[Hashable, Spans] = field(default_factory=dict)
-    plays: list[Played] = field(default_factory=list)
+    plays: list[RecordedPlay] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.tariff = own_tariff(self.algorithm)
@@ -156,7 +156,7 @@ class Recorder:
                     answer = place.rows(self.horizon)
                     self.rewards.play(arm, len(answer))
                     first = place.time + 1
-                    self.note(Played(arm, range(first, first + len(answer)), rounds))
+                    self.note(RecordedPlay(arm, range(first, first + len(answer)), rounds))
                     if place.time + len(answer) == self.horizon:
                         return self.events
                 case Release() | Accumulate() | Respond() as request:
@@ -169,13 +169,13 @@ class Recorder:
                 case Toss() as coin:
                     answer = tossed(coin, self.rng)
                     chances = tuple(map(Fraction, coin.chances))
-                    self.note(Tossed(place.time + 1, chances, answer))
+                    self.note(RecordedToss(place.time + 1, chances, answer))
             place = place.after(answer)
 
     def note(self, event: Event) -> None:
         """Write an event down."""
         self.events.append(event)
-        if isinstance(event, Played):
+        if isinstance(event, RecordedPlay):
             self.plays.append(event)
             if len(self.plays) > MOST_PLAYS:
                 rule = f"takes more than {MOST_PLAYS} plays; a shorter run explains as much."
@@ -199,7 +199,7 @@ class Recorder:
             self.behind[register] = spans
             self.registers[register] = value
         charge = charged(request, self.tariff)
-        self.note(Released(spans, len(rows), divisor, noise, value, added, charge))
+        self.note(RecordedRelease(spans, len(rows), divisor, noise, value, added, charge))
 
     def spans(self, rows: Rows) -> Spans:
         """Return the rounds that an arm's rows occupy."""
@@ -233,7 +233,7 @@ class Recorder:
             Weighed(arm, spans, float(value), index)
             for arm, spans, value, index in zip(request.arms, behind, x, indices, strict=True)
         )
-        self.note(Decided(place.time + 1, rule, weighed, outcome))
+        self.note(RecordedDecision(place.time + 1, rule, weighed, outcome))
         return answer
 
 

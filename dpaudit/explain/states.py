@@ -53,7 +53,7 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Fork:
+class ReachedState:
     """A public state after some rounds: pull counts, what is asked, what can follow."""
 
     time: int
@@ -66,7 +66,7 @@ class Fork:
 class StateGraph:
     """The forks in the order of time; `left` of them were not followed."""
 
-    forks: tuple[Fork, ...]
+    forks: tuple[ReachedState, ...]
     left: int
 
     @property
@@ -111,7 +111,7 @@ def explore(algorithm: Algorithm, horizon: int, most: float = MOST) -> StateGrap
             found[_key(place)] = place, [(*way[:3], reach(way[3])) for way in ways]
     numbers = {key: number for number, key in enumerate(found)}
     forks = tuple(
-        Fork(
+        ReachedState(
             place.time,
             place.pulls,
             "begins" if key is START else _asks(place),
@@ -219,7 +219,7 @@ def lines(graph: StateGraph, width: int) -> Iterator[tuple[str, str]]:
         yield line, ""
 
 
-def place_of(fork: Fork) -> str:
+def place_of(fork: ReachedState) -> str:
     """Return when a fork is reached and how often each arm was pulled by then."""
     rounds = f"after {fork.time:,} round{'s' * (fork.time != 1)}"
     return f"{rounds}, pulls {' / '.join(f'{pulled:,}' for pulled in fork.pulls[:MOST_WAYS])}"

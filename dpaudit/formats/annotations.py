@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dpaudit.formats.result import Result, Rule
+from dpaudit.formats.result import ClaimResult, ProblemRule
 
 
-def render(results: Sequence[Result]) -> Iterator[str]:
+def render(results: Sequence[ClaimResult]) -> Iterator[str]:
     """Yield `::error file=...,line=...,title=...::message` lines."""
     for result in results:
         for problem in result.problems:
-            level = "warning" if problem.rule is Rule.UNDECIDED else "error"
+            level = "warning" if problem.rule is ProblemRule.UNDECIDED else "error"
             values: dict[str, str] = {}
             if result.place is not None:
                 values = {"file": result.place.file, "line": str(result.place.line)}

@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree
 
-from dpaudit.formats.result import Result
+from dpaudit.formats.result import ClaimResult
 from dpaudit.message import summary
 
 # XML 1.0 has no way to write other control characters, not even escaped.
 UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def render(results: Sequence[Result], properties: Mapping[str, str]) -> str:
+def render(results: Sequence[ClaimResult], properties: Mapping[str, str]) -> str:
     """Return the document: a claim that cannot be judged is an error, the rest are failures."""
     failures = sum(bool(it.problems) and it.judged for it in results)
     errors = sum(bool(it.problems) and not it.judged for it in results)
@@ -39,7 +39,7 @@ def render(results: Sequence[Result], properties: Mapping[str, str]) -> str:
     return f'<?xml version="1.0" encoding="utf-8"?>\n{body}\n'
 
 
-def _case(result: Result) -> ElementTree.Element:
+def _case(result: ClaimResult) -> ElementTree.Element:
     case = ElementTree.Element(
         "testcase",
         classname=f"dpaudit.{_text(result.target)}",

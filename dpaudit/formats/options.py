@@ -10,7 +10,7 @@ from typing import Any
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.examination import Examined
-from dpaudit.formats.result import Problem, Result, Rule
+from dpaudit.formats.result import ClaimResult, Problem, ProblemRule
 from dpaudit.output import mark_of, require_writable, write_json, write_text
 from dpaudit.report import meaning
 from dpaudit.verdict import Status
@@ -34,7 +34,7 @@ def wanted(arguments: argparse.Namespace) -> bool:
     return bool(arguments.junit or arguments.sarif or arguments.github)
 
 
-def write(arguments: argparse.Namespace, results: Sequence[Result]) -> None:
+def write(arguments: argparse.Namespace, results: Sequence[ClaimResult]) -> None:
     """Write JUnit, SARIF and annotations; JSON is each command's own."""
     from dpaudit.formats import annotations, junit, sarif
     from dpaudit.sources import versions
@@ -48,19 +48,19 @@ def write(arguments: argparse.Namespace, results: Sequence[Result]) -> None:
             sys.stdout.write(f"{line}\n")
 
 
-def checked(found: Examined, saved: str | None) -> Result:
+def checked(found: Examined, saved: str | None) -> ClaimResult:
     """Return what `check` found as a result: refuted and undecided are its problems."""
     from dpaudit import message
 
     report = found.report
     problems: tuple[Problem, ...] = ()
     if report.verdict is Status.REFUTED:
-        problems = (Problem(Rule.REFUTED, meaning(report)),)
+        problems = (Problem(ProblemRule.REFUTED, meaning(report)),)
     elif report.verdict is Status.SILENT or report.partial:
-        problems = (Problem(Rule.UNDECIDED, meaning(report)),)
+        problems = (Problem(ProblemRule.UNDECIDED, meaning(report)),)
     replay = message.replay_line(report, found.options, Path(saved) if saved else None)
     refuted = message.refutation_of(report)
-    return Result(
+    return ClaimResult(
         found.claim,
         report.claim.target,
         report,
@@ -72,7 +72,7 @@ def checked(found: Examined, saved: str | None) -> Result:
     )
 
 
-def as_json(result: Result) -> dict[str, Any]:
+def as_json(result: ClaimResult) -> dict[str, Any]:
     """Return a result as plain data."""
     report = result.report
     return {

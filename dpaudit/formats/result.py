@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dpaudit.judging import Report
-from dpaudit.subject.places import Place
+from dpaudit.symbolic.run import CodeLine
 from dpaudit.verdict import UNDECIDED, Status
 
 
-class Rule(Enum):
+class ProblemRule(Enum):
     """What can be wrong with a claim; ids never change their meaning."""
 
     REFUTED = (
@@ -97,7 +97,7 @@ class Rule(Enum):
 class Problem:
     """A rule that a claim breaks, and how, in one line."""
 
-    rule: Rule
+    rule: ProblemRule
     message: str
 
     def __post_init__(self) -> None:
@@ -105,7 +105,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Result:
+class ClaimResult:
     """One claim: the verdict now, the one that was locked, and what is wrong."""
 
     claim: str
@@ -116,7 +116,7 @@ class Result:
     notes: tuple[str, ...] = ()
     details: str = ""
     replay: str | None = None
-    place: Place | None = None
+    place: CodeLine | None = None
     seconds: float = 0.0
     word: str = ""
     """What is said of a claim that is not one of privacy: CONFORMS, DIFFERS, SILENT."""
@@ -143,10 +143,10 @@ class Result:
         return self.verdict != "NOT JUDGED"
 
 
-def exit_code(results: Sequence[Result]) -> int:
+def exit_code(results: Sequence[ClaimResult]) -> int:
     """Return 1 if a claim is refuted, 4 if anything else is wrong, 3 if one is open, else 0."""
     rules = {problem.rule for result in results for problem in result.problems}
-    if Rule.REFUTED in rules:
+    if ProblemRule.REFUTED in rules:
         return 1
     if rules:
         return 4

@@ -12,14 +12,14 @@ from typing import Any
 from urllib.parse import quote
 
 from dpaudit import __version__
-from dpaudit.formats.result import Problem, Result, Rule
+from dpaudit.formats.result import ClaimResult, Problem, ProblemRule
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def render(results: Sequence[Result]) -> dict[str, Any]:
+def render(results: Sequence[ClaimResult]) -> dict[str, Any]:
     """Return the log as plain data; every rule is described, every problem is a result."""
-    rules = list(Rule)
+    rules = list(ProblemRule)
     return {
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -43,7 +43,7 @@ def render(results: Sequence[Result]) -> dict[str, Any]:
     }
 
 
-def _described(rule: Rule) -> dict[str, Any]:
+def _described(rule: ProblemRule) -> dict[str, Any]:
     return {
         "id": rule.id,
         "name": rule.label,
@@ -55,11 +55,11 @@ def _described(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _level(rule: Rule) -> str:
-    return "warning" if rule is Rule.UNDECIDED else "error"
+def _level(rule: ProblemRule) -> str:
+    return "warning" if rule is ProblemRule.UNDECIDED else "error"
 
 
-def _result(result: Result, problem: Problem, index: int) -> dict[str, Any]:
+def _result(result: ClaimResult, problem: Problem, index: int) -> dict[str, Any]:
     text = f"{result.claim}: {problem.message}"
     if problem is result.problems[0] and result.details:
         text += f"\n{result.details}"
@@ -80,6 +80,6 @@ def _result(result: Result, problem: Problem, index: int) -> dict[str, Any]:
     return made
 
 
-def fingerprint(rule: Rule, claim: str) -> str:
+def fingerprint(rule: ProblemRule, claim: str) -> str:
     """Return what makes a problem the same one tomorrow."""
     return hashlib.sha256(f"{rule.id}\0{claim}".encode()).hexdigest()

@@ -15,8 +15,8 @@ from fractions import Fraction
 
 from dpaudit.core.arithmetic import exact
 from dpaudit.core.notions import Kind, Notion, read_notion
-from dpaudit.formats.result import Problem, Rule
-from dpaudit.gate.lock import Entry, Sizes
+from dpaudit.formats.result import Problem, ProblemRule
+from dpaudit.gate.lock import LockedClaim, Sizes
 from dpaudit.judging import Report
 from dpaudit.report import at_least, at_most
 from dpaudit.verdict import Status
@@ -26,7 +26,7 @@ CONCLUDED = (Status.PROVED, Status.HOLDS)
 ENCLOSURE_SLACK = Fraction(1, 10**9)
 
 
-def problems(entry: Entry, report: Report, sources: Mapping[str, str]) -> list[Problem]:
+def problems(entry: LockedClaim, report: Report, sources: Mapping[str, str]) -> list[Problem]:
     """Return everything that the gate has against a claim, the gravest first."""
     found = _refuted(entry, report) or weakened(entry, report)
     changed = changed_sources(entry.sources, sources)
@@ -34,11 +34,11 @@ def problems(entry: Entry, report: Report, sources: Mapping[str, str]) -> list[P
         message = f"source changed since it was locked: {', '.join(changed)}."
         if not found:
             message += f" Still {report.verdict}: accept it with `dpaudit lock --update`."
-        found.append(Problem(Rule.SOURCE, message))
+        found.append(Problem(ProblemRule.SOURCE, message))
     return found
 
 
-def _refuted(entry: Entry, report: Report) -> list[Problem]:
+def _refuted(entry: LockedClaim, report: Report) -> list[Problem]:
     if report.verdict is not Status.REFUTED or entry.verdict is Status.REFUTED:
         return []
     guilty = next(f for f in report.findings if f.status is Status.REFUTED)
@@ -47,10 +47,10 @@ def _refuted(entry: Entry, report: Report) -> list[Problem]:
         message += f": loss at least {at_least(guilty.witness.loss.lower)}"
     elif guilty.error is not None:
         message += f" by sampling at error {guilty.error:g}"
-    return [Problem(Rule.REFUTED, message + ".")]
+    return [Problem(ProblemRule.REFUTED, message + ".")]
 
 
-def weakened(entry: Entry, report: Report) -> list[Problem]:
+def weakened(entry: LockedClaim, report: Report) -> list[Problem]:
     """Return what a fresh judgement says less of than the locked one."""
     found: list[Problem] = []
     claim = report.claim
@@ -63,39 +63,39 @@ def weakened(entry: Entry, report: Report) -> list[Problem]:
         kinds = claim.judged.kind, locked.kind
         if kinds[0] is not kinds[1] and kinds[0].level == kinds[1].level:  # of one name
             said, was = f"{said} ({kinds[0].described})", f"{was} ({kinds[1].described})"
-        found.append(Problem(Rule.CLAIM, f"claims {said}, locked was {was}."))
+        found.append(Problem(ProblemRule.CLAIM, f"claims {said}, locked was {was}."))
     if entry.anytime and not claim.anytime:
-        found.append(Problem(Rule.CLAIM, "is no longer anytime: it must know its horizon."))
+        found.append(Problem(ProblemRule.CLAIM, "is no longer anytime: it must know its horizon."))
     if claim.horizon < entry.options.horizon:
         message = f"is judged for {claim.horizon:,} rounds, locked were {entry.options.horizon:,}."
-        found.append(Problem(Rule.CLAIM, message))
+        found.append(Problem(ProblemRule.CLAIM, message))
     if STRENGTH[report.verdict] < STRENGTH[entry.verdict]:
         message = f"{entry.verdict} became {report.verdict}"
         if report.verdict is Status.SILENT:
             message += f": {_why(report)}"
-        found.append(Problem(Rule.VERDICT, message.rstrip(".") + "."))
+        found.append(Problem(ProblemRule.VERDICT, message.rstrip(".") + "."))
     elif report.verdict in CONCLUDED and report.covered < min(entry.covered, claim.horizon):
         message = (
             f"{report.verdict} up to {report.covered:,} rounds, locked were {entry.covered:,}."
         )
-        found.append(Problem(Rule.VERDICT, message))
+        found.append(Problem(ProblemRule.VERDICT, message))
     inside = report.bracket
     if report.verdict is not Status.REFUTED and _grew(float(entry.upper), report):
         name = inside.measure
         message = f"{name} <= {entry.upper} became {name} <= {at_most(inside.upper)}."
-        found.append(Problem(Rule.UPPER, message))
+        found.append(Problem(ProblemRule.UPPER, message))
     for before in entry.findings:
         errors = [f.error for f in report.findings if f.check == before.check and f.error]
         if before.error is not None and max(errors, default=0.0) > float(before.error):
             message = f"{before.check} errs with {max(errors):g}, locked was {before.error}."
-            found.append(Problem(Rule.VERDICT, message))
+            found.append(Problem(ProblemRule.VERDICT, message))
     lower = max((f.epsilon_lower for f in report.findings), default=0.0)
     if claim.notion is not None:
         lower = inside.lower
     if lower > claim.judged.bound and entry.verdict is not Status.REFUTED:
         name, bound = claim.judged.measure, claim.judged.bound
         message = f"{name} >= {at_least(lower)} is above the claim, {bound!r}."
-        found.append(Problem(Rule.LOWER, message))
+        found.append(Problem(ProblemRule.LOWER, message))
     return found
 
 

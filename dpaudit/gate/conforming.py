@@ -17,10 +17,11 @@ from typing import Any
 import msgspec
 
 from dpaudit.errors import DpauditError, InvalidArgument, require_integer, require_positive
-from dpaudit.formats.result import Problem, Result, Rule
+from dpaudit.formats.result import ClaimResult, Problem, ProblemRule
 from dpaudit.process import Call, call
 from dpaudit.report import runs
-from dpaudit.subject.places import Place, place_of
+from dpaudit.subject.places import place_of
+from dpaudit.symbolic.run import CodeLine
 
 BUDGET = 20.0  # seconds for each number of arms
 HORIZON = 200
@@ -42,7 +43,7 @@ class Conforming(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True)
-class Compared:
+class Conformity:
     """What came out for one number of arms; `round` is the first that differs."""
 
     word: str
@@ -52,7 +53,7 @@ class Compared:
     decisions: int = 0
     round: int | None = None
     path: str = ""
-    place: Place | None = None
+    place: CodeLine | None = None
     sources: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -75,14 +76,14 @@ def asked(
     return Conforming(claim, target, declaration, list(arms), horizon, repr(epsilon), repr(budget))
 
 
-def compare(item: Conforming, arms: int, root: Path) -> Compared:
+def compare(item: Conforming, arms: int, root: Path) -> Conformity:
     """Compare for one number of arms, in a process of the code's own."""
     given = {"target": item.target, "declaration": item.declaration, "arms": arms}
     given |= {"epsilon": float(item.epsilon), "horizon": item.horizon, "root": str(root)}
     given |= {"budget": float(item.budget)}
     seconds = 2 * float(item.budget) + GRACE
     data = call(Call(item.target, f"{__name__}:inside", given, seconds=seconds))
-    return msgspec.convert(data, Compared, strict=False)
+    return msgspec.convert(data, Conformity, strict=False)
 
 
 def inside(
@@ -94,7 +95,7 @@ def inside(
     horizon: int,
     budget: float,
     root: str,
-) -> Compared:
+) -> Conformity:
     """Compare in the process of the code."""
     from dpaudit.errors import Unsupported
     from dpaudit.inside import imported_files
@@ -117,25 +118,25 @@ def inside(
         raise InvalidArgument("DECLARATION", *error.given[1:]) from None
     given = {"arms": arms} | ({"epsilon": epsilon} if "epsilon" in known.accepts else {})
     algorithm = known.build(horizon, given)
-    wanted = symbolic.Target(found.text, arms, horizon, epsilon)
+    wanted = symbolic.CodeTarget(found.text, arms, horizon, epsilon)
     try:
         got = conform(algorithm, wanted, budget)
         if got.difference is None:
             side_by_side(wanted, got.reached)
     except (Unsupported, Unreached, Escape) as stop:
-        return Compared("SILENT", arms, str(stop).rstrip("."))
+        return Conformity("SILENT", arms, str(stop).rstrip("."))
     sources = covering(
         sources_of(found.text, found.source, Path(root)), imported_files(), Path(root)
     )
     here = place_of(found.text, found.source)
-    made = Compared("CONFORMS", arms, "", got.paths, got.decisions, None, "", here, sources.files)
+    made = Conformity("CONFORMS", arms, "", got.paths, got.decisions, None, "", here, sources.files)
     if (gap := got.difference) is None:
         return made
     path = runs([str(arm) for arm in gap.path])
     return replace(made, word="DIFFERS", what=gap.what, round=gap.round, path=path)
 
 
-def lines(item: Conforming, got: Compared) -> list[str]:
+def lines(item: Conforming, got: Conformity) -> list[str]:
     """Return what a person reads of one comparison."""
     sizes = f"({got.arms} arms, epsilon = {float(item.epsilon):g})"
     head = f"{got.word:<9} {item.target} and {item.declaration} {sizes}"
@@ -163,14 +164,14 @@ def locked(item: Conforming, root: Path, heard: Callable[[list[str]], Any]) -> C
 class NotLocked(DpauditError):
     """A conformance that does not hold, so that nothing is written."""
 
-    def __init__(self, item: Conforming, got: Compared) -> None:
+    def __init__(self, item: Conforming, got: Conformity) -> None:
         where = "" if got.round is None else f" at round {got.round} with {got.arms} arms"
         what = "differs" if got.round is not None else f"cannot be compared ({got.what})"
         super().__init__(f"TARGET={item.target} {what}{where}; nothing is locked.")
         self.exit_code = got.exit_code
 
 
-def result(item: Conforming, root: Path, lock_place: Place | None) -> Result:
+def result(item: Conforming, root: Path, lock_place: CodeLine | None) -> ClaimResult:
     """Compare a locked conformance again: what the gate has to say of it."""
     from dpaudit.gate.compare import changed_sources
 
@@ -184,7 +185,7 @@ def result(item: Conforming, root: Path, lock_place: Place | None) -> Result:
             got = compare(item, arms, root)
         except DpauditError as error:
             text = f"cannot be compared any more: {error}"
-            problems.append(Problem(Rule.VANISHED, text))
+            problems.append(Problem(ProblemRule.VANISHED, text))
             word = "NOT JUDGED"
             break
         place = got.place or place
@@ -192,7 +193,7 @@ def result(item: Conforming, root: Path, lock_place: Place | None) -> Result:
         sources |= got.sources
         if got.word != "CONFORMS":
             where = "" if got.round is None else f"round {got.round} with {arms} arms: "
-            problems.append(Problem(Rule.CONFORMS, f"{got.word}: {where}{got.what}."))
+            problems.append(Problem(ProblemRule.CONFORMS, f"{got.word}: {where}{got.what}."))
             details = f"on the path {got.path}" if got.path else ""
             word = got.word
             break
@@ -200,11 +201,11 @@ def result(item: Conforming, root: Path, lock_place: Place | None) -> Result:
         if changed := changed_sources(item.sources, sources):
             message = f"source changed since it was locked: {', '.join(changed)}. Still conforms: "
             message += "accept it with `dpaudit lock --update`."
-            problems.append(Problem(Rule.SOURCE, message))
+            problems.append(Problem(ProblemRule.SOURCE, message))
         if decisions < item.decisions:
             notes.append(f"{decisions:,} decisions compared, locked were {item.decisions:,}")
     spent = time.monotonic() - start
-    return Result(
+    return ClaimResult(
         item.claim,
         item.target,
         None,

@@ -22,12 +22,10 @@ from dpaudit.documents import SCHEMAS
 from dpaudit.errors import DpauditError, InvalidArgument, require_positive
 from dpaudit.gate.conforming import Conforming, asked
 from dpaudit.judging import Report
+from dpaudit.options import Options
 from dpaudit.output import write_text
 from dpaudit.sources import Sources, versions
-from dpaudit.subject.kinds import Options
 from dpaudit.verdict import Status
-
-DEFAULT = "dpaudit.lock"
 
 
 class LockError(DpauditError):
@@ -39,7 +37,7 @@ class LockError(DpauditError):
         super().__init__(f"lock={path} {rule}")
 
 
-class Found(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LockedFinding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one check found."""
 
     check: str
@@ -66,7 +64,7 @@ class Sizes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where the claim is not pure epsilon for one reward: what was said of it."""
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LockedClaim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One locked claim."""
 
     claim: str
@@ -80,7 +78,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     upper: str
     options: Sizes
     parameters: dict[str, str]
-    findings: list[Found]
+    findings: list[LockedFinding]
     sources: dict[str, str]
     packages: dict[str, str]
     versions: dict[str, str]
@@ -99,24 +97,26 @@ class Reason(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The content of a lock file."""
 
-    claims: list[Entry] = []
+    claims: list[LockedClaim] = []
     history: list[Reason] = []
     conforming: list[Conforming] = []
 
     @property
-    def everything(self) -> list[Entry | Conforming]:
+    def everything(self) -> list[LockedClaim | Conforming]:
         """All that is locked, each under the name of its claim."""
         return [*self.claims, *self.conforming]
 
-    def entry(self, claim: str) -> Entry | None:
+    def entry(self, claim: str) -> LockedClaim | None:
         """Return the entry of a claim, if it is locked."""
         return next((entry for entry in self.claims if entry.claim == claim), None)
 
 
-def entry_of(claim: str, target: str, options: Options, report: Report, sources: Sources) -> Entry:
+def entry_of(
+    claim: str, target: str, options: Options, report: Report, sources: Sources
+) -> LockedClaim:
     """Return the entry that locks a report."""
     findings = [
-        Found(
+        LockedFinding(
             it.check,
             it.status,
             it.horizon,
@@ -128,7 +128,7 @@ def entry_of(claim: str, target: str, options: Options, report: Report, sources:
         for it in report.findings
     ]
     inside, notion = report.bracket, report.claim.notion
-    return Entry(
+    return LockedClaim(
         claim=claim,
         target=target,
         epsilon=repr(report.claim.epsilon),
@@ -159,7 +159,7 @@ def sizes_of(options: Options) -> Sizes:
     return msgspec.convert(vars(options) | texts, Sizes)
 
 
-def options_of(entry: Entry) -> Options:
+def options_of(entry: LockedClaim) -> Options:
     """Return the options that an entry was locked with."""
     sizes = entry.options
     numbers = {
@@ -196,7 +196,7 @@ def _digest(body: Any) -> str:
 
 def read(path: Path) -> Lock:
     """Return the lock in a file; raise one line that says what is wrong and what to do."""
-    data, edited = _parsed(path)
+    data, edited = read_edited(path)
     if edited:
         rule = "was edited by hand (or merged); run `dpaudit lock --update --reason TEXT`."
         raise LockError(path, rule)
@@ -205,10 +205,6 @@ def read(path: Path) -> Lock:
 
 def read_edited(path: Path) -> tuple[Lock, bool]:
     """Return the lock in a file and whether it was edited since it was written."""
-    return _parsed(path)
-
-
-def _parsed(path: Path) -> tuple[Lock, bool]:
     if not os.path.lexists(path):
         rule = "does not exist; write it with `dpaudit lock TARGET...`."
         raise InvalidArgument("lock", path, rule)
@@ -219,8 +215,8 @@ def _parsed(path: Path) -> tuple[Lock, bool]:
         raise LockError(path, rule) from None
     stated = data.pop("digest", None) if isinstance(data, dict) else None
     edited = stated != _digest(data)
-    try:
-        fields = documents.versioned(data, "lock", migrations={1: _second, 2: _third, 3: _fourth})
+    try:  # the third schema also locks conformances, the fourth other notions: nothing to convert
+        fields = documents.versioned(data, "lock", migrations={1: _second, 2: dict, 3: dict})
     except ValueError as error:
         raise LockError(path, str(error)) from None
     try:
@@ -248,22 +244,12 @@ def _second(fields: dict[str, Any]) -> dict[str, Any]:
     return fields | {"claims": claims}
 
 
-def _third(fields: dict[str, Any]) -> dict[str, Any]:
-    """Take the second schema to the third, which also locks conformances."""
-    return fields
-
-
-def _fourth(fields: dict[str, Any]) -> dict[str, Any]:
-    """Take the third schema to the fourth, which also locks other notions than pure epsilon."""
-    return fields
-
-
 def _reach(found: dict[str, Any]) -> int:
     concluded = found["status"] in (Status.PROVED, Status.HOLDS)
     return int(found["horizon"]) if concluded else 0
 
 
-def _require_numbers(entry: Entry) -> None:
+def _require_numbers(entry: LockedClaim) -> None:
     """Raise ValueError unless every string that should be a number is one."""
     errors = [found.error for found in entry.findings if found.error is not None]
     for text in (entry.epsilon, entry.lower, entry.upper, *errors):

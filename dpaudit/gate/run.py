@@ -15,15 +15,15 @@ from typing import Any
 
 from dpaudit.errors import Contradiction, DpauditError
 from dpaudit.examination import Asked, apart
-from dpaudit.formats.result import Problem, Result, Rule
+from dpaudit.formats.result import ClaimResult, Problem, ProblemRule
 from dpaudit.gate.compare import STRENGTH, problems
 from dpaudit.gate.conforming import Conforming
 from dpaudit.gate.conforming import result as compared
-from dpaudit.gate.lock import Entry, options_of
+from dpaudit.gate.lock import LockedClaim, options_of
 from dpaudit.judging import Report
 from dpaudit.process import side_by_side
 from dpaudit.sources import engine_digest
-from dpaudit.subject.places import Place
+from dpaudit.symbolic.run import CodeLine
 from dpaudit.verdict import Status
 
 
@@ -39,14 +39,14 @@ class Gate:
 
     def results(
         self,
-        entries: Sequence[Entry | Conforming],
+        entries: Sequence[LockedClaim | Conforming],
         begun: Callable[[str], Any] = lambda claim: None,
         jobs: int = 1,
-    ) -> Iterator[Result]:
+    ) -> Iterator[ClaimResult]:
         """Yield the result of every claim; raise KeyboardInterrupt if a check was interrupted."""
         yield from side_by_side(self.result, entries, jobs, lambda entry: begun(entry.claim))
 
-    def result(self, entry: Entry | Conforming) -> Result:
+    def result(self, entry: LockedClaim | Conforming) -> ClaimResult:
         """Judge one claim again, in a process of its own, and compare."""
         if isinstance(entry, Conforming):
             return compared(entry, self.root, self._lock_place(entry.claim))
@@ -72,17 +72,17 @@ class Gate:
         except Contradiction:
             raise
         except DpauditError as error:
-            return Result(
+            return ClaimResult(
                 entry.claim,
                 entry.target,
                 None,
-                (Problem(Rule.VANISHED, f"cannot be judged any more: {error}"),),
+                (Problem(ProblemRule.VANISHED, f"cannot be judged any more: {error}"),),
                 entry.verdict,
                 place=self._lock_place(entry.claim),
                 seconds=time.monotonic() - start,
             )
         details, replay = replace(judged, claim=entry.claim).explained(self.folder)
-        return Result(
+        return ClaimResult(
             entry.claim,
             entry.target,
             judged.report,
@@ -95,16 +95,16 @@ class Gate:
             time.monotonic() - start,
         )
 
-    def _lock_place(self, claim: str) -> Place | None:
+    def _lock_place(self, claim: str) -> CodeLine | None:
         """Return the line of the lock that names a claim, for targets without a file here."""
         if self.lock is None:
             return None
         lines = self.lock.read_text(encoding="utf-8").splitlines()
         at = [n for n, line in enumerate(lines, 1) if f'"claim": "{claim}"' in line]
-        return Place(os.path.relpath(self.lock), at[0] if at else 1)
+        return CodeLine(os.path.relpath(self.lock), at[0] if at else 1)
 
 
-def _notes(entry: Entry, report: Report, packages: Mapping[str, str]) -> tuple[str, ...]:
+def _notes(entry: LockedClaim, report: Report, packages: Mapping[str, str]) -> tuple[str, ...]:
     notes = []
     if entry.verdict is Status.REFUTED:
         notes.append("was locked as REFUTED; the reason is in the history of the lock")

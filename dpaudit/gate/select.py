@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from dpaudit.errors import UnknownName
 from dpaudit.gate.conforming import Conforming
-from dpaudit.gate.lock import Entry, Lock
+from dpaudit.gate.lock import Lock, LockedClaim
 
 
-def select(lock: Lock, wanted: Sequence[str]) -> list[Entry | Conforming]:
+def select(lock: Lock, wanted: Sequence[str]) -> list[LockedClaim | Conforming]:
     """Return the claims of these names or targets, all if there are none; unknown names raise."""
     everything = lock.everything
     if not wanted:

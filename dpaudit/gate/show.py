@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from dpaudit.formats.result import Result
+from dpaudit.formats.result import ClaimResult
 from dpaudit.gate.spent import Fresh
 from dpaudit.message import summary
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def show_result(out: Console, result: Result) -> None:
+def show_result(out: Console, result: ClaimResult) -> None:
     """Print a claim, its problems, its counterexample and the line that replays it."""
     mark = "[yellow]open[/]" if result.undecided else "[green]ok[/]  "
     mark = "[bold red]FAIL[/]" if result.problems else mark
@@ -32,7 +32,7 @@ def show_result(out: Console, result: Result) -> None:
             out.print(f"      {escape(line)}".rstrip(), soft_wrap=True)
 
 
-def show_total(out: Console, results: Sequence[Result], fresh: Fresh | None) -> None:
+def show_total(out: Console, results: Sequence[ClaimResult], fresh: Fresh | None) -> None:
     """Print how many claims are as locked."""
     bad = sum(bool(result.problems) for result in results)
     if bad:

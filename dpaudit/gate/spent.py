@@ -20,11 +20,11 @@ import msgspec
 
 from dpaudit.documents import read
 from dpaudit.errors import InvalidArgument
-from dpaudit.gate.lock import Entry
+from dpaudit.gate.lock import LockedClaim
 from dpaudit.output import write_json
 
 
-class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class FreshRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One fresh run."""
 
     when: str
@@ -44,7 +44,7 @@ class Fresh:
     record: str
 
 
-def begin(path: Path, entries: Sequence[Entry], allowed: float) -> Fresh:
+def begin(path: Path, entries: Sequence[LockedClaim], allowed: float) -> Fresh:
     """Draw a seed and record what this run spends before it begins; raise if it is too much."""
     if not 0 < allowed < 1:
         raise InvalidArgument("error", allowed, "must lie in (0, 1).")
@@ -60,16 +60,16 @@ def begin(path: Path, entries: Sequence[Entry], allowed: float) -> Fresh:
         raise InvalidArgument("error", f"{allowed:g}", rule)
     seed = secrets.randbits(32)
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    write_json([*runs, Run(now, seed, len(errors), str(error))], str(path), mark='"when":')
+    write_json([*runs, FreshRun(now, seed, len(errors), str(error))], str(path), mark='"when":')
     return Fresh(seed, str(error), str(total), len(runs) + 1, str(path))
 
 
-def _read(path: Path) -> list[Run]:
+def _read(path: Path) -> list[FreshRun]:
     if not os.path.lexists(path):
         return []
     data = read(path, "spent")
     try:
-        runs = msgspec.convert(data, list[Run])
+        runs = msgspec.convert(data, list[FreshRun])
         if not all(0 <= Decimal(run.error) < 1 for run in runs):
             raise ValueError
     except (msgspec.ValidationError, ArithmeticError, ValueError):

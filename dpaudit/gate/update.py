@@ -14,10 +14,11 @@ from dpaudit.errors import Contradiction, DpauditError, InvalidArgument
 from dpaudit.examination import Asked, Examined, apart
 from dpaudit.gate.compare import lowered, weakened
 from dpaudit.gate.conforming import Conforming, locked
-from dpaudit.gate.lock import Entry, Lock, LockError, Reason, entry_of, options_of, sizes_of
+from dpaudit.gate.lock import Lock, LockedClaim, LockError, Reason, entry_of, options_of, sizes_of
 from dpaudit.judging import Report
+from dpaudit.options import Options
 from dpaudit.process import side_by_side
-from dpaudit.subject.kinds import Options, claim_id
+from dpaudit.subject.kinds import claim_id
 from dpaudit.verdict import Status
 
 Heard = Callable[[str, Report], Any]
@@ -75,7 +76,7 @@ class Writer:
             writer = writer._with(entry, [change] if refuted else [], refuted)
         return writer
 
-    def updated(self, entries: Sequence[Entry], overrides: Mapping[str, Any]) -> Writer:
+    def updated(self, entries: Sequence[LockedClaim], overrides: Mapping[str, Any]) -> Writer:
         """Judge locked claims again; their options stay unless overridden."""
         writer = self
         work = partial(self._again, overrides=overrides)
@@ -91,7 +92,7 @@ class Writer:
             writer = writer._with(new, changes, refuted)
         return writer
 
-    def _again(self, entry: Entry, overrides: Mapping[str, Any]) -> tuple[Examined, bool]:
+    def _again(self, entry: LockedClaim, overrides: Mapping[str, Any]) -> tuple[Examined, bool]:
         """Judge a locked claim again; tell whether it is refuted, also with its old options."""
         before = options_of(entry)
         declared = entry.options.runs is None
@@ -137,7 +138,7 @@ class Writer:
         claims = [it for it in self.lock.claims if it.claim != claim]
         return self._changed(claims=claims, history=kept)
 
-    def _with(self, entry: Entry, changes: Sequence[str], refuted: bool) -> Writer:
+    def _with(self, entry: LockedClaim, changes: Sequence[str], refuted: bool) -> Writer:
         code = 1 if refuted else LockError.exit_code
         history = self._reasoned(entry.claim, changes, code)
         others = [it for it in self.lock.claims if it.claim != entry.claim]

@@ -140,11 +140,10 @@ def _bracket_words(report: Report) -> str:
     inside = report.bracket
     size = f"{inside.measure}*({report.claim.horizon:,})"
     if report.claim.notion is not None:
-        return f"The bar is where the smallest {inside.measure} that holds, {size}, can lie."
-    certain = any(f.certified and f.epsilon_lower == report.lower for f in report.findings)
-    ends = ["The bar is where the largest loss, " + size + ", can lie."]
+        return f"Filled: where the smallest {inside.measure} that holds, {size}, can lie."
+    ends = [f"Filled: where the largest loss, {size}, can lie."]
     if report.lower > 0:
-        ends.append(f"Lower end: {'certified' if certain else 'floating point'}.")
+        ends.append(f"Lower end: {'certified' if report.certain else 'floating point'}.")
     likely, error = _likely(report)
     if likely > 0:
         bound = f"epsilon \u2265 {at_least(likely, 4)}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from dpaudit.page.chart import WIDTH, Linear, picture
+from dpaudit.page.chart import WIDTH, LinearScale, picture
 from dpaudit.page.markup import Markup, tag
 from dpaudit.report import at_least, at_most
 
@@ -24,7 +24,7 @@ def bracket(
     `likely`, above 0, is a lower bound that holds with some probability: a ring.
     """
     finite = [value for value in (lower, upper, claimed, likely) if math.isfinite(value)]
-    scale = Linear(0.0, 1.3 * max(finite), measure)
+    scale = LinearScale(0.0, 1.3 * max(finite), measure)
 
     def place(value: float) -> float:
         return LEFT + min(scale.part(value), 1.0) * (WIDTH - LEFT - RIGHT)

@@ -49,7 +49,7 @@ class Scale(ABC):
         """Return about five round values within the ends."""
 
 
-class Linear(Scale):
+class LinearScale(Scale):
     """Equal steps are equally long."""
 
     def part(self, value: float) -> float:

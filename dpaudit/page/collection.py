@@ -17,13 +17,13 @@ from typing import Any
 from dpaudit.errors import Contradiction, DpauditError, InvalidArgument
 from dpaudit.examination import Asked, examine
 from dpaudit.judging import Report, as_json
+from dpaudit.options import Options
 from dpaudit.output import PAGE, plain, write_json, write_text
 from dpaudit.page.algorithm import write
-from dpaudit.page.gallery import Subject, subjects
-from dpaudit.page.index import LEDGER, Row, index, ledger_page
+from dpaudit.page.gallery import GallerySubject, subjects
+from dpaudit.page.index import LEDGER, IndexRow, index, ledger_page
 from dpaudit.page.read import read
 from dpaudit.process import Call, call, side_by_side
-from dpaudit.subject.kinds import Options
 
 INDEX = "index.html"
 
@@ -40,7 +40,7 @@ class Plan:
     jobs: int = 1
 
 
-def judge(subject: Subject, plan: Plan) -> Report:
+def judge(subject: GallerySubject, plan: Plan) -> Report:
     """Return the report on one subject with its details; raise KeyboardInterrupt on Ctrl-C."""
     saved = plan.directory / f"{subject.name}.json"
     if plan.kept and saved.exists():
@@ -62,7 +62,7 @@ def judge(subject: Subject, plan: Plan) -> Report:
     return found.report
 
 
-def _command(subject: Subject, plan: Plan) -> str:
+def _command(subject: GallerySubject, plan: Plan) -> str:
     """Return the command line that judges the subject alone."""
     words = ["python", "-m", "dpaudit", "check", subject.target]
     shown = {
@@ -79,17 +79,17 @@ def _command(subject: Subject, plan: Plan) -> str:
 
 
 def collect(
-    chosen: Sequence[Subject],
+    chosen: Sequence[GallerySubject],
     plan: Plan,
     ledger: Callable[[], Sequence[dict[str, Any]]] | None,
     advance: Callable[..., Any] = lambda amount=1, note="": None,
-) -> tuple[list[Row], bool]:
+) -> tuple[list[IndexRow], bool]:
     """Judge every subject, write the pages, the ledger and the index.
 
     Return the rows and whether it was interrupted.
     """
     prepare(plan.directory)
-    rows: list[Row] = []
+    rows: list[IndexRow] = []
     counts: dict[str, int] | None = None
 
     def write_index() -> None:
@@ -113,19 +113,19 @@ def collect(
     return rows, False
 
 
-def _row(subject: Subject, plan: Plan) -> Row:
+def _row(subject: GallerySubject, plan: Plan) -> IndexRow:
     try:
         report = judge(subject, plan) if plan.jobs == 1 else _elsewhere(subject, plan)
     except Contradiction:
         raise
     except DpauditError as error:
-        return Row(subject, None, str(error))
+        return IndexRow(subject, None, str(error))
     write_json(as_json(report), str(plan.directory / f"{subject.name}.json"), "report")
     write(report, str(plan.directory / f"{subject.name}.html"), INDEX)
-    return Row(subject, report)
+    return IndexRow(subject, report)
 
 
-def _elsewhere(subject: Subject, plan: Plan) -> Report:
+def _elsewhere(subject: GallerySubject, plan: Plan) -> Report:
     """Judge in another process, beside others."""
     import msgspec
 

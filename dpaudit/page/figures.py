@@ -10,7 +10,7 @@ from dpaudit.judging import Report
 from dpaudit.page.chart import (
     Bars,
     Line,
-    Linear,
+    LinearScale,
     Logarithmic,
     Marked,
     Marks,
@@ -52,7 +52,7 @@ def losses(report: Report, details: Details) -> Markup | None:
     across = Marked(*ends, "horizon T (rounds)", tuple(map(float, horizons)))
     heights = [one.lower for one in shown] + [f.epsilon_upper for f in certified]
     heights += [f.epsilon_lower for f in seen]
-    up = Linear(0.0, headroom([*heights, claimed]), "loss epsilon*(T)")
+    up = LinearScale(0.0, headroom([*heights, claimed]), "loss epsilon*(T)")
     series: list[Series] = [level(CLAIM, claimed, across, 2, "dash")]
     if shown:
         series.append(Marks("largest loss found", [(s.horizon, s.lower) for s in shown], 1))
@@ -85,8 +85,8 @@ def positions(found: PositionLosses, claimed: float) -> Markup:
     """Return the loss by the position of the changed reward."""
     finite = [loss if math.isfinite(loss) else 2 * claimed for loss in found.losses]
     count = len(finite)
-    across = Linear(0.4, count + 0.6, "round of the changed reward")
-    up = Linear(0.0, headroom([*finite, claimed]), "largest loss")
+    across = LinearScale(0.4, count + 0.6, "round of the changed reward")
+    up = LinearScale(0.0, headroom([*finite, claimed]), "largest loss")
     runs = [(loss, len(list(group))) for loss, group in groupby(found.losses)]
     worst, (first, last) = max(_edges(runs), key=lambda run: run[0])
     most = [
@@ -122,9 +122,9 @@ def _edges(runs: list[tuple[float, int]]) -> list[tuple[float, tuple[float, floa
 
 def profile(found: PairProfile, claimed: float) -> Markup:
     """Return delta(epsilon) of the worst pair, in both directions."""
-    across = Linear(0.0, found.epsilons[-1], "epsilon")
+    across = LinearScale(0.0, found.epsilons[-1], "epsilon")
     both = [*found.delta, *found.delta_neighbour]
-    up = Linear(0.0, headroom(both, 1e-6), "delta(epsilon)")
+    up = LinearScale(0.0, headroom(both, 1e-6), "delta(epsilon)")
     series: list[Series] = [
         Line("stream over neighbour", list(zip(found.epsilons, found.delta, strict=True)), 1),
         Line(
@@ -154,8 +154,8 @@ def profile(found: PairProfile, claimed: float) -> Markup:
 
 def trade_off(found: PairProfile, claimed: float) -> Markup:
     """Return the trade-off curve of the worst pair over the least one that the claim allows."""
-    across = Linear(0.0, 1.0, "false alarms (alpha)")
-    up = Linear(0.0, 1.0, "misses (beta)")
+    across = LinearScale(0.0, 1.0, "false alarms (alpha)")
+    up = LinearScale(0.0, 1.0, "misses (beta)")
     corner = 1 / (1 + math.exp(claimed))
     allowed = [(0.0, 1.0), (corner, corner), (1.0, 0.0)]
     points = list(zip(found.alpha, found.beta, strict=True))
@@ -183,8 +183,10 @@ def evidence(finding: Finding, claimed: float) -> Markup | None:
     heights = [e / LOG10 for one in courses for e in one.evidence if math.isfinite(e)]
     needed = max(one.needed for one in courses) / LOG10
     least = min([0.0, *heights])
-    across = Linear(0.0, 2.0 * most * 1.02, "fresh runs")
-    up = Linear(max(least * 1.1, -needed), headroom([*heights, needed]), "evidence (power of ten)")
+    across = LinearScale(0.0, 2.0 * most * 1.02, "fresh runs")
+    up = LinearScale(
+        max(least * 1.1, -needed), headroom([*heights, needed]), "evidence (power of ten)"
+    )
     series: list[Series] = [
         Marks(_named(number, one), _course(one, up.low), *LOOKS[number % len(LOOKS)])
         for number, one in enumerate(courses, 1)

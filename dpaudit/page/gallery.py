@@ -15,7 +15,7 @@ SHORT = 16  # rounds of a policy that names no size of its own
 
 
 @dataclass(frozen=True)
-class Subject:
+class GallerySubject:
     """One algorithm of the index; `flaw` is empty for those that should be right.
 
     A mutant names the size at which its flaw shows; a policy, which only its own runs and a reading
@@ -38,24 +38,24 @@ class Subject:
         return "mutant" if self.flaw else "algorithm"
 
 
-def subjects() -> Iterator[Subject]:
+def subjects() -> Iterator[GallerySubject]:
     """Yield the algorithms by name, then the mutants."""
     for name in algorithms.names():
         module = importlib.import_module(f"{algorithms.__name__}.{name}")
-        yield Subject(name, name, first_line(module))
+        yield GallerySubject(name, name, first_line(module))
     for name in mutants.names():
         yield known_wrong(mutants.find(name))
 
 
-def known_wrong(mutant: Mutant) -> Subject:
+def known_wrong(mutant: Mutant) -> GallerySubject:
     """Return a mutant with the sizes that its module names."""
     title = first_line(sys.modules[mutant.source.__module__])
     exact = None if mutant.exact is None else mutant.exact.horizon
     said = (mutant.name, mutant.target, title, mutant.flaw, mutant.epsilon, mutant.arms, exact)
     if mutant.declared:
-        return Subject(*said)
+        return GallerySubject(*said)
     way = mutant.sample
-    return Subject(*said, *((SHORT, None) if way is None else (way.horizon, way.runs)))
+    return GallerySubject(*said, *((SHORT, None) if way is None else (way.horizon, way.runs)))
 
 
 def first_line(module: ModuleType) -> str:

@@ -8,10 +8,10 @@ from typing import Any
 
 from dpaudit import __version__
 from dpaudit.claims.claim import OUTCOMES, REFUTED, RESTRICTED, UNRESOLVED, Result
-from dpaudit.judging import ALL_METHODS as METHODS
 from dpaudit.judging import Report
+from dpaudit.options import ALL_METHODS as METHODS
 from dpaudit.page.algorithm import badge
-from dpaudit.page.gallery import Subject
+from dpaudit.page.gallery import GallerySubject
 from dpaudit.page.markup import Markup, document, join, tag
 from dpaudit.page.style import sorting, style
 from dpaudit.page.tables import Number, table
@@ -31,15 +31,15 @@ MEANINGS = {
 
 
 @dataclass(frozen=True)
-class Row:
+class IndexRow:
     """A judged subject: its report, or why there is none."""
 
-    subject: Subject
+    subject: GallerySubject
     report: Report | None
     why_not: str = ""
 
 
-def index(rows: Sequence[Row], waiting: int, ledger: Mapping[str, int] | None) -> str:
+def index(rows: Sequence[IndexRow], waiting: int, ledger: Mapping[str, int] | None) -> str:
     """Return the index; `waiting` subjects are not judged yet."""
     counts = [
         (
@@ -85,7 +85,7 @@ def index(rows: Sequence[Row], waiting: int, ledger: Mapping[str, int] | None) -
     return document("dpaudit: all algorithms", style(), body, sorting())
 
 
-def _row(row: Row) -> list[object]:
+def _row(row: IndexRow) -> list[object]:
     subject, report = row.subject, row.report
     if report is None:
         nothing = Number("", float("-inf"))

@@ -9,5 +9,5 @@
 | `regimes`                           | the epsilon from which privacy costs nothing               |
 | `table`, `linear_table`, `measured` | every bound of an instance; simulations beside them        |
 
-`dpaudit bounds` prints them; `bound.Bound` says what each number is about and rests on.
+`dpaudit bounds` prints them; `bound.RegretBound` says what each number is about and rests on.
 """

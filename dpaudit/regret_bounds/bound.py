@@ -25,17 +25,17 @@ from typing import Any
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.regret_bounds.finite import Finite
-from dpaudit.regret_bounds.laws import Bernoulli, Law
+from dpaudit.regret_bounds.laws import BernoulliLaw, RewardLaw
 
 
-class Side(StrEnum):
+class BoundSide(StrEnum):
     """Which way a bound points."""
 
     LOWER = "lower"
     UPPER = "upper"
 
 
-class Form(StrEnum):
+class BoundForm(StrEnum):
     """Whose statement it is."""
 
     PAPER = "paper"
@@ -51,7 +51,7 @@ class Scope(StrEnum):
     ORDER = "order"
 
 
-class Standing(StrEnum):
+class BoundStanding(StrEnum):
     """Whether a proof supports the number."""
 
     ESTABLISHED = "established"
@@ -60,26 +60,45 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True)
-class Bound:
-    """One bound on the regret at a horizon."""
+class RegretBound:
+    """One bound on the regret at a horizon; of every private policy where no algorithm is named."""
 
     name: str
-    side: Side
-    form: Form
+    side: BoundSide
+    form: BoundForm
     scope: Scope
     value: float
     claims: tuple[str, ...]
-    standing: Standing = Standing.ESTABLISHED
+    standing: BoundStanding = BoundStanding.ESTABLISHED
     note: str = ""
     algorithm: str = ""
     details: dict[str, Any] | None = None
+
+
+PAPER, SHARP = BoundForm
+
+
+def lower_bound(
+    name: str, form: BoundForm, scope: Scope, value: float, claims: str, note: str = "", **more: Any
+) -> RegretBound:
+    """Return a bound that no private policy is below; its claims are separated by commas."""
+    based = tuple(claims.split(", "))
+    return RegretBound(name, BoundSide.LOWER, form, scope, value, based, note=note, **more)
+
+
+def upper_bound(
+    algorithm: str, name: str, form: BoundForm, value: float, claims: str, note: str = ""
+) -> RegretBound:
+    """Return a bound that an algorithm is not above; its claims are separated by commas."""
+    about = name, BoundSide.UPPER, form, Scope.FINITE, value, tuple(claims.split(", "))
+    return RegretBound(*about, note=note, algorithm=algorithm)
 
 
 @dataclass(frozen=True)
 class Instance:
     """A stochastic bandit: one reward law per arm."""
 
-    laws: tuple[Law, ...]
+    laws: tuple[RewardLaw, ...]
 
     def __post_init__(self) -> None:
         if len(self.laws) < 2:
@@ -96,7 +115,7 @@ class Instance:
         return max(self.means)
 
     @cached_property
-    def suboptimal(self) -> tuple[tuple[Law, float], ...]:
+    def suboptimal(self) -> tuple[tuple[RewardLaw, float], ...]:
         """The laws of the suboptimal arms with their gaps; several arms may be optimal."""
         return tuple((law, self.best - law.mean) for law in self.laws if law.mean < self.best)
 
@@ -109,7 +128,7 @@ class Instance:
     def bounded(self) -> bool:
         """Whether all rewards lie in [0, 1], as the algorithms and their upper bounds need."""
         return all(
-            isinstance(law, Bernoulli)
+            isinstance(law, BernoulliLaw)
             or (isinstance(law, Finite) and min(law.support) >= 0 and max(law.support) <= 1)
             for law in self.laws
         )
@@ -117,13 +136,13 @@ class Instance:
     @cached_property
     def simulable(self) -> bool:
         """Whether the simulator has this environment."""
-        return all(isinstance(law, Bernoulli) for law in self.laws)
+        return all(isinstance(law, BernoulliLaw) for law in self.laws)
 
-    def replaced(self, arm: int, law: Law) -> Instance:
+    def replaced(self, arm: int, law: RewardLaw) -> Instance:
         """Return the instance with another law for one arm."""
         return Instance((*self.laws[:arm], law, *self.laws[arm + 1 :]))
 
 
 def bernoulli(means: Sequence[float]) -> Instance:
     """Return the Bernoulli instance with these means."""
-    return Instance(tuple(Bernoulli(float(mean)) for mean in means))
+    return Instance(tuple(BernoulliLaw(float(mean)) for mean in means))

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from dpaudit.core.environments import Bernoulli
 from dpaudit.core.simulate import simulate
 from dpaudit.output import progress
 from dpaudit.regret_bounds import regimes
-from dpaudit.regret_bounds.bound import Bound, Instance
+from dpaudit.regret_bounds.bound import Instance, RegretBound
 from dpaudit.regret_bounds.clipped import ClippedLinear
 from dpaudit.regret_bounds.episodes import HoeffdingIndex
 from dpaudit.regret_bounds.linear import LinearInstance
 from dpaudit.regret_bounds.linear_table import linear_bounds
-from dpaudit.regret_bounds.measured import Measured, build, measure, run
+from dpaudit.regret_bounds.measured import Measured, beside, build, measure, run
 from dpaudit.regret_bounds.table import ALGORITHMS, Setting, stochastic
 
 LINEAR_ALGORITHM = "adap_ucb"
@@ -41,6 +39,7 @@ def describe(
         "horizon": setting.horizon,
         "alpha": setting.alpha,
         "bounds": stochastic(instance, setting, bounded),
+        "unbounded": [algorithm for algorithm in algorithms if algorithm not in ALGORITHMS],
         "regimes": {
             "arms": regimes.per_arm(instance),
             "regime": _regime(setting.epsilon, low, high),
@@ -58,7 +57,7 @@ def describe(
 
 
 def describe_notion(
-    name: str, instance: Instance, said: str, horizon: int, bounds: list[Bound]
+    name: str, instance: Instance, said: str, horizon: int, bounds: list[RegretBound]
 ) -> dict[str, Any]:
     """Return the lower bounds of another notion than pure epsilon."""
     document = {"instance": name, "means": list(instance.means), "claim": said, "horizon": horizon}
@@ -111,25 +110,7 @@ def describe_linear(
         gaps = instance.environment.gaps
         index = HoeffdingIndex(setting.epsilon, setting.alpha, setting.alpha)
         upper = index.regret(clipped.means, setting.horizon, gaps)
-        regrets = result.pulls_per_run @ gaps
-        document["measured"].append(_linear_measured(regrets, setting, found.refined, upper))
+        name, regrets = f"{LINEAR_ALGORITHM}, clipped rewards", result.pulls_per_run @ gaps
+        shown = beside(name, setting, regrets, found.refined, None, upper)
+        document["measured"].append(_measured(shown))
     return document
-
-
-def _linear_measured(
-    regrets: Any, setting: Setting, coefficient: float, upper: float
-) -> dict[str, Any]:
-    error = float(regrets.std(ddof=1) / np.sqrt(len(regrets))) if len(regrets) > 1 else np.inf
-    found = Measured(
-        f"{LINEAR_ALGORITHM}, clipped rewards",
-        setting.epsilon,
-        setting.horizon,
-        len(regrets),
-        float(regrets.mean()),
-        error,
-        float(regrets.mean() / np.log(setting.horizon)),
-        coefficient,
-        None,
-        upper,
-    )
-    return _measured(found)

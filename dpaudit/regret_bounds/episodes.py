@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -58,30 +59,22 @@ def optimism(arms: int, horizon: int, hoeffding: float, laplace: float) -> float
 
 
 @dataclass(frozen=True)
-class Release:
-    """The state of an arm after a release: pulls, rewards in it, the n of the formulas, next."""
-
-    pulls: int
-    rewards: int
-    n: float
-    following: int
-
-
-class Doubling(ABC):
+class DoublingIndex(ABC):
     """An index on doubling episodes: its schedule, its confidence exponents, its threshold."""
 
     epsilon: float
     hoeffding: float
     laplace: float
 
-    def releases(self, horizon: int) -> list[Release]:
-        """Return the releases after which another episode may start before the horizon."""
-        found, pulls = [], 1
+    def releases(self, horizon: int) -> Iterator[tuple[float, float, float]]:
+        """Yield rewards, the n of the formulas and the next episode's length of every release.
+
+        After each of them another episode may start before the horizon.
+        """
+        pulls = 1
         while pulls < horizon:
-            half = max(pulls // 2, 1)
-            found.append(Release(pulls, half, pulls / 2, min(pulls, horizon - pulls)))
+            yield max(pulls // 2, 1), pulls / 2, min(pulls, horizon - pulls)
             pulls *= 2
-        return found
 
     @abstractmethod
     def thresholds(self, best: float, n: Array, log_horizon: float) -> Array:
@@ -89,10 +82,8 @@ class Doubling(ABC):
 
     def pulls(self, means: Array, best: float, horizon: int) -> Array:
         """Bound E[N_a] of arms with these means, without optimism; at most the horizon."""
-        releases = self.releases(horizon)
-        n = np.array([release.n for release in releases])
-        rewards = np.array([release.rewards for release in releases], dtype=float)
-        following = np.array([release.following for release in releases], dtype=float)
+        columns = zip(*self.releases(horizon), strict=True)
+        rewards, n, following = np.array(list(columns), dtype=float)
         x = self.thresholds(best, n, math.log(horizon))
         chance = exceedance(x, means[:, None], rewards, self.epsilon * n)
         return np.asarray(np.minimum(1.0 + chance @ following, float(horizon)))
@@ -131,13 +122,8 @@ def exceedance(x: Array, mean: Array, rewards: Array, rate: Array) -> Array:
     return np.asarray(np.where(x <= mean, 1.0, np.minimum(1.0, np.minimum(*chances))))
 
 
-@dataclass(frozen=True)
-class HoeffdingIndex(Doubling):
+class HoeffdingIndex(DoublingIndex):
     """private mean + sqrt(h log t / (2 n)) + l log t / (epsilon n): AdaP-UCB has h = l = alpha."""
-
-    epsilon: float
-    hoeffding: float
-    laplace: float
 
     def thresholds(self, best: float, n: Array, log_horizon: float) -> Array:
         """Return best minus the two bonuses."""
@@ -145,27 +131,19 @@ class HoeffdingIndex(Doubling):
         return np.asarray(best - spread - self.laplace * log_horizon / (self.epsilon * n))
 
 
-@dataclass(frozen=True)
 class LazyIndex(HoeffdingIndex):
     """The same index on batches of length 1, 2, 4, ...: Lazy-DP-UCB has h = 6, l = 3."""
 
-    def releases(self, horizon: int) -> list[Release]:
-        """Return the releases: after the batch of length m an arm has 2 m - 1 pulls."""
-        found, batch = [], 1
+    def releases(self, horizon: int) -> Iterator[tuple[float, float, float]]:
+        """Yield the releases: after the batch of length m an arm has 2 m - 1 pulls."""
+        batch = 1
         while 2 * batch - 1 < horizon:
-            pulls = 2 * batch - 1
-            found.append(Release(pulls, batch, float(batch), min(2 * batch, horizon - pulls)))
+            yield batch, batch, min(2 * batch, horizon - (2 * batch - 1))
             batch *= 2
-        return found
 
 
-@dataclass(frozen=True)
-class KLIndex(Doubling):
+class KLIndex(DoublingIndex):
     """AdaP-KLUCB: max{q : d(clip(private mean + L / (epsilon n)), q) <= L / n}, L = alpha log t."""
-
-    epsilon: float
-    hoeffding: float
-    laplace: float
 
     def thresholds(self, best: float, n: Array, log_horizon: float) -> Array:
         """Return the y below `best` with d(y, best) = L / n, minus the shift; -inf if none."""

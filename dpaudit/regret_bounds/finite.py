@@ -24,14 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument, require_positive
-from dpaudit.regret_bounds.laws import Law, point
+from dpaudit.regret_bounds.laws import RewardLaw, point
 from dpaudit.verdict import Enclosure
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Finite(Law):
+class Finite(RewardLaw):
     """A law on finitely many points, in the class of all laws on the same points."""
 
     support: tuple[float, ...]

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dpaudit.errors import InvalidArgument, require_positive
@@ -37,7 +37,7 @@ def point(value: float) -> Enclosure:
     return Enclosure(value, value, certified=False)
 
 
-class Law(ABC):
+class RewardLaw(ABC):
     """A reward law together with the class that the gaps range over."""
 
     mean: float
@@ -68,7 +68,7 @@ def require_mean(value: float, least: float, most: float, rule: str) -> None:
 
 
 @dataclass(frozen=True)
-class Bernoulli(Law):
+class BernoulliLaw(RewardLaw):
     """Reward 1 with probability `mean`, else 0."""
 
     mean: float
@@ -107,16 +107,16 @@ class Bernoulli(Law):
         return math.log(best) - math.log(self.mean) + math.log1p(-self.mean) - math.log1p(-best)
 
 
-class OneParameter(Law):
+class OneParameter(RewardLaw):
     """A natural exponential family in the mean: log(dP/dP') = intercept - slope x, slope > 0."""
 
     @abstractmethod
     def divergence(self, best: float) -> float:
         """Return KL(P, P') for the member P' with mean `best`."""
 
-    @abstractmethod
     def member(self, mean: float) -> OneParameter:
         """Return the law of the family with another mean."""
+        return replace(self, mean=mean)  # type: ignore[type-var]
 
     @abstractmethod
     def log_ratio(self, best: float) -> tuple[float, float]:
@@ -225,7 +225,7 @@ class _Clip:
 
 
 @dataclass(frozen=True)
-class Gaussian(OneParameter):
+class GaussianLaw(OneParameter):
     """Normal law of known deviation."""
 
     mean: float
@@ -235,10 +235,6 @@ class Gaussian(OneParameter):
         limit = 1e300
         require_mean(self.mean, -limit, limit, "must be finite.")
         require_positive("deviation", self.deviation)
-
-    def member(self, mean: float) -> Gaussian:
-        """Return the law of the same deviation."""
-        return Gaussian(mean, self.deviation)
 
     def divergence(self, best: float) -> float:
         """Return (best - mean)^2 / (2 deviation^2)."""
@@ -278,10 +274,6 @@ class Exponential(OneParameter):
     def __post_init__(self) -> None:
         require_positive("mean", self.mean)
 
-    def member(self, mean: float) -> Exponential:
-        """Return the law with another mean."""
-        return Exponential(mean)
-
     def divergence(self, best: float) -> float:
         """Return mean/best - 1 - log(mean/best)."""
         return entropy.exponential(self.mean, best)
@@ -312,10 +304,6 @@ class Poisson(OneParameter):
 
     def __post_init__(self) -> None:
         require_mean(self.mean, 0.0, 1e300, "must be finite and not negative.")
-
-    def member(self, mean: float) -> Poisson:
-        """Return the law with another mean."""
-        return Poisson(mean)
 
     def divergence(self, best: float) -> float:
         """Return best - mean + mean log(mean / best)."""

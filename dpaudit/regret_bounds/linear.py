@@ -38,7 +38,7 @@ import numpy as np
 
 from dpaudit.core.continuous import GaussianLinear
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
-from dpaudit.regret_bounds.laws import Gaussian
+from dpaudit.regret_bounds.laws import GaussianLaw
 from dpaudit.regret_bounds.structural import (
     Array,
     Certificate,
@@ -201,7 +201,7 @@ def _refine(instance: LinearInstance, certificate: Certificate, epsilon: float) 
 
 def information(shift: float, epsilon: float) -> float:
     """Return d_epsilon(N(0, 1), N(shift, 1)), from above."""
-    return Gaussian(0.0).private_gap(abs(shift), epsilon).upper
+    return GaussianLaw(0.0).private_gap(abs(shift), epsilon).upper
 
 
 def minimax_paper(dimension: int, epsilon: float, horizon: int) -> float:

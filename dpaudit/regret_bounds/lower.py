@@ -29,13 +29,15 @@ sqrt(n KL / 2) and at most tanh(epsilon/2) n TV of the changed arm.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from dpaudit.errors import InvalidArgument, require_integer, require_positive
 from dpaudit.regret_bounds import entropy
-from dpaudit.regret_bounds.bound import Bound, Form, Instance, Scope, Side
+from dpaudit.regret_bounds.bound import PAPER, SHARP, Instance, RegretBound, Scope, lower_bound
 
 LIMIT_NOTE = "liminf statement: compare the trend of regret / log T, for a consistent policy"
+SOME = "some instance of the class is this bad, not necessarily this one"
 FAR_NOTE = "liminf statement far from its limit: no policy has so much regret at this T"
 
 
@@ -66,42 +68,27 @@ def coefficients(instance: Instance, epsilon: float) -> Coefficients:
     return Coefficients(*totals)
 
 
-def problem_dependent(instance: Instance, epsilon: float, horizon: int) -> list[Bound]:
+def problem_dependent(instance: Instance, epsilon: float, horizon: int) -> list[RegretBound]:
     """Return the asymptotic lower bounds at log T, without privacy, paper, improved, sharp."""
     require_integer("horizon", horizon, 2)
     found = coefficients(instance, epsilon)
     log_horizon = math.log(horizon)
     most = horizon * max((gap for _, gap in instance.suboptimal), default=0.0)
+    private = "sharper.private-divergence, arXiv 2505.05613"
     rows = (
-        ("without privacy (Lai-Robbins)", Form.PAPER, found.without_privacy, ("pd.limit",)),
-        (
-            "problem-dependent, 6 epsilon t",
-            Form.PAPER,
-            found.paper,
-            ("pd.rearranged", "kl.theorem"),
-        ),
-        (
-            "problem-dependent, epsilon t",
-            Form.SHARP,
-            found.improved,
-            ("pd.sharper", "kl.constant-one"),
-        ),
-        (
-            "problem-dependent, d_epsilon",
-            Form.SHARP,
-            found.sharp,
-            ("sharper.private-divergence", "arXiv 2505.05613"),
-        ),
+        ("without privacy (Lai-Robbins)", PAPER, found.without_privacy, "pd.limit"),
+        ("problem-dependent, 6 epsilon t", PAPER, found.paper, "pd.rearranged, kl.theorem"),
+        ("problem-dependent, epsilon t", SHARP, found.improved, "pd.sharper, kl.constant-one"),
+        ("problem-dependent, d_epsilon", SHARP, found.sharp, private),
     )
     return [
-        Bound(
+        lower_bound(
             name,
-            Side.LOWER,
             form,
             Scope.ASYMPTOTIC,
             coefficient * log_horizon,
             claims,
-            note=LIMIT_NOTE if coefficient * log_horizon <= most else FAR_NOTE,
+            LIMIT_NOTE if coefficient * log_horizon <= most else FAR_NOTE,
             details={"coefficient": coefficient},
         )
         for name, form, coefficient, claims in rows
@@ -140,8 +127,6 @@ def bounded_private(arms: int, epsilon: float, horizon: int) -> float:
 
 def bounded_public(arms: int, horizon: int) -> float:
     """Return the part of the bounded minimax bound that needs no privacy."""
-    from scipy.optimize import minimize_scalar
-
     pulls = horizon / (arms - 1)
 
     def value(gap: float) -> float:
@@ -149,41 +134,33 @@ def bounded_public(arms: int, horizon: int) -> float:
         return horizon * gap / 4 * (1 - distance)
 
     # d(1/2 - D, 1/2 + D) >= 8 D^2, so nothing beyond 1 / (2 sqrt(pulls)) is positive
-    end = min(0.5 - 1e-9, 0.5 / math.sqrt(pulls))
+    return largest(value, min(0.5 - 1e-9, 0.5 / math.sqrt(pulls)))
+
+
+def largest(value: Callable[[float], float], end: float) -> float:
+    """Return the largest value at a gap up to `end`: any gap is a valid bound."""
+    from scipy.optimize import minimize_scalar
+
     found = minimize_scalar(lambda gap: -value(gap), bounds=(0, end), method="bounded")
-    return float(max(-found.fun, 0.0))
+    return float(max(-found.fun, value(end), 0.0))
 
 
-def minimax(arms: int, epsilon: float, horizon: int) -> list[Bound]:
+def minimax(arms: int, epsilon: float, horizon: int) -> list[RegretBound]:
     """Return the minimax lower bounds."""
-    note = "some instance of the class is this bad, not necessarily this one"
-
-    def row(name: str, form: Form, value: float, claims: tuple[str, ...], extra: str) -> Bound:
-        return Bound(name, Side.LOWER, form, Scope.MINIMAX, value, claims, note=f"{note}; {extra}")
-
+    values, unit = (arms, epsilon, horizon), "unit variance and unbounded means"
+    gaussian, bounded = "minimax, Gaussian rewards", "minimax, rewards in [0, 1]"
+    paper, sharp = minimax_paper(*values), minimax_gaussian(*values)
+    sharper = "mm.sharper-value, kl.total-variation, sharper.minimax-public"
+    bernoulli = "kl.total-variation, sharper.minimax-bounded"
     return [
-        row(
-            "minimax, Gaussian rewards",
-            Form.PAPER,
-            minimax_paper(arms, epsilon, horizon),
-            ("mm.value", "mm.constant-131", "mm.constant-27"),
-            "unit variance and unbounded means: no statement about rewards in [0, 1]",
-        ),
-        row(
-            "minimax, Gaussian rewards",
-            Form.SHARP,
-            minimax_gaussian(arms, epsilon, horizon),
-            ("mm.sharper-value", "kl.total-variation", "sharper.minimax-public"),
-            "unit variance and unbounded means",
-        ),
-        row(
-            "minimax, rewards in [0, 1]",
-            Form.SHARP,
-            minimax_bounded(arms, epsilon, horizon),
-            ("kl.total-variation", "sharper.minimax-bounded"),
-            "Bernoulli instances around 1/2",
-        ),
-    ]
+        lower_bound(name, form, Scope.MINIMAX, value, claims, f"{SOME}; {extra}")
+        for name, form, value, claims, extra in (
+            (gaussian, PAPER, paper, "mm.value, mm.constant-131, mm.constant-27",
+             f"{unit}: no statement about rewards in [0, 1]"),
+            (gaussian, SHARP, sharp, sharper, unit),
+            (bounded, SHARP, minimax_bounded(*values), bernoulli, "Bernoulli instances around 1/2"),
+        )
+    ]  # fmt: skip
 
 
 def _require(arms: int, epsilon: float, horizon: int) -> None:

@@ -13,6 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.algorithms import find, load, parameters
 from dpaudit.core.environments import Environment
@@ -99,16 +102,20 @@ def measure(instance: Instance, setting: Setting, result: SimulationResult) -> M
         bound = sharpest(result.algorithm, setting)
         above = bound(instance.means)
         below = finite_lower(instance, setting.epsilon, setting.horizon, bound)
-    regret = float(result.regrets.mean())
-    return Measured(
-        result.algorithm,
-        setting.epsilon,
-        setting.horizon,
-        result.runs,
-        regret,
-        result.standard_error,
-        regret / math.log(setting.horizon),
-        coefficients(instance, setting.epsilon).sharp,
-        below,
-        above,
-    )
+    limit = coefficients(instance, setting.epsilon).sharp
+    return beside(result.algorithm, setting, result.regrets, limit, below, above)
+
+
+def beside(
+    name: str,
+    setting: Setting,
+    regrets: NDArray[np.float64],
+    coefficient: float,
+    lower: float | None,
+    upper: float | None,
+) -> Measured:
+    """Put the regrets of runs beside bounds."""
+    runs, mean = len(regrets), float(regrets.mean())
+    error = float(regrets.std(ddof=1) / math.sqrt(runs)) if runs > 1 else math.inf
+    about = name, setting.epsilon, setting.horizon, runs, mean, error
+    return Measured(*about, mean / math.log(setting.horizon), coefficient, lower, upper)

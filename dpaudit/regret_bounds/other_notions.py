@@ -20,20 +20,18 @@ problem-dependent bound is not known to us.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from dpaudit.errors import require_integer, require_positive
 from dpaudit.regret_bounds import entropy
-from dpaudit.regret_bounds.bound import Bound, Form, Instance, Scope, Side
-from dpaudit.regret_bounds.lower import LIMIT_NOTE, bounded_public
+from dpaudit.regret_bounds.bound import SHARP, Instance, RegretBound, Scope, lower_bound
+from dpaudit.regret_bounds.lower import LIMIT_NOTE, SOME, bounded_public, largest
 
-SOME = "some instance of the class is this bad, not necessarily this one"
 FREE = "holds for every policy, private or not"
 FURTHER = "Azize and Basu (2023) state a further factor sqrt(K - 1), which is not checked here"
 UNKNOWN = "no problem-dependent bound of rho-zCDP is known"
 
 
-def local_bounds(instance: Instance, epsilon: float, horizon: int) -> list[Bound]:
+def local_bounds(instance: Instance, epsilon: float, horizon: int) -> list[RegretBound]:
     """Return the lower bounds for policies that see randomised bits alone."""
     require_positive("epsilon", epsilon)
     require_integer("horizon", horizon, 2)
@@ -51,16 +49,19 @@ def local_bounds(instance: Instance, epsilon: float, horizon: int) -> list[Bound
         told = entropy.bernoulli(0.5 - shrink * gap, 0.5 + shrink * gap)
         return horizon * gap / 4 * (1 - math.sqrt(pulls * told / 2))
 
-    worst = _largest(value, min(0.5 - 1e-9, 0.5 / math.sqrt(pulls) / shrink))
-    claims = ("notions.local-first", "notions.local-second", "notions.local-mean")
+    worst = largest(value, min(0.5 - 1e-9, 0.5 / math.sqrt(pulls) / shrink))
+    claims, limit = (
+        "notions.local-first, notions.local-second, notions.local-mean",
+        Scope.ASYMPTOTIC,
+    )
     return [
-        _row("problem-dependent, randomised bits", Scope.ASYMPTOTIC, total * math.log(horizon),
-             (*claims, "pd.limit"), f"0/1 rewards; {LIMIT_NOTE}"),
-        _row("minimax, randomised bits", Scope.MINIMAX, worst, claims, SOME),
+        lower_bound("problem-dependent, randomised bits", SHARP, limit, total * math.log(horizon),
+                    f"{claims}, pd.limit", f"0/1 rewards; {LIMIT_NOTE}"),
+        lower_bound("minimax, randomised bits", SHARP, Scope.MINIMAX, worst, claims, SOME),
     ]  # fmt: skip
 
 
-def zcdp_bounds(instance: Instance, rho: float, horizon: int) -> list[Bound]:
+def zcdp_bounds(instance: Instance, rho: float, horizon: int) -> list[RegretBound]:
     """Return the lower bounds for policies that are rho-zCDP; the first row needs no privacy."""
     require_positive("rho", rho)
     require_integer("horizon", horizon, 2)
@@ -72,25 +73,14 @@ def zcdp_bounds(instance: Instance, rho: float, horizon: int) -> list[Bound]:
     total = sum(
         (gap / law.kl_gap(instance.best).upper for law, gap in instance.suboptimal), start=0.0
     )
-    private = _largest(value, min(0.5, 1 / (2 * horizon * math.sqrt(rho / 2))))
+    private = largest(value, min(0.5, 1 / (2 * horizon * math.sqrt(rho / 2))))
     public = bounded_public(instance.arms, horizon)
+    limit, some = Scope.ASYMPTOTIC, Scope.MINIMAX
     return [
-        _row("without privacy (Lai-Robbins)", Scope.ASYMPTOTIC, total * math.log(horizon),
-             ("pd.limit",), f"{FREE}: {UNKNOWN}; {LIMIT_NOTE}"),
-        _row("minimax, without privacy", Scope.MINIMAX, public, ("sharper.minimax-bounded",),
-             f"{FREE}; {SOME}"),
-        _row("minimax, coupled tables", Scope.MINIMAX, private,
-             ("notions.zcdp-second-moment", "notions.zcdp-value"), f"{SOME}; {FURTHER}"),
+        lower_bound("without privacy (Lai-Robbins)", SHARP, limit, total * math.log(horizon),
+                    "pd.limit", f"{FREE}: {UNKNOWN}; {LIMIT_NOTE}"),
+        lower_bound("minimax, without privacy", SHARP, some, public, "sharper.minimax-bounded",
+                    f"{FREE}; {SOME}"),
+        lower_bound("minimax, coupled tables", SHARP, some, private,
+                    "notions.zcdp-second-moment, notions.zcdp-value", f"{SOME}; {FURTHER}"),
     ]  # fmt: skip
-
-
-def _row(name: str, scope: Scope, value: float, claims: tuple[str, ...], note: str) -> Bound:
-    return Bound(name, Side.LOWER, Form.SHARP, scope, value, claims, note=note)
-
-
-def _largest(value: Callable[[float], float], end: float) -> float:
-    """Return the largest value at a gap up to `end`: any gap is a valid bound."""
-    from scipy.optimize import minimize_scalar
-
-    found = minimize_scalar(lambda gap: -value(gap), bounds=(0, end), method="bounded")
-    return float(max(-found.fun, value(end), 0.0))

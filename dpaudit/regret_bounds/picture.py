@@ -21,7 +21,7 @@ from dpaudit.core.environments import Bernoulli
 from dpaudit.errors import InvalidArgument
 from dpaudit.output import progress
 from dpaudit.regret_bounds import lower, regimes
-from dpaudit.regret_bounds.bound import Bound, Form, Instance, Scope, Side
+from dpaudit.regret_bounds.bound import BoundForm, BoundSide, Instance, RegretBound, Scope
 from dpaudit.regret_bounds.measured import run
 from dpaudit.regret_bounds.table import ALGORITHMS, Setting, stochastic
 
@@ -97,7 +97,7 @@ def _lines(
     axes: Any, instance: Instance, settings: Sequence[Setting], grid: Any, algorithms: Sequence[str]
 ) -> None:
     columns: dict[tuple[str, str, str, str], list[float]] = {}
-    kinds: dict[tuple[str, str, str, str], Bound] = {}
+    kinds: dict[tuple[str, str, str, str], RegretBound] = {}
     for setting in settings:
         for bound in filter(_drawn, stochastic(instance, setting, algorithms)):
             key = (bound.algorithm, str(bound.side), bound.name, str(bound.form))
@@ -109,22 +109,22 @@ def _lines(
         heights = np.where(np.isfinite(values) & (np.array(values) > 0), values, np.nan)
         if np.all(np.isnan(heights)):
             continue
-        form = "paper" if bound.form is Form.PAPER else "sharpest"
+        form = "paper" if bound.form is BoundForm.PAPER else "sharpest"
         axes.plot(grid, heights, linewidth=1.7, alpha=0.9,
-                  linestyle=":" if bound.form is Form.PAPER else "-",
+                  linestyle=":" if bound.form is BoundForm.PAPER else "-",
                   color=colours.get(bound.algorithm, BLACK),
                   label=None if bound.algorithm else f"every private policy, in the limit ({form})",
                   )  # fmt: skip
 
 
-def _drawn(bound: Bound) -> bool:
+def _drawn(bound: RegretBound) -> bool:
     """Tell whether a bound has a line: the sharpest of its kind, and what the paper prints."""
     if bound.name in SHARPEST:
         return True
-    side = Side.UPPER if bound.algorithm else Side.LOWER
+    side = BoundSide.UPPER if bound.algorithm else BoundSide.LOWER
     usual = bound.scope not in (Scope.MINIMAX, Scope.ORDER) and bound.side is side
     other = bound.name.startswith(("gap-free", "without privacy"))
-    return bound.form is Form.PAPER and usual and not other
+    return bound.form is BoundForm.PAPER and usual and not other
 
 
 def _dots(

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from dpaudit import report
-from dpaudit.regret_bounds.bound import Bound, Scope, Standing
+from dpaudit.regret_bounds.bound import BoundStanding, RegretBound, Scope
 
 NUMBERS = ("finite_lower", "regret", "standard_error", "upper", "per_log", "coefficient")
 SIGNS = {"lower": "≥", "upper": "≤", "order": "~"}
@@ -49,6 +49,9 @@ def _full(console: Console, document: dict[str, Any]) -> None:
     said = document.get("claim") or f"epsilon {document['epsilon']:g}"
     console.print(f"{said}, horizon {document['horizon']:,}")
     _bounds(console, document["bounds"])
+    if document.get("unbounded"):
+        names = ", ".join(document["unbounded"])
+        console.print(f"  no upper bound is known here of {names}", markup=False)
     if "structural" in document:
         _structure(console, document)
     if "regimes" in document:
@@ -79,7 +82,7 @@ def _table(left: Sequence[str], right: Sequence[str], last: Sequence[str] = ()) 
     return table
 
 
-def _bounds(console: Console, bounds: Sequence[Bound]) -> None:
+def _bounds(console: Console, bounds: Sequence[RegretBound]) -> None:
     table = _table(("bound", "form"), ("regret",), ("scope", "note"))
     notes: list[str] = []
     about = None
@@ -90,7 +93,7 @@ def _bounds(console: Console, bounds: Sequence[Bound]) -> None:
         if bound.note and bound.note not in notes:
             notes.append(bound.note)
         scope = str(bound.scope)
-        if bound.standing is Standing.NOT_ESTABLISHED:
+        if bound.standing is BoundStanding.NOT_ESTABLISHED:
             scope = f"{scope}, {bound.standing}"
         sign = SIGNS["order" if bound.scope is Scope.ORDER else str(bound.side)]
         table.add_row(

@@ -47,7 +47,7 @@ class Constraint:
             return np.zeros_like(size)
         return np.asarray(self.knee * np.maximum(size - self.knee, 0.0))
 
-    def hardest(self, vectors: Array, alpha: Array, start: Array | None = None) -> Array:
+    def hardest(self, vectors: Array, alpha: Array) -> Array:
         """Return the z that the weights alpha tell apart least: Newton steps on a convex function.
 
         The curvature is regularised, so directions that no weighted arm sees are left alone.
@@ -57,8 +57,6 @@ class Constraint:
         free = complement(self.direction[None, :])
         if free.shape[1] == 0:
             return z
-        if start is not None:
-            z = z + free @ (free.T @ start)
         rows = vectors @ free
         ridge = 1e-12 * self.weight * float(alpha @ (rows**2).sum(axis=1)) + 1e-300
 

@@ -8,12 +8,22 @@ from functools import partial
 
 from dpaudit.errors import UnknownName
 from dpaudit.regret_bounds import baselines, lower, upper
-from dpaudit.regret_bounds.bound import Bound, Form, Instance, Scope, Side, Standing
+from dpaudit.regret_bounds.bound import (
+    PAPER,
+    SHARP,
+    BoundSide,
+    BoundStanding,
+    Instance,
+    RegretBound,
+    Scope,
+    lower_bound,
+    upper_bound,
+)
 from dpaudit.regret_bounds.episodes import LazyIndex
 from dpaudit.regret_bounds.transport import finite_lower
 
-EPISODES = "sharper.episodes"
 TERM_2 = "gr.sizes-sum"  # finite for every alpha > 1
+EPISODES = f"sharper.episodes, {TERM_2}"
 ANY_ALPHA = "holds for alpha > 1"
 EVERY = "for every instance with rewards in [0, 1]"
 ALGORITHMS = ("adap_ucb", "adap_klucb", "lazy_dp_ucb", "dp_se", "dp_ucb")
@@ -43,9 +53,11 @@ def sharpest(algorithm: str, setting: Setting) -> Callable[[tuple[float, ...]], 
     return known[algorithm]
 
 
-def upper_bounds(instance: Instance, setting: Setting, algorithms: Sequence[str]) -> list[Bound]:
+def upper_bounds(
+    instance: Instance, setting: Setting, algorithms: Sequence[str]
+) -> list[RegretBound]:
     """Return the upper bounds of the chosen algorithms, for rewards in [0, 1]."""
-    found: list[Bound] = []
+    found: list[RegretBound] = []
     for algorithm in algorithms:
         best = sharpest(algorithm, setting)(instance.means)
         found += _FORMS[algorithm](instance.means, setting, best)
@@ -53,132 +65,100 @@ def upper_bounds(instance: Instance, setting: Setting, algorithms: Sequence[str]
     return found
 
 
-def stochastic(instance: Instance, setting: Setting, algorithms: Sequence[str]) -> list[Bound]:
+def stochastic(
+    instance: Instance, setting: Setting, algorithms: Sequence[str]
+) -> list[RegretBound]:
     """Return every bound of a stochastic instance; upper ones only for rewards in [0, 1]."""
     found = lower.problem_dependent(instance, setting.epsilon, setting.horizon)
     found += lower.minimax(instance.arms, setting.epsilon, setting.horizon)
     return found + (upper_bounds(instance, setting, algorithms) if algorithms else [])
 
 
-def _upper(
-    algorithm: str,
-    name: str,
-    form: Form,
-    value: float,
-    claims: tuple[str, ...],
-    note: str = "",
-) -> Bound:
-    return Bound(
-        name, Side.UPPER, form, Scope.FINITE, value, claims, note=note, algorithm=algorithm
-    )
+def _order(algorithm: str, value: float, claim: str, note: str) -> RegretBound:
+    about = "Table 1 with constant 1", BoundSide.UPPER, PAPER, Scope.ORDER, value, (claim,)
+    return RegretBound(*about, BoundStanding.ORDER_ONLY, note, algorithm)
 
 
-def _order(algorithm: str, value: float, claims: tuple[str, ...], note: str) -> Bound:
-    name = "Table 1 with constant 1"
-    return Bound(
-        name,
-        Side.UPPER,
-        Form.PAPER,
-        Scope.ORDER,
-        value,
-        claims,
-        Standing.ORDER_ONLY,
-        note,
-        algorithm,
-    )
-
-
-def _below(instance: Instance, setting: Setting, algorithm: str) -> Bound:
+def _below(instance: Instance, setting: Setting, algorithm: str) -> RegretBound:
     value = finite_lower(instance, setting.epsilon, setting.horizon, sharpest(algorithm, setting))
-    return Bound(
-        "at this T, given its upper bounds",
-        Side.LOWER,
-        Form.SHARP,
-        Scope.FINITE,
-        value,
-        ("sharper.private-divergence", "sharper.transport"),
-        note="the comparison with expected regret that is meaningful at finite T",
-        algorithm=algorithm,
-    )
+    claims = "sharper.private-divergence, sharper.transport"
+    note = "the comparison with expected regret that is meaningful at finite T"
+    name = "at this T, given its upper bounds"
+    return lower_bound(name, SHARP, Scope.FINITE, value, claims, note, algorithm=algorithm)
 
 
-def _adap_ucb(means: tuple[float, ...], s: Setting, best: float) -> list[Bound]:
+def _adap_ucb(means: tuple[float, ...], s: Setting, best: float) -> list[RegretBound]:
     values = (means, s.epsilon, s.alpha, s.horizon)
-    row = partial(_upper, "adap_ucb")
+    row = partial(upper_bound, "adap_ucb")
     return [
         row(
             "16 alpha log T / min(gap, epsilon)",
-            Form.PAPER,
+            PAPER,
             upper.adap_ucb_paper(*values),
-            ("ucb.repaired-small", "ucb.repaired-large"),
+            "ucb.repaired-small, ucb.repaired-large",
             "needs alpha > 3; the printed proof would need 20.94 at gap = epsilon, a repaired one "
             "needs 13.6",
         ),
         row(
             "repaired closed form, 4 n* + 3",
-            Form.SHARP,
+            SHARP,
             upper.adap_ucb_closed(*values),
-            ("ucb.repaired-quadratic", "gr.good-event-fixed", EPISODES, TERM_2),
+            f"ucb.repaired-quadratic, gr.good-event-fixed, {EPISODES}",
             ANY_ALPHA,
         ),
-        row("episode by episode", Form.SHARP, best, (EPISODES, TERM_2), ANY_ALPHA),
-        row("gap-free", Form.PAPER, upper.gap_free_paper(*values), ("gf.tuning",), EVERY),
+        row("episode by episode", SHARP, best, EPISODES, ANY_ALPHA),
+        row("gap-free", PAPER, upper.gap_free_paper(*values), "gf.tuning", EVERY),
         row(
             "gap-free",
-            Form.SHARP,
+            SHARP,
             upper.gap_free_sharp(len(means), *values[1:]),
-            ("ucb.repaired-quadratic", "gf.tuning-best"),
+            "ucb.repaired-quadratic, gf.tuning-best",
             EVERY,
         ),
     ]
 
 
-def _adap_klucb(means: tuple[float, ...], s: Setting, best: float) -> list[Bound]:
+def _adap_klucb(means: tuple[float, ...], s: Setting, best: float) -> list[RegretBound]:
     values = (means, s.epsilon, s.alpha, s.horizon)
-    row = partial(_upper, "adap_klucb")
+    row = partial(upper_bound, "adap_klucb")
+    free = upper.gap_free_klucb(len(means), *values[1:])
     return [
         row(
             "C1 log T gap / min(d, C2 epsilon gap)",
-            Form.PAPER,
+            PAPER,
             upper.adap_klucb_paper(*values),
-            ("klu.explicit", "klu.rounding"),
+            "klu.explicit, klu.rounding",
             "needs alpha > 3; C1, C2 are no constants: taken for this instance from the proof",
         ),
         row(
             "universal: C1 = 4 alpha / c, C2 = 1",
-            Form.SHARP,
+            SHARP,
             upper.adap_klucb_universal(*values),
-            ("sharper.klucb-ratio", "sharper.klucb-constant", "sharper.klucb-sum", TERM_2),
+            f"sharper.klucb-ratio, sharper.klucb-constant, sharper.klucb-sum, {TERM_2}",
             f"any c < 0.3178, with a remainder of order 1 / gap^2 free of T; {ANY_ALPHA}",
         ),
-        row("episode by episode", Form.SHARP, best, (EPISODES, TERM_2), ANY_ALPHA),
-        row(
-            "gap-free",
-            Form.SHARP,
-            upper.gap_free_klucb(len(means), *values[1:]),
-            ("sharper.klucb-ratio", "gf.klucb"),
-            EVERY,
-        ),
+        row("episode by episode", SHARP, best, EPISODES, ANY_ALPHA),
+        row("gap-free", SHARP, free, "sharper.klucb-ratio, gf.klucb", EVERY),
     ]
 
 
-def _lazy_dp_ucb(means: tuple[float, ...], s: Setting, best: float) -> list[Bound]:
-    return [_upper("lazy_dp_ucb", "episode by episode", Form.SHARP, best, (EPISODES,))]
+def _lazy_dp_ucb(means: tuple[float, ...], s: Setting, best: float) -> list[RegretBound]:
+    return [upper_bound("lazy_dp_ucb", "episode by episode", SHARP, best, "sharper.episodes")]
 
 
-def _dp_se(means: tuple[float, ...], s: Setting, best: float) -> list[Bound]:
+def _dp_se(means: tuple[float, ...], s: Setting, best: float) -> list[RegretBound]:
     order = baselines.dp_se_order(means, s.epsilon, s.horizon)
     return [
-        _order("dp_se", order, ("tb.dp-se",), "an order, not a bound"),
-        _upper("dp_se", "explicit, as declared", Form.SHARP, best, ("sharper.dp-se",)),
+        _order("dp_se", order, "tb.dp-se", "an order, not a bound"),
+        upper_bound("dp_se", "explicit, as declared", SHARP, best, "sharper.dp-se"),
     ]
 
 
-def _dp_ucb(means: tuple[float, ...], s: Setting, best: float) -> list[Bound]:
+def _dp_ucb(means: tuple[float, ...], s: Setting, best: float) -> list[RegretBound]:
     order = baselines.dp_ucb_order(means, s.epsilon, s.horizon)
     return [
-        _order("dp_ucb", order, ("tb.dp-ucb",), "an order, not a bound; it lacks the factor K"),
-        _upper("dp_ucb", "explicit, as declared", Form.SHARP, best, ("sharper.dp-ucb-noise",)),
+        _order("dp_ucb", order, "tb.dp-ucb", "an order, not a bound; it lacks the factor K"),
+        upper_bound("dp_ucb", "explicit, as declared", SHARP, best, "sharper.dp-ucb-noise"),
     ]
 
 

@@ -18,15 +18,13 @@ import math
 from collections.abc import Callable
 
 from dpaudit.regret_bounds.bound import Instance
-from dpaudit.regret_bounds.laws import Bernoulli
+from dpaudit.regret_bounds.laws import BernoulliLaw
 
-RegretBound = Callable[[tuple[float, ...]], float]
+OfMeans = Callable[[tuple[float, ...]], float]
 STEPS = 6
 
 
-def finite_lower(
-    instance: Instance, epsilon: float, horizon: int, regret_bound: RegretBound
-) -> float:
+def finite_lower(instance: Instance, epsilon: float, horizon: int, regret_bound: OfMeans) -> float:
     """Return a lower bound on the expected regret at T of an epsilon-DP policy bounded by U."""
     here = regret_bound(instance.means)
     found: dict[float, float] = {}
@@ -48,7 +46,7 @@ def _pulls(
     epsilon: float,
     horizon: int,
     here: float,
-    regret_bound: RegretBound,
+    regret_bound: OfMeans,
 ) -> float:
     best, law = instance.best, instance.laws[arm]
     largest = 0.0
@@ -57,7 +55,7 @@ def _pulls(
         lead = (1 - best) * (step / steps) ** 2
         if lead <= 0 or best + lead >= 1:
             continue
-        other = instance.replaced(arm, Bernoulli(best + lead))
+        other = instance.replaced(arm, BernoulliLaw(best + lead))
         scale = horizon * gap * lead / (2 * (gap + lead))
         room = math.log(scale / (here + regret_bound(other.means)))
         largest = max(largest, room / law.private_gap(best + lead, epsilon).upper)

@@ -42,7 +42,7 @@ class Aim:
 
 
 @dataclass(frozen=True)
-class Target:
+class AimedEpisode:
     """An episode whose release, scaled noise and all, meets a sampled edge on a share of runs."""
 
     begun: int

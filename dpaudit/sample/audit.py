@@ -25,7 +25,7 @@ from dpaudit.sample.independence import PATIENCE, Independence
 from dpaudit.sample.log import BlockLog
 from dpaudit.sample.plan import AuditPlan, in_lockstep
 from dpaudit.sample.progress import Heard, Progress
-from dpaudit.sample.report import Report, conclude
+from dpaudit.sample.report import AuditConclusion, conclude
 from dpaudit.sample.steer import steered
 from dpaudit.sample.streams import candidates
 from dpaudit.sample.workers import Workers
@@ -37,10 +37,10 @@ SHORT_PAIRS = 8
 SHORT_STEERED = 2
 
 
-class Interrupted(KeyboardInterrupt):
+class AuditInterrupted(KeyboardInterrupt):
     """Ctrl-C, with the report of the blocks that were finished: bets may end after any of them."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: AuditConclusion) -> None:
         super().__init__()
         self.report = report
 
@@ -51,14 +51,14 @@ def audit(
     log: BlockLog | None = None,
     heard: Heard = lambda runs, lower, evidence: None,
     deadline: float | None = None,
-) -> Report:
+) -> AuditConclusion:
     """Carry out a plan and report.
 
     `heard(runs, lower, evidence)` is called after every block with the state so far (evidence as a
     part of what is needed). A `deadline` (of `time.monotonic`) ends the audit
     early; a block that is not done by then does not count. What is concluded is as valid, but
     depends on the machine's speed. Whatever the judged code does is a `DpauditError`. Ctrl-C after
-    the first block is `Interrupted`, which holds the report so far.
+    the first block is `AuditInterrupted`, which holds the report so far.
     """
     workers, log = workers or Workers(), log or BlockLog.nowhere()
     independence = Independence(plan.box, plan.seed, deadline)
@@ -75,7 +75,7 @@ def audit(
     except KeyboardInterrupt:
         if not progress.runs:
             raise
-        raise Interrupted(conclude(progress)) from None
+        raise AuditInterrupted(conclude(progress)) from None
     finally:
         independence.close()
     return conclude(progress)

@@ -20,6 +20,9 @@ pair the round was played, which statistic of the actions the bet looks at or ho
 as long as all of that was fixed by earlier rounds. By Ville's inequality wealth ever reaches 1 /
 error with probability at most `error` under H: one may look and stop at any time.
 
+Money may also be put aside: (wealth + what is aside) is one of these averages, with a bet that does
+nothing. So a search among pairs of which next to nothing is known can lose only what it stakes.
+
 **Many levels, one error.** Nulls are nested: what is private at a level is so at every higher one.
 Levels are refuted from below, a level only if all lower ones are. Let e be the lowest level at
 which the target is private. If a level at or above e is refuted, e is; so with probability at
@@ -60,6 +63,7 @@ EARLY = 0.25  # of the runs that are left: to refute within these, wealth should
 SHARP = 3.0  # how quickly the money of a level follows what bettors expect
 BELOW = 0.7  # of the lowest open level
 SURE = 4.0  # parts of all rounds of which bets have their full size
+ASIDE = 0.75  # of the money is not staked while a pair is sought
 SAFE = 0.05  # the least factor of a bet that is bolder than growth asks for
 LARGEST = 600.0
 HIGHEST = 14.0  # above the claim: no affordable number of runs shows more
@@ -225,8 +229,19 @@ class Wealth:
         self.deltas = np.nextafter(self.levels, 1.0) if delta else np.zeros(len(self.levels))
         self.claim = int(np.flatnonzero(self.levels == (delta or claim))[0])
         self.needed = math.log(1 / error) + SLACK
-        self.log = np.zeros(len(self.levels))
+        self.staked = np.zeros(len(self.levels))
+        self.aside = np.full(len(self.levels), -np.inf)
         self.peak = np.zeros(len(self.levels))
+
+    @property
+    def log(self) -> Row:
+        """The log-wealth at every level: what is staked and what is aside."""
+        return np.asarray(np.logaddexp(self.staked, self.aside))
+
+    def put_aside(self, part: float) -> None:
+        """Stake what is left when a part of the money is put aside, or 0: all of it is staked."""
+        with np.errstate(divide="ignore"):
+            self.staked, self.aside = self.log + math.log(1 - part), self.log + np.log(part)
 
     @property
     def refuted(self) -> int:
@@ -316,17 +331,18 @@ class Wealth:
     def reach(self, counts: NDArray[Any], sizes: NDArray[Any], rounds: int, caution: float) -> Row:
         """Return, per bettor, the level to expect after so many rounds: a plan, not an inference.
 
-        Where no level is within reach, growth orders bettors, below any level.
+        The claim is the highest: what refutes it ends the audit. Bettors that reach as high are in
+        the order of their growth there, and so are all where no level is within reach.
         """
         p, q = believed(counts, sizes, caution)
-        alive = np.flatnonzero(self.peak < self.needed)[::COARSE]
+        alive = np.flatnonzero(self.peak[: self.claim + 1] < self.needed)[::-COARSE]
         if not len(alive):
             return np.zeros(len(sizes))
         ratio, delta = self.ratios[alive][:, None, None], self.deltas[alive][:, None, None]
         growth = np.maximum(best_bets(ratio, p[None], q[None], delta).growth, 0.0)
         expected = np.sqrt(2 * rounds * growth) + self._far(alive)[1][:, None]
         levels = self.levels[alive][:, None]
-        won = np.where(expected >= 0, levels + 1e-3 * np.tanh(expected), 0.0).max(axis=0)
+        won = np.where(expected >= 0, levels + 1e-3 * np.tanh(expected / 4), 0.0).max(axis=0)
         hope = np.tanh(growth.max(axis=0)) * 1e-3 * self.levels[0]
         return np.asarray(np.maximum(won, hope))
 
@@ -338,5 +354,5 @@ class Wealth:
         gains = prospect.log_weights + gains
         top = np.maximum(gains.max(axis=1), -1e300)
         with np.errstate(divide="ignore"):
-            self.log[prospect.alive] += top + np.log(np.exp(gains - top[:, None]).sum(axis=1))
+            self.staked[prospect.alive] += top + np.log(np.exp(gains - top[:, None]).sum(axis=1))
         self.peak = np.maximum(self.peak, self.log)

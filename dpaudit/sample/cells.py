@@ -1,16 +1,17 @@
 """Cells: the few sets of action sequences that a bettor tells apart, learned from earlier runs.
 
 A table counts how often a statistic took each value on either stream. Values are put in the order
-of their log-ratio (or of a score that is known for them, or of their size if they are numbers) and
+of their log-ratio (or of their size if they are numbers) and
 cut into cells, finer towards both ends: 1/32 of the runs, 1/16, and so on. Every other round
 teaches the order and the cuts; the rounds in between, which the cuts have not seen, are the
-bettor's first belief about its cells, and all later rounds add to it. Whatever is learned is
+bettor's first belief about its cells, and all later rounds add to it. Of a declared algorithm the
+table can be `Foreseen`: then it is there before the first round. Whatever is learned is
 learned before the rounds that are bet on, so a bad table costs power, never soundness.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,7 +21,6 @@ from numpy.typing import NDArray
 
 from dpaudit.sample.events import AtLeast, AtMost, Event, OneOf
 from dpaudit.sample.runs import History, PullCounts
-from dpaudit.sample.scores import ScoredHistory
 
 CUTS = 0.5 ** np.arange(5, -1, -1)  # of the runs at either end
 MOST_VALUES = 256  # of a statistic that a block teaches
@@ -94,11 +94,6 @@ class NumberCells:
 Cells = KeyCells | NumberCells
 
 
-def plain_statistic(statistic: Any) -> Any:
-    """Return the statistic that is computed, without the scores of its keys."""
-    return statistic.history if isinstance(statistic, ScoredHistory) else statistic
-
-
 def is_key(statistic: Any) -> bool:
     """Tell whether the values of a statistic are keys."""
     return isinstance(statistic, History | PullCounts)
@@ -138,6 +133,19 @@ class Table:
         return Table(self.values[kept], self.counts[:, kept], self.rounds)
 
 
+@dataclass(frozen=True)
+class Foreseen:
+    """A history, and the table of it to expect of so many rounds as foresight is worth."""
+
+    history: History
+    table: Table
+
+
+def plain_statistic(statistic: Any) -> Any:
+    """Return the statistic that is computed, without what is foreseen of it."""
+    return statistic.history if isinstance(statistic, Foreseen) else statistic
+
+
 def tabled(statistic: Any, stream: Any, neighbour: Any) -> Table | None:
     """Return what a block teaches about a statistic; None where nearly every value is another."""
     both = np.concatenate((stream, neighbour))
@@ -160,10 +168,9 @@ def cut(statistic: Any, table: Table) -> Cells | None:
     mass = here + there
     if not mass.any() or len(table.values) < 2:
         return None
-    if not is_key(plain_statistic(statistic)):
+    if not is_key(statistic):
         return _cut_numbers(statistic, table.values, mass)
-    known = statistic.known if isinstance(statistic, ScoredHistory) else None
-    score = _scores(table.values, here, there, known)
+    score = np.log((here + 0.5) / (there + 0.5))
     places = np.zeros(len(mass), dtype=np.int64)
     next_place = 1
     for sign in (1.0, -1.0):
@@ -183,15 +190,7 @@ def cut(statistic: Any, table: Table) -> Cells | None:
     if not used.any():
         return None
     keys, chosen = table.values[used].tolist(), places[used].tolist()
-    return KeyCells(plain_statistic(statistic), tuple(keys), tuple(chosen))
-
-
-def _scores(
-    values: NDArray[Any], here: Any, there: Any, known: Mapping[int, float] | None
-) -> NDArray[np.float64]:
-    if known is not None:
-        return np.array([known.get(key, 0.0) for key in values.tolist()])
-    return np.asarray(np.log((here + 0.5) / (there + 0.5)))
+    return KeyCells(statistic, tuple(keys), tuple(chosen))
 
 
 def _cut_numbers(statistic: Any, values: NDArray[Any], mass: NDArray[Any]) -> NumberCells | None:
@@ -201,6 +200,22 @@ def _cut_numbers(statistic: Any, values: NDArray[Any], mass: NDArray[Any]) -> Nu
     edges = np.unique(values[index[index < len(values)]])
     edges = edges[edges > values[0]]
     return NumberCells(statistic, tuple(edges.tolist())) if len(edges) else None
+
+
+def learned(statistic: Any, table: Table) -> tuple[Cells, Places, Places] | None:
+    """Return cells, what a table of rounds says of them, and what was foreseen.
+
+    Where nothing was, the table teaches the cells as well; None if there is nothing to learn.
+    """
+    if isinstance(statistic, Foreseen):
+        cells = cut(statistic.history, statistic.table)
+        foreseen = None if cells is None else first_belief(cells, statistic.table)
+    else:
+        cells, foreseen = cut(statistic, table), None
+    if cells is None:
+        return None
+    counts = first_belief(cells, table)
+    return cells, counts, np.zeros_like(counts) if foreseen is None else foreseen
 
 
 def first_belief(cells: Cells, table: Table) -> NDArray[np.int64]:

@@ -1,30 +1,32 @@
-"""Scores of whole action sequences by conditional Monte Carlo, for any number of arms.
+"""The law of action sequences on both streams of a pair, foreseen by conditional Monte Carlo.
 
 A changed reward enters one release. Given every other register of a run, the decisions that read
 that release come out as they did iff its value lies in an interval, whose probability w is a
 difference of two distribution functions. Over the runs that show as one action sequence,
 half of them on each stream, the average of w / (w + w') has the mean
-P(sequence | r) / (P(sequence | r) + P(sequence | r')), so its log-odds estimate the log-ratio of
-the sequence: what happened before the release cancels. Scores choose events on training runs; an
-error in them costs power, never soundness.
+P(sequence | r) / (P(sequence | r) + P(sequence | r')): what happened before the release cancels,
+and a few hundred runs tell ratios that counting would need thousands for. The registers of a
+declared algorithm are known, so all of this is known before the first run that is bet on: it
+chooses the pair and is the first belief of bettors. An error in it costs power, never soundness.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.lockstep import decisions
 from dpaudit.core.perstep import PerStep
 from dpaudit.core.scores import DRAWS
-from dpaudit.sample.runs import History
+from dpaudit.sample.cells import Foreseen, Table
+from dpaudit.sample.runs import History, Runs
 from dpaudit.sample.streams import Pair
 from dpaudit.sample.transcript import Numbers, Transcripts, transcripts
 
-SAMPLE = 300
-READINGS = 6  # decisions after the release that a score looks at
+READINGS = 6  # decisions after the release that are looked at
+STEPS = 4  # decisions after the changed reward that parts of a sequence reach to
 REACH = 60.0
+WORTH = 16  # runs that would have to be counted to know as much as of one with its registers
 
 
 def scorable(algorithm: Algorithm, horizon: int) -> bool:
@@ -78,28 +80,39 @@ def log_ratios(told: Transcripts, pair: Pair) -> Numbers:
         return np.asarray(np.clip(np.nan_to_num(logs[0] - logs[1], nan=0.0), -30.0, 30.0))
 
 
-def sampled(algorithm: Algorithm, pair: Pair, seed: list[int]) -> list[Transcripts]:
-    """Return runs with their registers on the stream and as many on the neighbour."""
-    return [
-        transcripts(algorithm, stream, SAMPLE, np.random.default_rng([*seed, side]))
+def decision_steps(runs: Runs, position: int) -> list[int]:
+    """Return the steps after a changed reward at which many runs begin a play: the first ones."""
+    begun = runs.starts[(runs.starts > position) & (runs.starts < runs.horizon)]
+    steps, counts = np.unique(begun, return_counts=True)
+    return [int(step) for step in steps[counts >= len(runs) / 20][:STEPS]]
+
+
+def foreseen(algorithm: Algorithm, pair: Pair, count: int, seed: list[int]) -> list[Foreseen]:
+    """Return the law of whole sequences of a `scorable` algorithm, and of their parts.
+
+    From `count` runs with their registers on the stream and as many on the neighbour.
+    """
+    sides = [
+        transcripts(algorithm, stream, count, np.random.default_rng([*seed, side]))
         for side, stream in enumerate((pair.stream, pair.neighbour))
+    ]
+    ratios = np.concatenate([log_ratios(told, pair) for told in sides])
+    steps = decision_steps(sides[0].runs, pair.position)
+    starts = (0, pair.position, pair.position + 1)
+    histories = {History(start, step + 1) for step in steps for start in starts}
+    return [
+        Foreseen(history, _law(history, sides, ratios))
+        for history in sorted({History(0, pair.stream.horizon), *histories})
     ]
 
 
-def sampled_scores(
-    sides: list[Transcripts], pair: Pair, histories: list[History]
-) -> list[dict[int, float]]:
-    """Return, for every history, the scores of the keys that these runs show."""
-    ratios = np.concatenate([log_ratios(told, pair) for told in sides])
-    return [_average(history, sides, ratios) for history in histories]
-
-
-def _average(
-    history: History, sides: list[Transcripts], ratios: NDArray[np.float64]
-) -> dict[int, float]:
+def _law(history: History, sides: list[Transcripts], ratios: Numbers) -> Table:
+    """Return the counts to expect on both streams of as many rounds as there are runs on each."""
     keys = np.concatenate([history(told.runs) for told in sides])
     distinct, inverse = np.unique(keys, return_inverse=True)
-    likely = np.bincount(inverse, weights=1 / (1 + np.exp(-ratios)))
-    unlikely = np.bincount(inverse, weights=1 / (1 + np.exp(ratios)))
-    odds = np.log(likely) - np.log(unlikely)
-    return dict(zip(distinct.tolist(), odds.tolist(), strict=True))
+    counts, rounds = np.zeros((4, len(distinct))), WORTH * (len(keys) // 4)
+    for half in (0, 1):
+        for side, sign in enumerate((1, -1)):
+            likely = 1 / (1 + np.exp(-sign * ratios[half::2]))
+            np.add.at(counts[2 * half + side], inverse[half::2], rounds * likely / likely.sum())
+    return Table(distinct, np.rint(counts).astype(np.int64), rounds)

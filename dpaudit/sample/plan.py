@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from dpaudit import __version__
 from dpaudit.core.episodes import Episodes
 from dpaudit.core.perstep import PerStep
@@ -17,12 +19,11 @@ from dpaudit.errors import InvalidArgument, UnknownName, require_integer, requir
 from dpaudit.sample.bets import require_error
 from dpaudit.sample.boxes import Box, DeclaredBox
 from dpaudit.sample.codec import pair_data
-from dpaudit.sample.conditional import scorable
+from dpaudit.sample.conditional import foreseen, scorable
 from dpaudit.sample.events import statistics
 from dpaudit.sample.learned import Classifier, LearnedScore
 from dpaudit.sample.rounds import run_rounds
 from dpaudit.sample.runs import History
-from dpaudit.sample.scores import sequence_scores
 from dpaudit.sample.streams import Pair
 from dpaudit.sources import engine_digest
 
@@ -41,8 +42,8 @@ LEAST_BLOCK = 8
 WAVE = 8  # largest blocks whose bets are alike
 LARGEST_EPSILON = 600.0
 LEAST_RUNS = 16  # for every pair
-SCORED_RUNS = 20_000  # from here on scores are worth their time
-EXACT_SEQUENCES = 3  # whole sequences of a favoured pair that the exact engine scores
+FIRST_LOOK = (100, 400)  # runs with registers that foresee the law of a pair: least and most
+LAST_LOOK = (200, 2000)  # and of a pair on the shortlist
 BLOCK_CELLS = 2**23  # steps held in memory at once
 
 
@@ -126,6 +127,12 @@ class AuditPlan:
         return [(size, whole // len(sizes) // size) for size in sizes]
 
     @property
+    def looks(self) -> list[tuple[int, int]]:
+        """Runs with registers that foresee the law of a pair, and the pairs that are kept."""
+        first, last = np.clip(self.runs // 50, *FIRST_LOOK), np.clip(self.runs // 10, *LAST_LOOK)
+        return [(int(first), SHORTLIST), (int(last), FINALISTS)]
+
+    @property
     def learning_rounds(self) -> int:
         """Rounds that teach the classifier of a finalist, if there is one: half of all runs."""
         if self.events != "learned":
@@ -164,24 +171,25 @@ def in_lockstep(box: Box) -> bool:
 
 
 def tried_statistics(plan: AuditPlan, pair: Pair) -> list[Any]:
-    """Return the statistics that any pair is looked at with."""
-    tried = list(statistics(plan.box.arms, plan.box.horizon, pair.position))
+    """Return the statistics that any pair is looked at with; foresight brings its own."""
+    known = foreseeable(plan)
+    tried = [] if known else list(statistics(plan.box.arms, plan.box.horizon, pair.position))
     tried += [History(0, min(stop, plan.box.horizon)) for stop in plan.prefixes]
     return list(dict.fromkeys(tried))
 
 
-def scored_statistics(plan: AuditPlan, index: int) -> list[Any]:
-    """Return the scored statistics of a declared algorithm, where they are worth their time."""
+def foreseeable(plan: AuditPlan) -> bool:
+    """Tell whether the law of every pair can be foreseen."""
     box = plan.box
-    if plan.runs < SCORED_RUNS or not isinstance(box, DeclaredBox):
-        return []
-    if not scorable(box.algorithm, box.horizon):
-        return []
-    exact = EXACT_SEQUENCES if index < plan.favoured else 0
-    seed = [plan.seed, 7, index]
-    scored = sequence_scores(box.algorithm, plan.pairs[index], seed, exact)
+    return isinstance(box, DeclaredBox) and scorable(box.algorithm, box.horizon)
+
+
+def foreseen_statistics(plan: AuditPlan, index: int, count: int) -> list[Any]:
+    """Return statistics of a pair of which the law is foreseen, from so many runs of their own."""
+    assert isinstance(plan.box, DeclaredBox)
+    found = foreseen(plan.box.algorithm, plan.pairs[index], count, [plan.seed, 7, index, count])
     # a part of a sequence is also worth a table of its frequencies
-    return [*scored, *(score.history for score in scored)]
+    return [*found, *(each.history for each in found)]
 
 
 def learned_statistic(plan: AuditPlan, index: int) -> LearnedScore | None:

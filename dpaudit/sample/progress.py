@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.sample.bets import Wealth
+from dpaudit.sample.bets import ASIDE, Wealth
 from dpaudit.sample.block import judge
 from dpaudit.sample.codec import block_data, block_of, score_data, score_of
 from dpaudit.sample.independence import Independence
@@ -24,8 +24,9 @@ from dpaudit.sample.plan import (
     FINALISTS,
     SHORTLIST,
     AuditPlan,
+    foreseeable,
+    foreseen_statistics,
     learned_statistic,
-    scored_statistics,
     tried_statistics,
 )
 from dpaudit.sample.suspects import Suspect
@@ -92,6 +93,8 @@ class Progress:
 
     def _sought(self, run: Any) -> list[Suspect]:
         """Return the finalists; one of them is a favoured pair, if there are any."""
+        if foreseeable(self.plan):
+            return self._foreseen(run)
         favoured, others = (
             self.suspects[: self.plan.favoured],
             self.suspects[self.plan.favoured :],
@@ -110,16 +113,27 @@ class Progress:
             if size <= FINALISTS:
                 self._prepare(chosen, run)
                 prepared = True
+            self.wealth.put_aside(ASIDE)
             self._wave([(suspect, rounds) for suspect in chosen], run)
+            self.wealth.put_aside(0.0)
         finalists = self._ranked(chosen or favoured)[:FINALISTS]
         if not prepared and not self.over:
             self._prepare(finalists, run)
         return finalists
 
+    def _foreseen(self, run: Any) -> list[Suspect]:
+        """Return the pairs of which most is foreseen, without a run."""
+        chosen = self.suspects
+        for count, size in self.plan.looks:
+            for suspect in chosen:
+                suspect.look_at(foreseen_statistics(self.plan, suspect.index, count))
+                suspect.learn(self.wealth, self.left)
+            chosen = self._ranked(chosen)[:size]
+        self._prepare(chosen, run)
+        return chosen
+
     def _prepare(self, chosen: list[Suspect], run: Any) -> None:
         """Give the finalists the statistics that cost more: scores of sequences, a classifier."""
-        for suspect in chosen:
-            suspect.look_at(scored_statistics(self.plan, suspect.index))
         if not self.plan.learning_rounds:
             return
         names = {suspect.index: f"learned {suspect.index}" for suspect in chosen}

@@ -7,7 +7,10 @@ from typing import Any
 
 from dpaudit.sample.codec import event_data, pair_data
 from dpaudit.sample.events import in_words
+from dpaudit.sample.plan import AuditPlan
 from dpaudit.sample.progress import Progress
+from dpaudit.sample.streams import Pair
+from dpaudit.sample.suspects import Telling
 from dpaudit.verdict import Bracket, Course, Finding, Status
 
 POINTS = 48
@@ -34,7 +37,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Report:
+class AuditConclusion:
     """What an audit concludes. `lower` holds with probability at least 1 - error."""
 
     status: Status
@@ -63,6 +66,8 @@ class Report:
         """Return what the audit says of an instance of `horizon` rounds, beside other checks."""
         words = f"{self.words[0].upper()}{self.words[1:]} "
         words += f"{self.runs:,} runs of {self.horizon:,} steps."
+        if not self.runs:
+            words = f"Not one run of {self.horizon:,} steps ended in its time."
         if self.witness is not None:
             worst = next(judged for judged in self.hypotheses if judged.refuted)
             words += (
@@ -84,7 +89,7 @@ class Report:
         )
 
 
-def conclude(done: Progress) -> Report:
+def conclude(done: Progress) -> AuditConclusion:
     """Return the report of what has been judged."""
     plan, wealth = done.plan, done.wealth
     found = wealth.claim_refuted
@@ -100,7 +105,7 @@ def conclude(done: Progress) -> Report:
         words += f"{done.doubt}."
     else:
         words = f"no violation of {claim} found, which is not a proof; {measure} >= {lower:.4g}."
-    return Report(
+    return AuditConclusion(
         Status.REFUTED if refuted else Status.SILENT,
         done.independence.name,
         words,
@@ -115,13 +120,13 @@ def conclude(done: Progress) -> Report:
         plan.runs,
         len(plan.pairs),
         () if judged is None else (judged[0],),
-        judged[1] if judged is not None and refuted else None,
+        _witness(plan, *judged[1:]) if judged is not None and refuted else None,
         done.independence.words,
     )
 
 
-def _judged(done: Progress) -> tuple[Judged, dict[str, Any]] | None:
-    """Return the event that says most, of the pair that earned most, and what replays it."""
+def _judged(done: Progress) -> tuple[Judged, Pair, Telling] | None:
+    """Return the event that says most, of the pair that earned most."""
     suspects, wealth = done.suspects, done.wealth
     earned = done.gains if wealth.claim_refuted else {}
     order = sorted(suspects, key=lambda it: (-earned.get(it.index, 0.0), -it.rounds, it.index))
@@ -146,16 +151,20 @@ def _judged(done: Progress) -> tuple[Judged, dict[str, Any]] | None:
         "evidence" if wealth.claim_refuted else None,
         _course(done, f"{suspect.pair.name} | {event} | {direction}"),
     )
-    witness = {
-        "target": done.plan.box.identity(),
-        "epsilon": done.plan.epsilon,
-        "delta": done.plan.delta,
-        "pair": pair_data(suspect.pair),
+    return judged, suspect.pair, told
+
+
+def _witness(plan: AuditPlan, pair: Pair, told: Telling) -> dict[str, Any]:
+    """Return what replays a refutation; only here the target's sources are read."""
+    return {
+        "target": plan.box.identity(),
+        "epsilon": plan.epsilon,
+        "delta": plan.delta,
+        "pair": pair_data(pair),
         "event": event_data(told.event),
         "swapped": told.swapped,
         "rounds": told.rounds,
     }
-    return judged, witness
 
 
 def _course(done: Progress, label: str) -> Course:

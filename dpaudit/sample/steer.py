@@ -21,7 +21,7 @@ from dpaudit.core.lockstep import decisions
 from dpaudit.core.perstep import PerStep
 from dpaudit.core.stream import interpret
 from dpaudit.core.walk import begin
-from dpaudit.sample.aim import Aim, Target
+from dpaudit.sample.aim import Aim, AimedEpisode
 from dpaudit.sample.streams import Pair, Stream
 from dpaudit.sample.transcript import Transcripts, transcripts
 
@@ -117,7 +117,7 @@ def steered(
 
 def targets(
     algorithm: Algorithm, horizon: int, seed: list[int], ends: tuple[float, float]
-) -> Iterator[tuple[Target, Stream, str]]:
+) -> Iterator[tuple[AimedEpisode, Stream, str]]:
     """Yield episodes to aim at, with the stream that they are on and its name."""
     if isinstance(algorithm, PerStep):
         return
@@ -133,7 +133,7 @@ def targets(
             yield target, base, name
 
 
-def episode_targets(told: Transcripts) -> Iterator[Target]:
+def episode_targets(told: Transcripts) -> Iterator[AimedEpisode]:
     """Yield the episodes that many runs have in common, with the edge of the decision after each.
 
     Only the episode's steps are common: arms that stand alike may take their turns in any order.
@@ -153,12 +153,12 @@ def episode_targets(told: Transcripts) -> Iterator[Target]:
         low = kept - REACH * spread
         high = kept + (ended - begun) / divisor + REACH * spread
         edge = told.threshold(play + 1, arm, some, low, high) - kept
-        yield Target(begun, ended, divisor, spread, told.unit, edge, len(some) / len(told))
+        yield AimedEpisode(begun, ended, divisor, spread, told.unit, edge, len(some) / len(told))
 
 
 def first_elimination(
     algorithm: Algorithm, horizon: int, filler: float, seed: list[int]
-) -> Iterator[Target]:
+) -> Iterator[AimedEpisode]:
     """Yield the last arm's first batch, on the edge of dropping one other arm or all others.
 
     What an elimination algorithm does before its first `Keep` is certain, so nothing is sampled but
@@ -190,4 +190,6 @@ def first_elimination(
         start = begun[own.rows]
         edge = near + place.width.mean()
         noise, divisor = own.noise, float(own.divisor)
-        yield Target(start, start + len(own.rows), divisor, noise.spread(), noise.unit(), edge)
+        yield AimedEpisode(
+            start, start + len(own.rows), divisor, noise.spread(), noise.unit(), edge
+        )

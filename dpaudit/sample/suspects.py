@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpaudit.sample.bets import Prospect, Wealth, best_bets
 from dpaudit.sample.block import Block
-from dpaudit.sample.cells import MOST_CELLS, Cells, Table, cut, first_belief, plain_statistic
+from dpaudit.sample.cells import MOST_CELLS, Cells, Table, learned, plain_statistic
 from dpaudit.sample.events import Event
 from dpaudit.sample.streams import Pair
 
@@ -26,16 +26,21 @@ class Suspect:
     def __init__(self, index: int, pair: Pair, tried: Sequence[Any]) -> None:
         self.index, self.pair = index, pair
         self.rounds = self.blocks = self.learned_at = 0
-        self.statistics: list[Any] = []
+        self.statistics: dict[Any, Any] = {}
         self.tables: dict[Any, Table] = {}
         self.bettors: tuple[Cells, ...] = ()
-        self.beliefs = np.zeros((0, 2, MOST_CELLS), dtype=np.int64)
+        self.counts = self.foreseen = np.zeros((0, 2, MOST_CELLS), dtype=np.int64)
         self.look_at(tried)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
         """How many cells each bettor has."""
         return np.array([cells.size for cells in self.bettors], dtype=np.int64)
+
+    @property
+    def beliefs(self) -> NDArray[np.int64]:
+        """What bettors believe of their cells: counts of rounds, and what was foreseen."""
+        return self.counts + self.foreseen
 
     @property
     def taught(self) -> tuple[Any, ...]:
@@ -47,15 +52,15 @@ class Suspect:
         for statistic in statistics:
             plain = plain_statistic(statistic)
             self.tables.setdefault(plain, Table.empty(plain))
-            self.statistics.append(statistic)
+            self.statistics[type(statistic), plain] = statistic
         self.learned_at = 0
 
     def count(self, block: Block, rounds: int) -> NDArray[np.int64]:
         """Add a block to the beliefs and to the tables; return its counts in the cells."""
-        counts = np.zeros(self.beliefs.shape, dtype=np.int64)
+        counts = np.zeros(self.counts.shape, dtype=np.int64)
         for row, found in zip(counts, block.counts, strict=True):
             row[:, : len(found[0])] = found
-        self.beliefs = self.beliefs + counts
+        self.counts = self.counts + counts
         for statistic, table in zip(self.tables, block.tables, strict=False):
             if table is not None:
                 self.tables[statistic] = self.tables[statistic] + table
@@ -68,14 +73,15 @@ class Suspect:
         if self.rounds < AGAIN * self.learned_at or self.learned_at >= MOST_TAUGHT:
             return
         self.learned_at = self.rounds
-        cuts = ((each, self.tables[plain_statistic(each)]) for each in self.statistics)
-        found = [(cells, table) for each, table in cuts if (cells := cut(each, table)) is not None]
+        tables = ((it, self.tables[plain_statistic(it)]) for it in self.statistics.values())
+        found = [each for it in tables if (each := learned(*it)) is not None]
         if not found:
             return
-        beliefs = np.zeros((len(found), 2, MOST_CELLS), dtype=np.int64)
-        for row, (cells, table) in zip(beliefs, found, strict=True):
-            row[:, : cells.size] = first_belief(cells, table)
-        sizes = np.array([cells.size for cells, _ in found])
+        both = np.zeros((2, len(found), 2, MOST_CELLS), dtype=np.int64)
+        for number, (cells, *known) in enumerate(found):
+            both[:, number, :, : cells.size] = known
+        beliefs = both.sum(axis=0)
+        sizes = np.array([each[0].size for each in found])
         order = np.argsort(-wealth.reach(beliefs, sizes, left, CAUTIOUS), kind="stable")
         chosen: list[int] = []
         seen: set[bytes] = set()
@@ -85,7 +91,7 @@ class Suspect:
                 chosen.append(number)
                 seen.add(mark)
         self.bettors = tuple(found[number][0] for number in chosen)
-        self.beliefs = beliefs[chosen]
+        self.counts, self.foreseen = both[:, chosen]
 
     def prospect(self, wealth: Wealth, left: int) -> Prospect | None:
         """Return the bets on the next block, if so many rounds are left."""
@@ -101,7 +107,7 @@ class Suspect:
         """Return the event that says most at the highest level that is refuted."""
         level = wealth.claim if wealth.claim_refuted else max(wealth.refuted - 1, 0)
         ratio, found = float(wealth.ratios[level]), []
-        for cells, counts in zip(self.bettors, self.beliefs, strict=True):
+        for cells, counts in zip(self.bettors, self.counts, strict=True):
             for swapped in (0, 1):
                 here, there = counts[swapped], counts[1 - swapped]
                 inside = np.flatnonzero(here[: cells.size] > ratio * there[: cells.size])

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from dpaudit.sample.report import Judged, Report
+from dpaudit.sample.report import AuditConclusion, Judged
 
 
-def report_lines(report: Report) -> list[str]:
+def report_lines(report: AuditConclusion) -> list[str]:
     """Return the report, line by line."""
     return list(_lines(report))
 
 
-def _lines(report: Report) -> Iterator[str]:
+def _lines(report: AuditConclusion) -> Iterator[str]:
     sure = f"wrong with probability at most {report.error:g}"
     yield f"{report.status}  {report.target}: {report.words}"
     at = f" at epsilon = {report.epsilon:g}" if report.delta else ""

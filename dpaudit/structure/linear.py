@@ -6,10 +6,10 @@ noise `law()`, and is charged what that release charges.
 
 *Proof.* By induction over the steps of the frame. `Sampling.played` holds the answers to the plays
 of its phase, in order: receipts of rewards that no earlier play had, so disjoint from all others.
-A release is asked for in `Telling(phase, i)` alone; it reads `phase.played[i]` whole, divides by 1,
-and is followed by `Telling(phase, i + 1)`; after the last one a phase begins whose `played` is
-empty. So every receipt is released once at most. `law` takes no argument and is pure, so that it is
-one law. QED.
+A release is asked for in `ReleasingSums(phase, i)` alone; it reads `phase.played[i]` whole, divides
+by 1, and is followed by `ReleasingSums(phase, i + 1)`; after the last one a phase begins whose
+`played` is empty. So every receipt is released once at most. `law` takes no argument and is pure,
+so that it is one law. QED.
 
 Which arms are played how long, with which weights and widths they are compared, and which survive,
 enters no charge: `plan` and `width` are not told what registers hold. What the theorem says is
@@ -24,7 +24,7 @@ from typing import Any
 
 from dpaudit.core.algorithm import Keep, Play, Release, Rows
 from dpaudit.core.canonical import Distrust, canonical, parameters
-from dpaudit.core.linear import LinearPhases, Sampling, Telling
+from dpaudit.core.linear import LinearPhases, ReleasingSums, Sampling
 from dpaudit.core.notions import PURE, Tariff
 from dpaudit.core.walk import Place, begin
 from dpaudit.structure.ledger import Row, Runs, add, charge_of
@@ -35,7 +35,7 @@ SLOWEST = 0.2  # of the time left, for the paths
 def charge_of_law(algorithm: LinearPhases, tariff: Tariff = PURE) -> Row:
     """Return what no reward of a run is charged more than."""
     rows = Rows(0, 0, max(2, tariff.unit))  # a longer release charges a row no more
-    played = Telling(Sampling(1, (0,), (rows,)))
+    played = ReleasingSums(Sampling(1, (0,), (rows,)))
     place = Place(algorithm, played, (len(rows),) + (0,) * (algorithm.arms - 1), len(rows))
     return Row(charge_of(place.request, tariff), 0, 0)  # type: ignore[arg-type]
 

@@ -11,90 +11,31 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpaudit import code
 from dpaudit import judging as engine
-from dpaudit.code import Judged
+from dpaudit.code import JudgedTarget
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.notions import Kind, Stated
-from dpaudit.errors import (
-    Contradiction,
-    DpauditError,
-    InvalidArgument,
-    UnknownName,
-    require_integer,
-    require_positive,
-)
-from dpaudit.judging import ALL_METHODS, METHODS, OFFERED, Claim, Report
+from dpaudit.errors import Contradiction, DpauditError, InvalidArgument
+from dpaudit.judging import NOBODY, OFFERED, Listener, PrivacyClaim, Report
+from dpaudit.options import METHODS, Options
 from dpaudit.target import Target, parameters
 from dpaudit.verdict import Finding, Status
 
 if TYPE_CHECKING:
     from dpaudit.structure import Bound
 
-BUDGET = 60.0
 BEYOND_FIRST_PULLS = 2  # exact judges arms + 2 rounds unless told: seconds, for every algorithm
 BOX_RUNS = 2_000
 SEARCH_SECONDS = 15.0
 
 
-@dataclass(frozen=True)
-class Options:
-    """Everything that fixes a judgement apart from the code that is judged."""
-
-    epsilon: float | None = None
-    given: Mapping[str, int | float] = field(default_factory=dict)
-    horizon: int | None = None
-    exact_horizon: int | None = None
-    methods: tuple[str, ...] = METHODS
-    seed: int = 0
-    budget: float | None = None
-    runs: int | None = None
-    stated: Stated | None = None
-    """The claim, where it is about another notion than pure `epsilon`."""
-
-    def __post_init__(self) -> None:
-        for name in self.methods:
-            if name not in ALL_METHODS:
-                raise UnknownName("method", name, ALL_METHODS)
-        if self.epsilon is not None:
-            require_positive("epsilon", self.epsilon)
-            object.__setattr__(self, "epsilon", float(self.epsilon))
-        for name, least in (("horizon", 1), ("exact_horizon", 1), ("runs", 1), ("seed", 0)):
-            value = getattr(self, name)
-            if value is not None:
-                require_integer(name, value, least)
-        if self.budget is not None:
-            require_positive("budget", self.budget)
-
-    @property
-    def claimed(self) -> Stated:
-        """What is said of the claim; the rest is the algorithm's own."""
-        return self.stated or Stated(self.epsilon)
-
-    def spend(self, usual: float = BUDGET) -> float:
-        """Return the seconds that may be spent; `usual` unless they were given."""
-        return usual if self.budget is None else self.budget
-
-
-@dataclass(frozen=True)
-class Listener:
-    """Who is told the claim, every finding, the report so far, and the report before details."""
-
-    begun: Callable[[Claim], Any] = lambda claim: None
-    heard: Callable[[Finding], Any] = lambda finding: None
-    kept: Callable[[Report], Any] | None = None
-    concluded: Callable[[Report], Any] = lambda report: None
-
-
-NOBODY = Listener()
-
-
-class Instance(Target):
+class InstanceTarget(Target):
     """An algorithm with its parameters, judged as it is: the claimed epsilon never rebuilds it."""
 
     @property
@@ -133,7 +74,11 @@ class Declared:
 
     def sizes(self, options: Options) -> Options:
         """Return the options with every default size written out."""
-        own = getattr(self.source, "horizon", None) if isinstance(self.target, Instance) else None
+        own = (
+            getattr(self.source, "horizon", None)
+            if isinstance(self.target, InstanceTarget)
+            else None
+        )
         horizon = own if isinstance(own, int) else engine.HORIZON
         horizon = horizon if options.horizon is None else options.horizon
         arms = self.build(horizon, options).arms
@@ -154,28 +99,16 @@ class Declared:
         given = {**options.claimed.numbers(self.target.accepts), **options.given}
         return self.target.build(horizon, given, OFFERED)
 
-    def judge(self, options: Options, to: Listener = NOBODY, certified: bool = False) -> Judged:
+    def judge(
+        self, options: Options, to: Listener = NOBODY, certified: bool = False
+    ) -> JudgedTarget:
         """Run the checks; what is not written out in the options is as far as the budget goes."""
-        assert options.horizon is not None
         bounds: list[Bound] = []
-        report = engine.check(
-            self.target,
-            options.given,
-            stated=options.claimed,
-            horizon=options.horizon,
-            exact_horizon=options.exact_horizon,
-            methods=options.methods,
-            budget=options.spend(engine.BUDGET),
-            seed=options.seed,
-            begun=to.begun,
-            heard=to.heard,
-            kept=to.kept,
-            proved=bounds.append,
-        )
+        report = engine.check(self.target, options, to, bounds.append)
         found = None
         if certified and bounds:
             found = certificate(self.target, report.claim, bounds[-1])
-        return Judged(report, certificate=found)
+        return JudgedTarget(report, certificate=found)
 
 
 @dataclass(frozen=True)
@@ -216,24 +149,15 @@ class Foreign:
         """Return the options with the claimed horizon and the time that a person waits."""
         return replace(self.sizes(options), runs=options.runs, budget=options.spend(code.BUDGET))
 
-    def judge(self, options: Options, to: Listener = NOBODY, certified: bool = False) -> Judged:
+    def judge(
+        self, options: Options, to: Listener = NOBODY, certified: bool = False
+    ) -> JudgedTarget:
         """Prove, and audit seeded runs; a budget that does not suffice concludes less."""
         if options.stated is not None:
             return self._unjudged(options, to)
-        asked = code.Asked(
-            self.text,
-            options.epsilon,
-            int(options.given["arms"]),
-            code.HORIZON if options.horizon is None else options.horizon,
-            options.methods,
-            options.spend(code.BUDGET),
-            options.seed,
-            options.runs,
-            certified,
-        )
-        return code.judge(asked, self.source, to.begun, to.heard)
+        return code.judge(self.text, self.source, options, to, certified)
 
-    def _unjudged(self, options: Options, to: Listener) -> Judged:
+    def _unjudged(self, options: Options, to: Listener) -> JudgedTarget:
         """Stay silent about a notion that neither symbols nor runs of code can judge."""
         from dpaudit.sample.boxes import accepted
 
@@ -242,7 +166,7 @@ class Foreign:
         names = accepted(self.source)
         anytime = names is not None and "horizon" not in names.values()
         about = self.text, self.text, dict(options.given), math.inf, arms, horizon, anytime
-        claim = Claim(*about, notion.neighbours, own=False, notion=notion)
+        claim = PrivacyClaim(*about, notion.neighbours, own=False, notion=notion)
         asked = f"{notion} ({notion.kind.described})"
         reason = (
             f"Code is judged by pure global epsilon for one reward, not by {asked}; declare it."
@@ -251,7 +175,7 @@ class Foreign:
         to.begun(claim)
         for finding in found:
             to.heard(finding)
-        return Judged(Report(Status.SILENT, claim, tuple(found), code=True))
+        return JudgedTarget(Report(Status.SILENT, claim, tuple(found), code=True))
 
 
 Subject = Declared | Foreign
@@ -303,7 +227,7 @@ def claim_id(
     return " ".join([target, *(f"{name}={asked[name]!r}" for name in sorted(asked))])
 
 
-def certificate(target: Target, claim: Claim, bound: Bound) -> dict[str, Any] | None:
+def certificate(target: Target, claim: PrivacyClaim, bound: Bound) -> dict[str, Any] | None:
     """Return what structure has proved of a declaration, for `dpaudit.verify`."""
     import hashlib
 

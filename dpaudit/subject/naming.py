@@ -14,7 +14,7 @@ from dpaudit.core.mutants import find as find_mutant
 from dpaudit.errors import DpauditError, InvalidArgument
 from dpaudit.judging import HORIZON, OFFERED
 from dpaudit.sources import source_file
-from dpaudit.subject.kinds import Declared, Foreign, Instance, Subject
+from dpaudit.subject.kinds import Declared, Foreign, InstanceTarget, Subject
 from dpaudit.subject.places import name_of
 from dpaudit.target import MUTANTS, Target, is_algorithm, load_object, resolve
 
@@ -59,7 +59,7 @@ def _named(text: str, root: Path) -> Subject:
 
 def _declared(target: Target) -> Declared:
     instance = isinstance(target.source, Algorithm)
-    return Declared(Instance(target.text, target.source) if instance else target)
+    return Declared(InstanceTarget(target.text, target.source) if instance else target)
 
 
 def _called(text: str, source: Callable[..., Any]) -> Subject:

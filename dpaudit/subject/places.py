@@ -5,20 +5,13 @@ from __future__ import annotations
 import inspect
 import os
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.sources import code_of, file_of, source_file
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where to point: a file from the working directory, and a line of it."""
-
-    file: str
-    line: int
+from dpaudit.symbolic.run import CodeLine
 
 
 def name_of(thing: Any) -> str:
@@ -38,7 +31,7 @@ def name_of(thing: Any) -> str:
     return f"{module}:{name}" if package else f"{os.path.relpath(file)}:{name}"
 
 
-def place_of(text: str, source: Any) -> Place | None:
+def place_of(text: str, source: Any) -> CodeLine | None:
     """Return where the code of a target begins, if that is below the working directory."""
     file = file_of(text, source)
     if file is None or not file.is_relative_to(Path.cwd().resolve()):
@@ -46,9 +39,9 @@ def place_of(text: str, source: Any) -> Place | None:
     line = 1
     with suppress(OSError, TypeError):
         line = inspect.getsourcelines(code_of(source))[1] or 1
-    return Place(file.relative_to(Path.cwd().resolve()).as_posix(), line)
+    return CodeLine(file.relative_to(Path.cwd().resolve()).as_posix(), line)
 
 
-def at_line(place: Place | None, line: int | None) -> Place | None:
+def at_line(place: CodeLine | None, line: int | None) -> CodeLine | None:
     """Return a place moved to the line that a failed proof names, if it names one."""
     return replace(place, line=line) if place is not None and line is not None else place

@@ -19,7 +19,7 @@ from dpaudit.symbolic.run import Run
 
 if TYPE_CHECKING:
     from dpaudit.symbolic.states import State
-    from dpaudit.symbolic.walk import Walk
+    from dpaudit.symbolic.walk import SymbolicWalk
 
 ALL = 16  # merges that are all taken; later ever fewer
 SEGMENTS = 16  # that are followed from each
@@ -39,7 +39,7 @@ class Doubts:
         self.spent, self.start = 0.0, math.nan
         self.rng = random.Random(19)
 
-    def met(self, walk: Walk, one: State, two: State) -> None:
+    def met(self, walk: SymbolicWalk, one: State, two: State) -> None:
         """Try a merge, if it is its turn and there is time."""
         now = walk.clock()
         self.merges += 1
@@ -51,7 +51,7 @@ class Doubts:
         self._follow(walk, one, two)
         self.spent += walk.clock() - now
 
-    def _follow(self, walk: Walk, one: State, two: State) -> None:
+    def _follow(self, walk: SymbolicWalk, one: State, two: State) -> None:
         """Run both states on, and raise if they differ."""
         follower = replace(walk, heard=None)
         follower.doubts = None

@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 LOOKING = frozenset(
     str(HERE / f"{name}.py") for name in ("catching", "identity", "probes", "writing")
 )
-SYMBOLS = ("Tracked", "Linear", "Opaque", "Answer", "Kind")
+SYMBOLS = ("Tracked", "Linear", "Opaque", "Answer", "TypeStandIn")
 _PLAIN = """
     add sub rsub mul truediv rtruediv neg pos abs lt le gt ge eq ne bool call instancecheck"""
 PLAIN = frozenset(f"__{name}__" for name in _PLAIN.split())

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.symbolic.ledger import Ledger
-from dpaudit.symbolic.walk import Move, Outcome, State
+from dpaudit.symbolic.walk import Move, State, WalkOutcome
 from dpaudit.verify import SCHEMA
 
 
@@ -24,7 +24,7 @@ def _weights(weights: dict[int, Any]) -> dict[str, str]:
     return {str(name): _text(weight) for name, weight in weights.items()}
 
 
-class Recorder:
+class MoveRecorder:
     """Collects the moves of a walk."""
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class Recorder:
         }
         self.moves.append((move, data))
 
-    def document(self, target: str, claim: dict[str, Any], found: Outcome) -> dict[str, Any]:
+    def document(self, target: str, claim: dict[str, Any], found: WalkOutcome) -> dict[str, Any]:
         """Return the certificate of a finished walk."""
         return {
             "dpaudit": "certificate",

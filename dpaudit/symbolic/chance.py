@@ -22,7 +22,7 @@ from dpaudit.symbolic.allowed import DRAWS
 from dpaudit.symbolic.arrays import Array, array, concrete, storage
 from dpaudit.symbolic.beside import drawing
 from dpaudit.symbolic.elementwise import lifted
-from dpaudit.symbolic.run import Law, current
+from dpaudit.symbolic.run import DrawLaw, current
 from dpaudit.symbolic.values import Linear, Tracked, doubt, finite, may_raise, shadow, union
 from dpaudit.symbolic.weights import HUGE, exact, is_number
 
@@ -66,15 +66,17 @@ class Source:
     def __setattr__(self, name: str, value: Any) -> None:
         raise current().escape(f"an attribute {name} put on a random generator")
 
-    def law(self, kind: str, scale: Fraction | None = None, width: Fraction | None = None) -> Law:
+    def law(
+        self, kind: str, scale: Fraction | None = None, width: Fraction | None = None
+    ) -> DrawLaw:
         """Return the law of a draw of this generator."""
         place = current().place()
         self.advance()
         if self.fixed:
-            return Law(
+            return DrawLaw(
                 FIXED, None, place, continuous=False, given=(*self.position(), kind, scale, width)
             )
-        return Law(kind, scale, place, width=width)
+        return DrawLaw(kind, scale, place, width=width)
 
     def waiting(self, real: Any, scale: Any) -> Any:
         """Return an exponential draw; of a public scale it may be a part of Laplace noise."""
@@ -157,7 +159,7 @@ class Source:
         run = current()
         self.advance()
         if not run.drawing:
-            run.draw(Law("choice"))
+            run.draw(DrawLaw("choice"))
         if not 1 <= count <= MOST_OUTCOMES:
             raise run.escape(f"a random choice among {count} outcomes")
         if fair and count == 2 and not self.fixed:

@@ -25,8 +25,8 @@ from dpaudit.core.walk import begin
 from dpaudit.errors import Unsupported
 from dpaudit.symbolic.indices import Differs, Register, decided
 from dpaudit.symbolic.run import Escape
-from dpaudit.symbolic.scripted import Played, Stage
-from dpaudit.symbolic.subject import Target
+from dpaudit.symbolic.scripted import PlayedPath, Stage
+from dpaudit.symbolic.subject import CodeTarget
 
 EVERY = 4  # decisions whose outcomes are all followed
 RANDOM = 40  # paths beyond
@@ -67,7 +67,7 @@ class _Compared:
     algorithm: Algorithm
     stage: Stage
 
-    def difference(self, played: Played) -> Difference | int:
+    def difference(self, played: PlayedPath) -> Difference | int:
         """Return where a path of the code leaves the declaration, or how many decisions agreed."""
         try:
             return self._agreed(played)
@@ -75,7 +75,7 @@ class _Compared:
             script = played.script(stop.round)
             return Difference(stop.round, tuple(played.arms[: stop.round]), str(stop), script)
 
-    def _agreed(self, played: Played) -> int:
+    def _agreed(self, played: PlayedPath) -> int:
         """Answer the declaration with the code's plays; return the decisions that agreed."""
         place = begin(self.algorithm)
         decisions, horizon = 0, len(played.arms)
@@ -124,7 +124,7 @@ class _Compared:
         return got if isinstance(got, Difference) else None
 
 
-def _require_played(request: Play, played: Played, first: int, rounds: int) -> None:
+def _require_played(request: Play, played: PlayedPath, first: int, rounds: int) -> None:
     for now in range(first, first + rounds):
         if played.decided[now]:
             raise Differs(now + 1, "the code compares noisy values, the declaration none")
@@ -136,7 +136,7 @@ def _require_played(request: Play, played: Played, first: int, rounds: int) -> N
             )
 
 
-def conform(algorithm: Algorithm, target: Target, budget: float, seed: int = 0) -> Conformance:
+def conform(algorithm: Algorithm, target: CodeTarget, budget: float, seed: int = 0) -> Conformance:
     """Compare code with a declaration on many paths; the smallest difference that was met.
 
     Raises `Unsupported` or `Escape` where they cannot be compared and no path differs.
@@ -166,7 +166,7 @@ def conform(algorithm: Algorithm, target: Target, budget: float, seed: int = 0) 
     return replace(total, difference=found, reached=frozenset(case.stage.subject.reached))
 
 
-def _paths(case: _Compared, rng: Any, end: float) -> Iterator[Played]:
+def _paths(case: _Compared, rng: Any, end: float) -> Iterator[PlayedPath]:
     """Yield paths: all outcomes of the first branches, then random ones."""
     rounds = case.stage.target.horizon
     pending: list[tuple[int, ...]] = [()]

@@ -23,8 +23,8 @@ from dpaudit.core.noise import Laplace, Noise, NoNoise
 from dpaudit.core.scores import Affine, Rule
 from dpaudit.errors import DpauditError, Unsupported
 from dpaudit.symbolic.run import Escape, Run
-from dpaudit.symbolic.scripted import Played, Stage
-from dpaudit.symbolic.subject import Target
+from dpaudit.symbolic.scripted import PlayedPath, Stage
+from dpaudit.symbolic.subject import CodeTarget
 from dpaudit.symbolic.values import Linear
 
 LAPLACE = "laplace"
@@ -67,9 +67,9 @@ class Compared:
 class Reading:
     """The requests of some code, by the outcomes of its comparisons."""
 
-    target: Target
+    target: CodeTarget
     rounds: int
-    runs: dict[Script, Played] = field(default_factory=dict)
+    runs: dict[Script, PlayedPath] = field(default_factory=dict)
     known: dict[Script, list[Asked]] = field(default_factory=dict)
     stopped: str = ""
     """Why some path could not be read, if so."""
@@ -91,7 +91,7 @@ class Reading:
             return Step(request, lambda arm: ((*script, outcomes[arm]), place + 1))
         return Step(request, lambda _: (script, place + 1))
 
-    def _played(self, script: Script) -> Played:
+    def _played(self, script: Script) -> PlayedPath:
         if script not in self.runs:
             self.runs[script] = self.stage.played(script, None, self.rounds, further=False)
         return self.runs[script]
@@ -133,7 +133,7 @@ class Reading:
 class _Path:
     """What was played and released on one path."""
 
-    def __init__(self, played: Played) -> None:
+    def __init__(self, played: PlayedPath) -> None:
         self.played, self.run = played, played.run
         self.mine: dict[int, list[int]] = {}
         self.held: dict[int, Any] = {}
@@ -254,7 +254,7 @@ def _choice(compared: Compared) -> Choose:
     return Choose(arms, tuple(side.registers for side, _ in sides), rule)
 
 
-def read_off(target: Target, rounds: int) -> tuple[Algorithm, Reading]:
+def read_off(target: CodeTarget, rounds: int) -> tuple[Algorithm, Reading]:
     """Return the declaration of some code for its first rounds, and what reads it.
 
     What cannot be read raises where it is asked for, and `Reading.stopped` says why.

@@ -7,7 +7,7 @@ release is the sum of a number made of rewards and one draw of numpy's Laplace n
 operation. Sums, products with public numbers, clips, maxima and minima keep what is known; anything
 else leaves a reason in its place, and a decision on such a value ends the walk with that reason.
 
-Along a path the `Tally` counts how often each released value is compared, and refuses what the
+Along a path the `DrawTally` counts how often each released value is compared, and refuses what the
 theorem does not cover (proofs/doubles.md, section 7): a reward or a draw in a second release, and
 a value that is compared once more after it has won.
 """
@@ -84,7 +84,7 @@ class Found:
 
 
 @dataclass
-class Tally:
+class DrawTally:
     """What one path has done with its draws and rewards."""
 
     found: Found
@@ -98,14 +98,14 @@ class Tally:
     forms: int = 0
     """How many branches and forms of the run are comparisons that were looked at."""
 
-    def copy(self) -> Tally:
+    def copy(self) -> DrawTally:
         """Return a tally of its own, for a new run."""
         sets = set(self.taken), set(self.won), dict(self.compared), set(self.released)
-        return Tally(self.found, *sets)
+        return DrawTally(self.found, *sets)
 
     def settled(
         self, draws: Iterable[int], columns: dict[int, Column], twins: dict[int, int]
-    ) -> Tally:
+    ) -> DrawTally:
         """Return what is left of it: live draws, and a reward for all that it stands for."""
         live, new = set(draws), self.copy()
         new.taken &= live
@@ -117,7 +117,7 @@ class Tally:
         new.released &= {column.owner for column in columns.values()}
         return new
 
-    def join(self, other: Tally, draws: Iterable[tuple[int, int]], owners: Any) -> None:
+    def join(self, other: DrawTally, draws: Iterable[tuple[int, int]], owners: Any) -> None:
         """Stand for an equal state too, whose draws and rewards are named by pairs."""
         for mine, its in draws:
             if its in other.taken:

@@ -20,8 +20,8 @@ from typing import Any
 from dpaudit import noise
 from dpaudit.errors import InvalidArgument
 from dpaudit.symbolic.poison import StandIn
-from dpaudit.symbolic.run import Law, current
-from dpaudit.symbolic.stand_ins import Kind
+from dpaudit.symbolic.run import DrawLaw, current
+from dpaudit.symbolic.stand_ins import TypeStandIn
 from dpaudit.symbolic.values import Linear, Tracked, published
 
 
@@ -41,7 +41,7 @@ def noise_module(lent: Callable[[], noise.Bits]) -> ModuleType:
             _require_system(bits)
             price = _require(noise.positive, "scale", scale)
             drawn = sampler(scale, lent()) if run.guarded else None
-            law = Law(f"{sampler.__name__} of dpaudit.noise by hand", None, run.place(), False)
+            law = DrawLaw(f"{sampler.__name__} of dpaudit.noise by hand", None, run.place(), False)
             found = Linear(0, {}, {run.draw(replace(law, steps=price), drawn): 1}, drawn)
             found.whole = whole
             return found
@@ -72,7 +72,7 @@ def noise_module(lent: Callable[[], noise.Bits]) -> ModuleType:
     return module
 
 
-class Ratio(metaclass=Kind):
+class Ratio(metaclass=TypeStandIn):
     """`Fraction` of public numbers."""
 
     real_type = Fraction

@@ -28,13 +28,14 @@ from dpaudit.sample.guard import Generators, lent_randomness
 from dpaudit.symbolic.arrays import array
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.drivers import actions_of, driver_of
+from dpaudit.symbolic.loading import Loader
 from dpaudit.symbolic.numeric import numeric_functions
 from dpaudit.symbolic.probes import Probes
 from dpaudit.symbolic.recording import Following, Record, recorded
 from dpaudit.symbolic.roots import Roots
 from dpaudit.symbolic.run import Disagreement, Escape, Run, active
 from dpaudit.symbolic.snapshot import Copier
-from dpaudit.symbolic.subject import Target, loader_of
+from dpaudit.symbolic.subject import CodeTarget, loader_of
 from dpaudit.symbolic.values import Linear
 from dpaudit.symbolic.wild import (
     WildGenerator,
@@ -82,7 +83,7 @@ def fine_streams(rounds: int) -> list[Any]:
 
 
 def side_by_side(
-    target: Target,
+    target: CodeTarget,
     followed: frozenset[int] = frozenset(),
     horizon: int = 0,
     going: Callable[[], bool] = lambda: True,
@@ -135,7 +136,8 @@ def _require_followed(record: Record, followed: frozenset[int], probes: Probes) 
     if not followed:
         return
     for file, line in sorted(probes.places[it] for it in record.begun - followed):
-        functions = numeric_functions(ast.parse(Path(file).read_bytes()))  # read as a whole
+        tree = ast.parse(Path(file).read_bytes())
+        functions = numeric_functions(ast.walk(tree))  # read as a whole
         ends = [(it.node.lineno, it.node.end_lineno or 0) for it in functions.values()]
         if not any(first <= line <= last for first, last in ends):
             where = f"{Path(file).name}:{line}"
@@ -152,7 +154,7 @@ def _shaped(rng: Any, rounds: int) -> Any:
     return found
 
 
-def _compare(target: Target, rewards: Any, seed: int, probes: Probes, wild: bool) -> Record:
+def _compare(target: CodeTarget, rewards: Any, seed: int, probes: Probes, wild: bool) -> Record:
     """Run the program, the program with probes and its reading; raise unless they agree."""
     record, rounds = Record(probes), len(rewards)
     lent = wild_randomness if wild else lent_randomness
@@ -182,13 +184,30 @@ def _compare(target: Target, rewards: Any, seed: int, probes: Probes, wild: bool
     return record
 
 
-def real_object(target: Target) -> Any:
+def real_object(target: CodeTarget) -> Any:
     """Return the object of the target, its file executed anew."""
     return getattr(load_file(target.path, target.text), target.name)
 
 
+def _drawing_loader(
+    target: CodeTarget, seed: int, following: Following | None, wild: bool
+) -> Loader:
+    """Return a loader of the judged file whose generators draw numbers from a seed."""
+    real = following.record if following is not None else None
+    return loader_of(
+        target.path,
+        generator=WildGenerators(seed) if wild else Generators(seed),
+        legacy=WildState(seed) if wild else np.random.RandomState(seed),  # noqa: NPY002
+        python=WildRandom(seed) if wild else random.Random(seed),
+        scipy=np.random.RandomState(seed) if wild else None,  # noqa: NPY002
+        probes=real.probes if real is not None else None,
+        calls=following.calls() if following is not None else {},
+        probed=real.files if real is not None else None,
+    )
+
+
 def played(
-    target: Target,
+    target: CodeTarget,
     rewards: Any,
     seed: int,
     watch: Callable[[Run, int], bool] = lambda run, time: True,
@@ -201,16 +220,7 @@ def played(
     follow a record, it goes on from a copy after every round, and nothing outside of it may change.
     """
     real = following.record if following is not None else None
-    loader = loader_of(
-        target.path,
-        generator=WildGenerators(seed) if wild else Generators(seed),
-        legacy=WildState(seed) if wild else np.random.RandomState(seed),  # noqa: NPY002
-        python=WildRandom(seed) if wild else random.Random(seed),
-        scipy=np.random.RandomState(seed) if wild else None,  # noqa: NPY002
-        probes=real.probes if real is not None else None,
-        calls=following.calls() if following is not None else {},
-        probed=real.files if real is not None else None,
-    )
+    loader = _drawing_loader(target, seed, following, wild)
     run = Run(drawing=False, guarded=True)
     with active(run):
         source = loader.target(target.path, target.name, target.text)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.symbolic.run import Law, Run
+from dpaudit.symbolic.run import DrawLaw, Run
 
 SIZE, SIGN, LOG, LOG_SIZE = "size", "sign", "log", "log of a size"
 HALF = Fraction(1, 2)
@@ -163,4 +163,4 @@ def _laplace(run: Run, parts: set[int], real: Any, rest: Any, weight: Any) -> in
         return None
     run.replaced |= parts
     number = None if real is None else (real - float(rest)) / float(weight)
-    return run.draw(Law("laplace", Fraction(1), run.place()), number)
+    return run.draw(DrawLaw("laplace", Fraction(1), run.place()), number)

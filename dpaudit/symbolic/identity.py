@@ -14,7 +14,7 @@ from typing import Any
 from dpaudit.symbolic.allowed import MEMBERS, NAMES, SPECIAL
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.probes import OF
-from dpaudit.symbolic.run import Escape, Place, current
+from dpaudit.symbolic.run import CodeLine, Escape, current
 from dpaudit.symbolic.stand_ins import is_plain
 
 ANSWERED, ASKING, SAME, SHOWN = "__answered__", "__asking__", "__same__", "__shown__"
@@ -93,7 +93,7 @@ class Guarded(ast.NodeTransformer):
         for number, name in enumerate(names):
             if name in ("str", "int", "float"):
                 if not any(other.endswith(("Enum", "Flag")) for other in names):
-                    where = Place(self.path, node.lineno)
+                    where = CodeLine(self.path, node.lineno)
                     raise Escape(f"a class derived from {name}", "keep it as an attribute", where)
                 node.bases[number] = self._call(node.bases[number], BASE, node.bases[number])
         return node
@@ -104,7 +104,7 @@ class Guarded(ast.NodeTransformer):
         if not any(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
             return node
         if len(node.ops) > 1:
-            where = Place(self.path, node.lineno)
+            where = CodeLine(self.path, node.lineno)
             raise Escape("`is` in a chain of comparisons", "write it apart", where)
         asked = self._call(node, SAME, node.left, node.comparators[0])
         if isinstance(node.ops[0], ast.Is):
@@ -149,7 +149,7 @@ class Guarded(ast.NodeTransformer):
         ]
         ends = [it for part in node.finalbody for it in ast.walk(part) if isinstance(it, SWALLOWS)]
         if ends:
-            where = Place(self.path, ends[0].lineno)
+            where = CodeLine(self.path, ends[0].lineno)
             raise Escape("a way out of `finally`", "it swallows what was raised", where)
         if kinds and self.inside:
             node.body = self._within(node.body, kinds)
@@ -158,7 +158,7 @@ class Guarded(ast.NodeTransformer):
     def _within(self, body: list[ast.stmt], kinds: list[ast.expr]) -> list[ast.stmt]:
         """Return a body that says when it is entered and left."""
         if any(isinstance(it, YIELDS) for part in body for it in ast.walk(part)):
-            where = Place(self.path, body[0].lineno)
+            where = CodeLine(self.path, body[0].lineno)
             raise Escape("a yield within reach of a handler", "yield after it", where)
         begun, ended = (
             ast.copy_location(ast.Expr(self._call(body[0], name, *given)), body[0])

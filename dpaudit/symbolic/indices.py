@@ -164,9 +164,13 @@ def _shown(difference: Linear, run: Run, request: Choose, registers: dict[Any, A
     )
     held = {arm: registers.get(request.registers[i][0]) for i, arm in enumerate(request.arms)}
     declared = "; ".join(
-        f"arm {arm}: {len(it.rounds)} rewards, scale {it.scale:.6g}"
+        f"arm {arm}: {_rewards(len(it.rounds))}, scale {it.scale:.6g}"
         for arm, it in held.items()
         if it
     )
     noise = ", ".join(f"{scale:.6g}" for scale in scales) or "none"
-    return f"{len(rounds)} rewards, noise of scale {noise} (declared {declared})"
+    return f"{_rewards(len(rounds))}, noise of scale {noise} (declared {declared})"
+
+
+def _rewards(count: int) -> str:
+    return f"{count} reward{'s' * (count != 1)}"

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.symbolic.run import UNIT, Column, Escape, Fork, Law, Run, active
+from dpaudit.symbolic.run import UNIT, Column, DrawLaw, Escape, Fork, Run, active
 from dpaudit.symbolic.snapshot import OPEN, Copier
 from dpaudit.symbolic.values import Linear
 from dpaudit.symbolic.weights import HUGE, combined, exact
@@ -128,7 +128,7 @@ def _signed(leaf: Leaf, run: Run, one: Copier, two: Copier) -> Leaf | None:
         return None
     law = run.laws[name]
     assert law.width is not None
-    run.laws = {**run.laws, name: Law("laplace", abs(law.width), law.place)}
+    run.laws = {**run.laws, name: DrawLaw("laplace", abs(law.width), law.place)}
     return Leaf(run, leaf.body, leaf.arms)
 
 

@@ -1,11 +1,10 @@
 """From a failed proof to pairs of streams that may show the violation in real runs.
 
 The code is played on symbols along likely paths: concrete streams, seeded draws, every symbol with
-its double. A ledger follows. Where a decision charges some reward too much, the other rewards of
-the
-same release are set so that the compared form stands at its threshold, with and without a few
-scales
-of its noise, and the charged reward is flipped. The sampler judges these pairs under its own error.
+its double. A ledger follows. Where a decision charges some reward too much, later than the proof
+has covered, the other rewards of the same release are set so that the compared form stands at its
+threshold, with and without a few scales of its noise, and the charged reward is flipped. The
+sampler judges these pairs under its own error.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from dpaudit.sample.streams import Pair, Stream
 from dpaudit.symbolic.guard import played
 from dpaudit.symbolic.ledger import Fixed, Ledger, resolved
 from dpaudit.symbolic.run import Disagreement, Escape, Form, Run
-from dpaudit.symbolic.subject import Target
+from dpaudit.symbolic.subject import CodeTarget
 from dpaudit.symbolic.values import Linear
 from dpaudit.symbolic.walk import SLACK
 
@@ -49,8 +48,7 @@ class Aimed:
     promise: float
 
     def pair(self, horizon: int) -> Pair:
-        """Return the pair for runs of a horizon; beyond the aimed rounds the last reward goes
-        on."""
+        """Return the pair for runs of a horizon, beyond the aimed rounds with the last reward."""
         row = np.array(self.rewards[: self.stop])
         row = np.concatenate((row, np.full(max(horizon - len(row), 0), row[-1])))[:horizon]
         before = float(row[self.position])
@@ -60,17 +58,23 @@ class Aimed:
         return Pair(name, Stream.of(row), self.position, value)
 
 
-def aimed(target: Target, deadline: float) -> list[Aimed]:
-    """Return the most promising pairs, best first; fewer where the time ends."""
+def aimed(target: CodeTarget, deadline: float, covered: int = 0) -> list[Aimed]:
+    """Return the most promising pairs, best first; fewer where the time ends.
+
+    In the first `covered` rounds nothing is charged too much on any path: what looks like it there
+    is a comparison that has no effect.
+    """
     rounds = min(target.horizon, ROUNDS)
     rng = np.random.default_rng(61)
-    starts: list[Any] = [np.full(rounds, level) for level in LEVELS]
+    steered = np.ones(rounds)
+    steered[1 : target.arms] = 0.0  # arm 0 is played for long
+    starts: list[Any] = [steered, *(np.full(rounds, level) for level in LEVELS)]
     starts += [(rng.random(rounds) < 0.5) * 1.0 for _ in range(2)]
     found: dict[Any, Aimed] = {}
     for seed, rewards in enumerate(starts):
         if time.monotonic() > deadline:
             break
-        watch = _Watch(target, rewards, deadline)
+        watch = _Watch(target, rewards, deadline, covered)
         with suppress(Escape, Disagreement, Exception):  # a path that fails is no lead
             played(target, rewards, seed, watch)
         for lead in watch.found:
@@ -102,8 +106,9 @@ def rounds_of(leads: Sequence[Aimed]) -> int:
 class _Watch:
     """Follows one likely path with a ledger and collects leads."""
 
-    def __init__(self, target: Target, rewards: Any, deadline: float) -> None:
+    def __init__(self, target: CodeTarget, rewards: Any, deadline: float, covered: int) -> None:
         self.target, self.rewards, self.deadline = target, rewards, deadline
+        self.covered = covered
         self.most = Fraction(target.epsilon) * (1 + SLACK)
         self.ledger, self.fixed = Ledger(), Fixed()
         self.forms = self.differences = self.decisions = self.coins = 0
@@ -132,6 +137,8 @@ class _Watch:
             guilty = [ledger.columns[owner].round for owner in over[-1:]]
             for owner in over:  # a row speaks once
                 ledger.spent[owner] = Fraction(0)
+        if at < self.covered:
+            return time.monotonic() < self.deadline
         for position in dict.fromkeys(guilty):
             self.found += _tuned(run, self.rewards, compared, position, at + 1, self.target.epsilon)
         self.decisions += bool(guilty)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.symbolic.run import NOWHERE, Coin, Column, Form, Law, Place
+from dpaudit.symbolic.run import NOWHERE, CodeLine, Coin, Column, DrawLaw, Form
 from dpaudit.symbolic.simplex import minimise
 from dpaudit.symbolic.weights import Weights, combined, scaled
 
@@ -25,7 +25,7 @@ INFINITE = float("inf")
 Row = tuple[Weights, Weights]  # draws, columns
 
 
-def hiding(*laws: Law) -> str:
+def hiding(*laws: DrawLaw) -> str:
     """Return what noise without a scale hides, in words."""
     if any(law.kind in ("logistic", "gumbel") for law in laws):
         return "is not among those whose loss is known here"
@@ -38,9 +38,9 @@ class Failure:
 
     round: int
     charge: float
-    place: Place
+    place: CodeLine
     why: str
-    parts: tuple[tuple[Place, float], ...] = ()
+    parts: tuple[tuple[CodeLine, float], ...] = ()
 
     def __str__(self) -> str:
         size = "without bound" if self.charge == INFINITE else f"{self.charge:.6g}"
@@ -60,12 +60,12 @@ class Fixed:
 class Ledger:
     """Constraints, and what has been spent."""
 
-    laws: dict[int, Law] = field(default_factory=dict)
+    laws: dict[int, DrawLaw] = field(default_factory=dict)
     columns: dict[int, Column] = field(default_factory=dict)
     constraints: dict[int, Row] = field(default_factory=dict)
     spent: dict[int, Fraction] = field(default_factory=dict)
     base: dict[int, Fraction] = field(default_factory=dict)
-    parts: dict[int, dict[Place, Fraction]] = field(default_factory=dict)
+    parts: dict[int, dict[CodeLine, Fraction]] = field(default_factory=dict)
     worst: Fraction = Fraction(0)
 
     def copy(self) -> Ledger:
@@ -129,7 +129,7 @@ class Ledger:
             if self.require(Form(right, left, NOWHERE)) is not None:
                 raise RuntimeError("a twin hid what the other did not: a bug in dpaudit")
 
-    def pay(self, column: int, place: Place, cost: Fraction) -> None:
+    def pay(self, column: int, place: CodeLine, cost: Fraction) -> None:
         """Charge a column, for what was drawn or tossed at a place."""
         spent = self.spent.get(column)
         self.spent[column] = cost if spent is None else spent + cost
@@ -230,13 +230,13 @@ class Ledger:
             found[known.owner] = found[known.owner] + cost if known.owner in found else cost
         return found
 
-    def judge(self, most: Fraction, place: Place) -> Failure | None:
+    def judge(self, most: Fraction, place: CodeLine) -> Failure | None:
         """Return a row whose charge is above `most`, and keep the largest charge."""
         for owner, total in self.totals().items():
             self.worst = max(self.worst, total)
             if total > most:
                 mine = [name for name, it in self.columns.items() if it.owner == owner]
-                parts: dict[Place, Fraction] = {}
+                parts: dict[CodeLine, Fraction] = {}
                 for name in mine:
                     for where, cost in self.parts.get(name, {}).items():
                         parts[where] = parts.get(where, Fraction(0)) + cost

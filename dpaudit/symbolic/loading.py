@@ -39,7 +39,7 @@ from dpaudit.symbolic.poison import Poison, PoisonModule, StandIn
 from dpaudit.symbolic.probes import Compiled, Probes
 from dpaudit.symbolic.python_chance import PythonSource
 from dpaudit.symbolic.refused import require_plain
-from dpaudit.symbolic.run import Escape, Place, current, running
+from dpaudit.symbolic.run import CodeLine, Escape, current, running
 from dpaudit.symbolic.stand_ins import (
     answered,
     math_functions,
@@ -339,19 +339,15 @@ class Loader:
         """Return the code of a file, with its probes and with what looks at questions."""
         if self.probes is not None and path in self.probes.read:
             return self.probes.read[path]
-        tree = ast.parse(file.read_bytes(), path)
-        kinds = {type(node) for node in ast.walk(tree)}
-        require_plain(tree, path)
-        numeric = numeric_functions(tree)
-        if self.probes is not None and (self.probed is None or path in self.probed):
-            tree = self.probes.inserted(tree, path, self.probed is not None)
-        tree = Guarded(path).visit(tree)
-        for it in numeric.values():
-            it.rewrite()
-        code = compile(tree, path, "exec", dont_inherit=True)
-        found = Compiled(code, ast.Global in kinds, numeric)
-        if self.probes is not None:
-            self.probes.read[path] = found
+        probes = self.probes
+        probing = None
+        if probes is not None and (self.probed is None or path in self.probed):
+            probing = probes.open, self.probed is not None
+        found, inserted = _of_text(file.read_bytes(), path, probing)
+        if probes is not None:
+            probes.places |= inserted.places
+            probes.decorated |= inserted.decorated
+            probes.read[path] = found
         return found
 
     def target(self, file: Path, name: str, text: str) -> Any:
@@ -363,10 +359,29 @@ class Loader:
         except Exception as error:
             frames = traceback.extract_tb(error.__traceback__)
             lines = [it.lineno or 0 for it in frames if it.filename in self.files]
-            place = Place(str(file), lines[-1] if lines else 0)
+            place = CodeLine(str(file), lines[-1] if lines else 0)
             raise Escape(f"{said(error)} while it is imported on symbols", "", place) from None
         self.sealed = True
         return vars(module)[name]
+
+
+@functools.lru_cache(maxsize=256)
+def _of_text(text: bytes, path: str, probing: tuple[bool, bool] | None) -> tuple[Compiled, Probes]:
+    """Return the code of a text and its probes; `probing`: open functions get them, and values."""
+    tree = ast.parse(text, path)
+    nodes = list(ast.walk(tree))
+    require_plain(nodes, path)
+    numeric = numeric_functions(nodes)
+    rebinding = any(isinstance(node, ast.Global) for node in nodes)
+    probes = Probes()
+    if probing is not None:
+        probes.open, values = probing
+        tree = probes.inserted(tree, path, values)
+    tree = Guarded(path).visit(tree)
+    for it in numeric.values():
+        it.rewrite()
+    code = compile(tree, path, "exec", dont_inherit=True)
+    return Compiled(code, rebinding, numeric), probes
 
 
 def _upward(name: str) -> list[tuple[str, str]]:

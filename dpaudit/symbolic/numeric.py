@@ -200,10 +200,10 @@ def _stored(name: ast.Name) -> bool:
     return not isinstance(name.ctx, ast.Load)
 
 
-def numeric_functions(tree: ast.AST) -> dict[tuple[str, int], Numeric]:
-    """Return the functions of numbers of a file, by name and line."""
+def numeric_functions(nodes: Iterable[ast.AST]) -> dict[tuple[str, int], Numeric]:
+    """Return the functions of numbers among all nodes of a file, by name and line."""
     found = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.FunctionDef):
             with suppress(_Unknown):
                 found[node.name, node.lineno] = Numeric(node)

@@ -21,20 +21,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dpaudit.checks import place_of
 from dpaudit.deadline import Work
 from dpaudit.errors import DpauditError
-from dpaudit.judging import place_of
 from dpaudit.sample.boxes import accepted
 from dpaudit.sample.guard import lent_randomness
 from dpaudit.structure.program import TAU, with_boundaries
 from dpaudit.symbolic.alike import Unlike
-from dpaudit.symbolic.certificate import Recorder
+from dpaudit.symbolic.certificate import MoveRecorder
 from dpaudit.symbolic.doubles import Found
 from dpaudit.symbolic.guard import Misread, Unreached, real_object, side_by_side
 from dpaudit.symbolic.ledger import Failure
-from dpaudit.symbolic.run import LATTICE, UNIT, WHOLE, Escape, Exact
-from dpaudit.symbolic.subject import Target, subject_of
-from dpaudit.symbolic.walk import Outcome, Walk
+from dpaudit.symbolic.run import LATTICE, UNIT, WHOLE, CodeLine, Escape, Exact
+from dpaudit.symbolic.subject import CodeTarget, subject_of
+from dpaudit.symbolic.walk import SymbolicWalk, WalkOutcome
 from dpaudit.target import said
 from dpaudit.verdict import ANY_REWARDS, Finding, Program, Status
 
@@ -50,7 +50,7 @@ REMEDY = "dpaudit.noise's noisy_sum would be covered"
 
 
 @dataclass(frozen=True)
-class Lead:
+class FailingPath:
     """What a failed proof points at: the round of a reward, one path to the failing decision."""
 
     failure: Failure
@@ -62,7 +62,7 @@ class Proved:
     """The finding, and a lead where a charge is too large."""
 
     finding: Finding
-    lead: Lead | None = None
+    lead: FailingPath | None = None
     line: int | None = None
     certificate: dict[str, Any] | None = None
 
@@ -80,12 +80,12 @@ def _of_the_reader(error: BaseException) -> bool:
     return not calling and all(here in file.parents for file in files)
 
 
-def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Proved:
+def prove(target: CodeTarget, budget: float, recorder: MoveRecorder | None = None) -> Proved:
     """Return what the code check concludes of an instance; a recorder gets what was proved."""
     clock = Work()
     arms, epsilon = target.arms, target.epsilon
 
-    def silent(reason: str, lead: Lead | None = None, line: int | None = None) -> Proved:
+    def silent(reason: str, lead: FailingPath | None = None, line: int | None = None) -> Proved:
         finding = Finding("code", Status.SILENT, reason, arms=arms, seconds=clock.elapsed)
         return Proved(finding, lead, line)
 
@@ -100,25 +100,13 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
             compared = side_by_side(target, found.reached, found.horizon, left)
             clipped = clipping(target, found, clock) if left() else 0
     except Escape as stop:
-        return silent(f"Not followed: {stop}.", line=_line(stop.place.file, path, stop.place.line))
-    except Misread as error:
-        return silent(str(error))
-    except Unlike as error:
-        return silent(f"TARGET={target.text} was misread: {error}; please report it.")
-    except Unreached as error:
-        return silent(f"Not compared: {error}.")
-    except DpauditError:
-        raise
+        return silent(f"Not followed: {stop}.", line=_line(stop.place, path))
     except Exception as error:
-        told = f"{said(error)}{place_of(error)}"
-        if _of_the_reader(error):
-            return silent(f"The reader itself failed: {told}; please report it.")
-        return silent(f"Some path ends in {told}.")
+        return silent(_stopped(target, error))
     if found.failure is not None:
-        place = found.failure.place
         reason = f"Not proved: {found.failure}. A charge bounds the loss from above only."
-        lead = Lead(found.failure, found.path)
-        return silent(reason, lead, _line(place.file, path, place.line))
+        lead = FailingPath(found.failure, found.path)
+        return silent(reason, lead, _line(found.failure.place, path))
     if found.horizon < 1:
         if found.whole:
             return silent(f"The budget ended after {found.states:,} paths: {WHOLE}.")
@@ -137,17 +125,37 @@ def prove(target: Target, budget: float, recorder: Recorder | None = None) -> Pr
         program=program,
         rounding=rounding,
     )
-    document = None
-    if recorder is not None:
-        others = sorted(Path(it) for it in found.files if Path(it) != path)
-        beside = {os.path.relpath(it, path.parent): digest(it) for it in others}
-        claim = {"arms": arms, "epsilon": str(Fraction(epsilon)), "sha256": digest(path)}
-        claim |= {"beside": beside} if beside else {}
-        document = recorder.document(target.text, claim, found)
+    document = None if recorder is None else _document(target, recorder, found)
     return Proved(finding, certificate=document)
 
 
-def _reason(target: Target, found: Outcome, compared: int, clipped: int) -> str:
+def _stopped(target: CodeTarget, error: Exception) -> str:
+    """Return why an error has ended a walk or a comparison; raise one that says so by itself."""
+    if isinstance(error, Misread):
+        return str(error)
+    if isinstance(error, Unlike):
+        return f"TARGET={target.text} was misread: {error}; please report it."
+    if isinstance(error, Unreached):
+        return f"Not compared: {error}."
+    if isinstance(error, DpauditError):
+        raise error
+    told = f"{said(error)}{place_of(error)}"
+    if _of_the_reader(error):
+        return f"The reader itself failed: {told}; please report it."
+    return f"Some path ends in {told}."
+
+
+def _document(target: CodeTarget, recorder: MoveRecorder, found: WalkOutcome) -> dict[str, Any]:
+    """Return the certificate of a proof, with the digests of the files that it rests on."""
+    path = target.path
+    others = sorted(Path(it) for it in found.files if Path(it) != path)
+    beside = {os.path.relpath(it, path.parent): digest(it) for it in others}
+    epsilon = str(Fraction(target.epsilon))
+    claim = {"arms": target.arms, "epsilon": epsilon, "sha256": digest(path)}
+    return recorder.document(target.text, claim | ({"beside": beside} if beside else {}), found)
+
+
+def _reason(target: CodeTarget, found: WalkOutcome, compared: int, clipped: int) -> str:
     """Return what was found, as sentences."""
     lines = ", ".join(sorted(str(place) for place in found.releases if place.line))
     noise = f"({found.states:,} states; noise drawn at {lines or 'no line'})"
@@ -168,7 +176,7 @@ def _reason(target: Target, found: Outcome, compared: int, clipped: int) -> str:
     return " ".join(said)
 
 
-def overruled(target: Target) -> list[str]:
+def overruled(target: CodeTarget) -> list[str]:
     """Return the arguments that the policy was built with in place of its own defaults."""
     with lent_randomness(0):
         source = real_object(target)
@@ -185,7 +193,9 @@ def overruled(target: Target) -> list[str]:
     ]
 
 
-def _program(target: Target, found: Outcome, clock: Work, end: float) -> tuple[Program | None, str]:
+def _program(
+    target: CodeTarget, found: WalkOutcome, clock: Work, end: float
+) -> tuple[Program | None, str]:
     """Return what is proved of the code with its rounding, or why nothing is.
 
     Where its noise is on a lattice every reward becomes public through integers alone, and doubles
@@ -206,7 +216,7 @@ def _program(target: Target, found: Outcome, clock: Work, end: float) -> tuple[P
 
 
 def in_doubles(
-    target: Target, deadline: float, clock: Callable[[], float] = time.monotonic
+    target: CodeTarget, deadline: float, clock: Callable[[], float] = time.monotonic
 ) -> tuple[Program | None, str]:
     """Return what is proved of code that is proved and draws numpy's noise, or why nothing is."""
     largest = Found()
@@ -215,7 +225,9 @@ def in_doubles(
         subject = subject_of(target)
         if subject.compiled:
             raise Escape("numba compiles it, whose sums and noise are its own")
-        walk = Walk(subject, target.horizon, epsilon, deadline, clock=clock, doubles=largest)
+        walk = SymbolicWalk(
+            subject, target.horizon, epsilon, deadline, clock=clock, doubles=largest
+        )
         found = walk.explore()
         why = "the time for it is over" if found.horizon < 1 else ""
         if found.failure is not None:
@@ -231,7 +243,7 @@ def in_doubles(
     return None, f"nothing is proved of the code, because {why.rstrip('.')}; {REMEDY}."
 
 
-def clipping(target: Target, found: Outcome, clock: Work) -> int:
+def clipping(target: CodeTarget, found: WalkOutcome, clock: Work) -> int:
     """Return up to which round the bound stands for rewards of up to 1e9 too; 0 if it does not.
 
     The same walk is made with rewards in that interval: what is released of them is charged no more
@@ -248,20 +260,20 @@ def clipping(target: Target, found: Outcome, clock: Work) -> int:
 
 
 def walked(
-    target: Target,
+    target: CodeTarget,
     deadline: float,
     clock: Callable[[], float] = time.monotonic,
-    recorder: Recorder | None = None,
+    recorder: MoveRecorder | None = None,
     rewards: tuple[Exact, Exact] = UNIT,
-) -> Outcome:
+) -> WalkOutcome:
     """Walk with both sides of each comparison published; where that fails, with differences."""
-    first = Outcome(0)
+    first = WalkOutcome(0)
     for apart in (True, False):
         if recorder is not None:
             recorder.clear()
         epsilon = Fraction(target.epsilon)
         subject = subject_of(target)
-        walk = Walk(
+        walk = SymbolicWalk(
             subject,
             target.horizon,
             epsilon,
@@ -294,6 +306,6 @@ def _upper(charge: Fraction, epsilon: float) -> float:
     return upper if Fraction(upper) >= charge else math.nextafter(upper, math.inf)
 
 
-def _line(file: str, path: Path, line: int) -> int | None:
+def _line(place: CodeLine, path: Path) -> int | None:
     """Return a line of the target's own file, for annotations."""
-    return line if line and Path(file).name == path.name else None
+    return place.line if place.line and Path(place.file).name == path.name else None

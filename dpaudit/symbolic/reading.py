@@ -19,8 +19,8 @@ from dpaudit.structure.ledger import charge_of
 from dpaudit.symbolic.declared import read_off
 from dpaudit.symbolic.guard import played
 from dpaudit.symbolic.ledger import Fixed, Ledger, hiding, resolved
-from dpaudit.symbolic.run import Form, Law, Place, Run
-from dpaudit.symbolic.subject import Target
+from dpaudit.symbolic.run import CodeLine, DrawLaw, Form, Run
+from dpaudit.symbolic.subject import CodeTarget
 from dpaudit.symbolic.values import Linear
 
 MOST_LINES = 60
@@ -63,7 +63,7 @@ class _Reader:
         return True
 
     def _draws(self, run: Run, at: int) -> None:
-        lines: dict[tuple[Place, str], int] = {}
+        lines: dict[tuple[CodeLine, str], int] = {}
         for name, law in run.laws.items():
             if name not in self.known:
                 self.known.add(name)
@@ -74,7 +74,7 @@ class _Reader:
             self.events.append((at, "", f"{place} draws {words}{often}"))
 
 
-def _law(law: Law) -> str:
+def _law(law: DrawLaw) -> str:
     if law.scale is not None:
         return f"Laplace noise of scale {float(law.scale):.6g}"
     return f"{law.kind} noise, which {hiding(law)}"
@@ -101,7 +101,7 @@ def _ranges(rounds: list[int]) -> str:
     return ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in parts)
 
 
-def read(target: Target, rounds: int, seed: int) -> Lines:
+def read(target: CodeTarget, rounds: int, seed: int) -> Lines:
     """Return the lines of a reading: what the code did on one random stream, and the charges."""
     rng = np.random.default_rng(seed)
     rewards = (rng.random(rounds) < 0.5) * 1.0
@@ -110,7 +110,7 @@ def read(target: Target, rounds: int, seed: int) -> Lines:
     return list(_lines(target, arms, reader))
 
 
-def _lines(target: Target, arms: list[int], reader: _Reader) -> Iterator[tuple[str, str]]:
+def _lines(target: CodeTarget, arms: list[int], reader: _Reader) -> Iterator[tuple[str, str]]:
     yield (
         f"{target.text}: {target.arms} arms, epsilon = {target.epsilon:g}. "
         f"This is what the code does in one run of {len(arms)} rounds.",
@@ -139,7 +139,7 @@ def _lines(target: Target, arms: list[int], reader: _Reader) -> Iterator[tuple[s
     yield from _declaration(target, arms)
 
 
-def _charges(target: Target, reader: _Reader) -> Iterator[tuple[str, str]]:
+def _charges(target: CodeTarget, reader: _Reader) -> Iterator[tuple[str, str]]:
     ledger = reader.ledger
     paid: dict[Any, list[int]] = {}
     for owner, total in ledger.totals().items():
@@ -159,7 +159,7 @@ def _charges(target: Target, reader: _Reader) -> Iterator[tuple[str, str]]:
     yield "One run; `dpaudit check` follows every path.", "dim"
 
 
-def _declaration(target: Target, arms: list[int]) -> Iterator[tuple[str, str]]:
+def _declaration(target: CodeTarget, arms: list[int]) -> Iterator[tuple[str, str]]:
     """Yield the requests of the declaration that the code is, along the arms of a run."""
     algorithm, reading = read_off(target, len(arms))
     place, found = begin(algorithm), list[str]()

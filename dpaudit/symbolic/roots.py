@@ -64,7 +64,7 @@ STATELESS = (GETTER, FACTORY, MemberDescriptorType, WrapperDescriptorType, Metho
 EMPTY = type(...)  # in place of what a variable that has no value yet holds
 
 
-class Table:
+class NameTable:
     """A name table, and what was in it."""
 
     __slots__ = ("table", "names", "values")
@@ -89,7 +89,7 @@ class Roots:
         around = list(around)
         outside = _tables(around, self.modules)
         self.empty = [table for table in outside if not table]
-        self.outside = [Table(table) for table in outside if table]
+        self.outside = [NameTable(table) for table in outside if table]
         self.known = {id(module) for module in (*self.modules, *around)}
         self.fixed: set[int] = set()
         """What lies at module level and could change: a state has the very same, not a copy."""
@@ -144,7 +144,7 @@ class Survey:
         self.marks: dict[str, Any] = {}
         self.seen: set[int] = set()
         self.kept: list[Any] = []  # so that no other object can get the same id
-        self.tables: list[Table] = []
+        self.tables: list[NameTable] = []
         self.empty: list[dict[str, Any]] = []
         self.defaults: list[tuple[FunctionType, Any, Any]] = []
         self.closures: list[tuple[FunctionType, list[Any]]] = []
@@ -169,7 +169,7 @@ class Survey:
         )
 
     def _table(self, name: str, table: Mapping[str, Any], read: Callable[[str], bool]) -> None:
-        self.tables.append(Table(table))
+        self.tables.append(NameTable(table))
         for part, value in list(table.items()):
             if read(part):
                 self._add(f"{name}.{part}", value)
@@ -192,7 +192,7 @@ class Survey:
             self._add(f"{name}.__self__", value.__self__)
             value = value.__func__
         elif type(value) in (staticmethod, classmethod):
-            self.tables.append(Table(vars(value)))
+            self.tables.append(NameTable(vars(value)))
             value = value.__func__
         self.kept.append(value)
         if object.__getattribute__(value, "__class__") is not type(value):
@@ -210,6 +210,10 @@ class Survey:
                 raise Escape(f"{name} at module level, whose name or text is no text")
             self.texts.append((value, texts_of(value)))
             self.marks[name] = id(value), texts_of(value)
+        self._add_held(name, value)
+
+    def _add_held(self, name: str, value: Any) -> None:
+        """Add what a value that was not met before holds, by its kind."""
         if isinstance(value, FunctionType):
             self.roots.known.add(id(value))
             path = value.__code__.co_filename  # it cannot be forged
@@ -220,7 +224,7 @@ class Survey:
                 if sys.modules.get(value.__name__) is not value:
                     raise Escape(f"the module {name}, made by the code")
                 self.roots.known.add(id(value))
-                self.tables.append(Table(vars(value)))
+                self.tables.append(NameTable(vars(value)))
         elif type(value) is object:
             self.lies.append(value)  # a sentinel
         elif isinstance(value, Source) and value.fixed:
@@ -249,7 +253,7 @@ class Survey:
             for number, part in enumerate(held):
                 self._add(f"{name}[{number}]", part)
             if hasattr(type(value), "__dict__") and hasattr(value, "__dict__"):
-                self.tables.append(Table(vars(value)))
+                self.tables.append(NameTable(vars(value)))
         elif type(value) not in ATOMS and (
             not isinstance(value, SHARED) or isinstance(value, property)
         ):

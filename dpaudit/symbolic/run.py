@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpaudit.symbolic.doubles import Tally
+    from dpaudit.symbolic.doubles import DrawTally
 
 MOST_BRANCHES = 400  # of one round
 WHOLE = (
@@ -27,8 +27,8 @@ RELATIVE = 1e-7  # how far a form may be from the double that it stands for
 
 
 @dataclass(frozen=True)
-class Place:
-    """A line of the judged code."""
+class CodeLine:
+    """A line of a file: of the judged code, or what a report points at."""
 
     file: str
     line: int
@@ -37,7 +37,7 @@ class Place:
         return f"{self.file.rpartition('/')[2]}:{self.line}"
 
 
-NOWHERE = Place("", 0)
+NOWHERE = CodeLine("", 0)
 Exact = int | Fraction
 UNIT: tuple[Exact, Exact] = (0, 1)
 
@@ -48,7 +48,7 @@ LATTICE = "lattice"  # the kind of an integer draw that hides integers
 class Escape(BaseException):
     """The code does what symbols cannot follow; not an `Exception`, and remembered if swallowed."""
 
-    def __init__(self, construct: str, remedy: str = "", place: Place = NOWHERE) -> None:
+    def __init__(self, construct: str, remedy: str = "", place: CodeLine = NOWHERE) -> None:
         super().__init__(construct)
         self.construct, self.remedy, self.place = construct, remedy, place
 
@@ -62,13 +62,13 @@ class Disagreement(BaseException):
 
 
 @dataclass(frozen=True)
-class Law:
+class DrawLaw:
     """How a draw is distributed: its scale where a shift has a price, else shifts are
     impossible."""
 
     kind: str
     scale: Fraction | None = None
-    place: Place = NOWHERE
+    place: CodeLine = NOWHERE
     continuous: bool = True
     width: Fraction | None = None
     """The scale of an exponential law, two of which may make a Laplace draw."""
@@ -89,7 +89,7 @@ class Form:
 
     rows: dict[int, Any]
     draws: dict[int, Any]
-    place: Place
+    place: CodeLine
     beside: bool = False
     """Whether the same question depends on noise by itself: a function of noise for which there is
     no rule, perhaps."""
@@ -102,7 +102,7 @@ class Coin:
     row: int
     draw: int
     charge: float
-    place: Place
+    place: CodeLine
 
 
 @dataclass
@@ -140,7 +140,7 @@ class Run:
 
     files: frozenset[str] = frozenset()
     prefix: tuple[int, ...] = ()
-    laws: dict[int, Law] = field(default_factory=dict)
+    laws: dict[int, DrawLaw] = field(default_factory=dict)
     columns: dict[int, Column] = field(default_factory=dict)
     next_symbol: int = 0
     first: int = 0
@@ -172,7 +172,7 @@ class Run:
     """How many of these `signs` contains."""
     differences: list[Any] = field(default_factory=list)
     """In a guarded run: what was compared, as affine forms."""
-    tally: Tally | None = None
+    tally: DrawTally | None = None
     """What the path has done with its draws in doubles, where that is asked."""
 
     @property
@@ -180,12 +180,12 @@ class Run:
         """What lies between two states."""
         return "in a run of the whole stream" if self.whole else "in one round"
 
-    def place(self) -> Place:
+    def place(self) -> CodeLine:
         """Return the line of the judged code that is running."""
         frame: Any = sys._getframe(1)
         while frame is not None:
             if frame.f_code.co_filename in self.files:
-                return Place(frame.f_code.co_filename, frame.f_lineno)
+                return CodeLine(frame.f_code.co_filename, frame.f_lineno)
             frame = frame.f_back
         return NOWHERE
 
@@ -250,7 +250,7 @@ class Run:
             self.shadows[name] = shadow
         return name
 
-    def draw(self, law: Law, shadow: float | None = None) -> int:
+    def draw(self, law: DrawLaw, shadow: float | None = None) -> int:
         """Return a new draw."""
         if not self.drawing:
             raise self.escape(

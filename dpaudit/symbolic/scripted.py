@@ -13,7 +13,7 @@ from typing import Any
 from dpaudit.errors import InvalidArgument
 from dpaudit.symbolic.drivers import STYLES
 from dpaudit.symbolic.run import Run, active
-from dpaudit.symbolic.subject import Target, subject_of
+from dpaudit.symbolic.subject import CodeTarget, subject_of
 from dpaudit.symbolic.values import Linear
 from dpaudit.symbolic.walk import Subject
 
@@ -69,7 +69,7 @@ class Scripted(Run):
 
 
 @dataclass
-class Played:
+class PlayedPath:
     """One path of the code: its arms, and per round what was compared before the arm was played."""
 
     arms: list[int]
@@ -88,17 +88,17 @@ class Played:
 class Stage:
     """Code that can be run by scripts."""
 
-    target: Target
+    target: CodeTarget
     subject: Subject
 
     @classmethod
-    def of(cls, target: Target) -> Stage:
+    def of(cls, target: CodeTarget) -> Stage:
         """Load the code."""
         return cls(target, subject_of(target))
 
     def played(
         self, script: tuple[int, ...], rng: Any, rounds: int, further: bool = True
-    ) -> Played:
+    ) -> PlayedPath:
         """Run the code for some rounds; unless `further`, no more than the first one beyond."""
         run = Scripted(script, rng)
         run.files = self.subject.files
@@ -121,7 +121,7 @@ class Stage:
         self.subject.unchanged()
         if run.escaped is not None:
             raise run.escaped
-        return Played(arms, [run.before(at) for at in range(len(arms))], run)
+        return PlayedPath(arms, [run.before(at) for at in range(len(arms))], run)
 
 
 def wrong_style(text: str, policy: Any) -> InvalidArgument:

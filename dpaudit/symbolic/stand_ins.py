@@ -40,7 +40,7 @@ from dpaudit.symbolic.writing import Writing, is_private
 ORDERLY = (int, float, bool, str, Fraction)
 
 
-class Kind(type):
+class TypeStandIn(type):
     """`float` and `int` as names of types that also know symbols."""
 
     real_type: type
@@ -69,7 +69,7 @@ class Kind(type):
         return hash(cls.real_type)
 
 
-class Float(metaclass=Kind):
+class Float(metaclass=TypeStandIn):
     """`float`: a symbol stays a symbol."""
 
     real_type = float
@@ -82,7 +82,7 @@ class Float(metaclass=Kind):
         return value.renewed() if isinstance(value, Tracked) else float(value)
 
 
-class Int(metaclass=Kind):
+class Int(metaclass=TypeStandIn):
     """`int`: of a symbol it ends in silence."""
 
     real_type = int
@@ -95,7 +95,7 @@ class Int(metaclass=Kind):
         return int(*given, **named)
 
 
-class Str(metaclass=Kind):
+class Str(metaclass=TypeStandIn):
     """`str`: of what may be shown."""
 
     real_type = str
@@ -171,11 +171,11 @@ def kind_of(*given: Any) -> Any:
         raise current().escape("the type of a reward or of noise")
     if len(given) == 1 and isinstance(given[0], int | float | complex | np.generic):
         raise current().escape("the type of a number", "ask isinstance()")
-    if len(given) == 1 and (given[0] is kind_of or isinstance(given[0], Kind)):
+    if len(given) == 1 and (given[0] is kind_of or isinstance(given[0], TypeStandIn)):
         return kind_of
     if len(given) == 1 and isinstance(given[0], ModuleType):
         return ModuleType
-    if len(given) == 1 and stands_in(given[0]) and not isinstance(given[0], (Array, Kind)):
+    if len(given) == 1 and stands_in(given[0]) and not isinstance(given[0], (Array, TypeStandIn)):
         raise current().escape("the type of what stands in for something else")
     if len(given) == 3 and any(str(name).startswith("__") for name in given[2]):
         raise current().escape("a class made by type(), with names of Python's own")

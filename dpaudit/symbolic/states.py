@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.symbolic.doubles import Tally
+from dpaudit.symbolic.doubles import DrawTally
 from dpaudit.symbolic.ledger import Fixed, Ledger, Row, resolved
-from dpaudit.symbolic.run import NOWHERE, Form, Law
+from dpaudit.symbolic.run import NOWHERE, DrawLaw, Form
 from dpaudit.symbolic.snapshot import Copier
 from dpaudit.symbolic.values import Linear, Opaque, Tracked, public_name, wild
 from dpaudit.symbolic.weights import Weights
@@ -34,7 +34,7 @@ class State:
     draws: list[int] = field(default_factory=list)
     twins: dict[int, int] = field(default_factory=dict)
     """Rows that were left out, and the one that stands for each."""
-    tally: Tally | None = None
+    tally: DrawTally | None = None
     compared: list[int] = field(default_factory=list)
     """The draws that its values were computed from, in doubles."""
     trail: Any = None
@@ -231,7 +231,9 @@ def rewritten(value: Tracked, fixed: Fixed, dropped: set[int], names: dict[Any, 
     return Opaque(basis, value.shadow) if changed else value
 
 
-def twins(forms: Iterable[Row], constraints: Iterable[Row], laws: dict[int, Law]) -> dict[int, int]:
+def twins(
+    forms: Iterable[Row], constraints: Iterable[Row], laws: dict[int, DrawLaw]
+) -> dict[int, int]:
     """Return the draws that equal another one in every form; the one of largest scale stays."""
     marks: dict[int, list[Any]] = {}
     for number, (draws, _) in enumerate((*forms, *constraints)):

@@ -50,7 +50,7 @@ def loader_of(path: Path, **real: Any) -> Loader:
 
 
 @dataclass(frozen=True)
-class Target:
+class CodeTarget:
     """`file.py:object` and the instance that is judged."""
 
     text: str
@@ -83,7 +83,7 @@ class Target:
         return lambda: source(**given)
 
 
-def subject_of(target: Target) -> Subject:
+def subject_of(target: CodeTarget) -> Subject:
     """Return the code that a target names, loaded to meet symbols."""
     probes, reached = Probes(), set[int]()
     loader = loader_of(target.path, probes=probes, calls=marking(reached))

@@ -21,7 +21,7 @@ import numpy as np
 from dpaudit.symbolic import doubles, handmade
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.handmade import Made
-from dpaudit.symbolic.run import LATTICE, Law, current
+from dpaudit.symbolic.run import LATTICE, DrawLaw, current
 from dpaudit.symbolic.weights import HUGE, Weights, combined, exact, is_number, scaled
 
 TOKENS = count()
@@ -346,7 +346,7 @@ def is_tame(value: Tracked) -> bool:
     return not wide and all(abs(it) < TAME for it in (value.rest, *_all(parts)))
 
 
-def _narrow(law: Law) -> bool:
+def _narrow(law: DrawLaw) -> bool:
     """Tell whether a draw is known to be far from what doubles cannot hold."""
     spread = law.width if law.scale is None else law.scale
     return law.kind == "uniform" if spread is None else spread <= TAME

@@ -20,12 +20,12 @@ from typing import Any
 from dpaudit.symbolic.alike import Doubts
 from dpaudit.symbolic.arrays import array
 from dpaudit.symbolic.chance import Source
-from dpaudit.symbolic.doubles import REWARD, Found, Tally, looked_at
+from dpaudit.symbolic.doubles import REWARD, DrawTally, Found, looked_at
 from dpaudit.symbolic.drivers import STYLES, Driver, actions_of
 from dpaudit.symbolic.joining import Leaf, joined
 from dpaudit.symbolic.ledger import Failure, Fixed, Ledger
 from dpaudit.symbolic.roots import Roots
-from dpaudit.symbolic.run import NOWHERE, UNIT, WHOLE, Escape, Exact, Place, Run, active
+from dpaudit.symbolic.run import NOWHERE, UNIT, WHOLE, CodeLine, Escape, Exact, Run, active
 from dpaudit.symbolic.snapshot import Copier
 from dpaudit.symbolic.states import State as State
 from dpaudit.symbolic.states import forget, key_of, path_of, replaced_values, twins
@@ -63,7 +63,7 @@ class Subject:
 
 
 @dataclass
-class Outcome:
+class WalkOutcome:
     """What a walk has found."""
 
     horizon: int
@@ -73,7 +73,7 @@ class Outcome:
     rounds: int = 0
     failure: Failure | None = None
     path: tuple[int, ...] = ()
-    releases: dict[Place, str] = field(default_factory=dict)
+    releases: dict[CodeLine, str] = field(default_factory=dict)
     kinds: set[str] = field(default_factory=set)
     """The laws of all that was drawn."""
     rounded: bool = False
@@ -103,7 +103,7 @@ class Move:
 
 
 @dataclass
-class Walk:
+class SymbolicWalk:
     """One exploration of a subject."""
 
     subject: Subject
@@ -124,9 +124,9 @@ class Walk:
         self.most = self.epsilon * (1 + SLACK)
         self.layers: dict[int, dict[Any, State]] = {}
         self.times: list[int] = []
-        self.found = Outcome(0)
+        self.found = WalkOutcome(0)
 
-    def explore(self) -> Outcome:
+    def explore(self) -> WalkOutcome:
         """Walk, and return what was found."""
         self._explore()
         self.found.reached = frozenset(self.subject.reached)
@@ -203,7 +203,7 @@ class Walk:
         )
         if self.doubles is not None:
             before = state.tally if state else None
-            run.tally = before.copy() if before else Tally(self.doubles)
+            run.tally = before.copy() if before else DrawTally(self.doubles)
         arms: list[int] = []
         with active(run):
             if state is None:

@@ -10,14 +10,16 @@ import pytest
 
 from dpaudit.core.algorithms.dp_se import DPSE
 from dpaudit.deadline import Expired, Work, deadline
-from dpaudit.judging import Case, check
+from dpaudit.judging import Case, Listener, check
+from dpaudit.options import Options
 from dpaudit.structure import prove
 from dpaudit.target import resolve
 from dpaudit.verdict import Finding, Status
 
 
-def judged(**options):
-    return check(resolve("adap_ucb"), {}, horizon=50, exact_horizon=3, **options)
+def judged(kept=None, **options):
+    asked = Options(horizon=50, exact_horizon=3, **options)
+    return check(resolve("adap_ucb"), asked, Listener(kept=kept))
 
 
 def for_ever(self, budget):
@@ -81,8 +83,8 @@ def test_eliminations_of_many_arms_end_with_the_budget():
 
 def test_a_horizon_out_of_reach_ends_with_the_budget():
     size = 10**9
-    options = {"horizon": size, "exact_horizon": size, "methods": ("exact",), "budget": 1.0}
-    report = check(resolve("adap_ucb"), {}, **options)
+    options = Options(horizon=size, exact_horizon=size, methods=("exact",), budget=1.0)
+    report = check(resolve("adap_ucb"), options)
     assert report.verdict is Status.SILENT
     assert not report.failure
 

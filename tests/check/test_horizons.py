@@ -12,7 +12,7 @@ from dpaudit.core.algorithms import load
 from dpaudit.errors import Unsupported
 from dpaudit.exact import horizons, worst_loss
 from dpaudit.exact.horizons import judge, sizes
-from dpaudit.judging import Claim, Report
+from dpaudit.judging import PrivacyClaim, Report
 from dpaudit.verdict import Enclosure, Finding, Status
 
 ADAP = load("adap_ucb", arms=2)
@@ -134,7 +134,7 @@ def test_the_bracket_prefers_certainty_and_ignores_error_probabilities():
     exact = Finding("exact", Status.SILENT, "", epsilon_lower=0.5, certified=True, horizon=4)
     measured = replace(exact, epsilon_lower=0.6, certified=False, horizon=8)
     sampled = replace(exact, check="sample", epsilon_lower=0.7, error=1e-6, horizon=100)
-    claim = Claim("a", "a", {}, 1.0, 2, 100, True, "", True)
+    claim = PrivacyClaim("a", "a", {}, 1.0, 2, 100, True, "", True)
     assert Report(Status.SILENT, claim, (exact, measured, sampled)).lower == 0.5
     assert Report(Status.SILENT, claim, (measured, sampled)).lower == 0.6
     assert Report(Status.SILENT, claim, (replace(exact, instance=4), measured)).lower == 0.6

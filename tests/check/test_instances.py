@@ -14,6 +14,7 @@ from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import Affine
 from dpaudit.errors import InvalidArgument
 from dpaudit.judging import check
+from dpaudit.options import Options
 from dpaudit.report import meaning
 from dpaudit.structure import prove
 from dpaudit.target import Target
@@ -59,7 +60,7 @@ class ListState(tuple):
 
 def judged(source, horizon, **options):
     options = {"methods": EXACT, "budget": 20.0} | options
-    return check(Target("mine.py:Mine", source), {}, horizon=horizon, **options)
+    return check(Target("mine.py:Mine", source), Options(horizon=horizon, **options))
 
 
 def test_a_horizon_among_the_parameters_makes_instances_whatever_else_is_said():

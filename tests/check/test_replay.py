@@ -162,9 +162,9 @@ def test_forged_witnesses(told, kind):
 
 
 def test_the_line_that_replays(tmp_path):
-    from dpaudit.judging import Claim
+    from dpaudit.judging import PrivacyClaim
 
-    claim = Claim("my file.py:Own", "Own", {}, 0.5, 2, 3, True, "one reward", own=False)
+    claim = PrivacyClaim("my file.py:Own", "Own", {}, 0.5, 2, 3, True, "one reward", own=False)
     assert line("w.json", claim) == (
         "python -m dpaudit replay w.json --target 'my file.py:Own' --epsilon 0.5"
     )

@@ -11,8 +11,8 @@ import pytest
 
 from dpaudit.errors import Contradiction
 from dpaudit.examination import Examined
-from dpaudit.judging import Case, Claim, Report, verdict
-from dpaudit.subject.kinds import Options
+from dpaudit.judging import Case, PrivacyClaim, Report, verdict
+from dpaudit.options import Options
 from dpaudit.verdict import Enclosure, Finding, Status, combine, exit_code
 
 PROVED, HOLDS, SILENT, REFUTED = Status.PROVED, Status.HOLDS, Status.SILENT, Status.REFUTED
@@ -74,7 +74,7 @@ def test_an_enclosure_has_its_ends_in_order():
 
 
 def reported(*findings: Finding) -> Report:
-    claim = Claim("t", "t", {}, 1.0, 2, 10, True, "one reward of the stream", True)
+    claim = PrivacyClaim("t", "t", {}, 1.0, 2, 10, True, "one reward of the stream", True)
     return Report(SILENT, claim, findings)
 
 
@@ -124,10 +124,11 @@ def test_where_a_charge_of_code_is_too_large_a_few_rounds_do_not_hold_for_the_cl
 
     few = Finding("exact", HOLDS, "all of 5 rounds", epsilon_upper=0.9, horizon=5, certified=True)
     monkeypatch.setattr(affine, "judged", lambda *given: few)
-    case = code._Case(code.Asked("own.py:Policy"), None, None, None, 0.0, [], print)
-    assert case.exact(1.0) is few  # nothing is known of its charges
+    given = {"options": Options(), "read": None, "source": None, "end": 0.0}
+    case = code._Case("own.py:Policy", 2, print, **given)
+    assert case.exact(1.0) == [few]  # nothing is known of its charges
     case.proved = SimpleNamespace(lead=SimpleNamespace(path=(0,) * 99))
-    found = case.exact(1.0)
+    (found,) = case.exact(1.0)
     assert (found.status, found.epsilon_upper) == (SILENT, math.inf)
     assert found.reason.startswith("No violation within 5 rounds.")
 

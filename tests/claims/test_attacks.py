@@ -48,7 +48,7 @@ from dpaudit.claims.boundary import Boundary
 from dpaudit.claims.branch import BranchAndBound
 from dpaudit.claims.check import check
 from dpaudit.claims.claim import CERTIFIED, IDENTITY, PROVED, RESTRICTED, Claim
-from dpaudit.claims.domain import POSITIVE, REALS, UNIT, Domain, Interval, at_least, closed
+from dpaudit.claims.domain import POSITIVE, REALS, UNIT, Domain, RealInterval, at_least, closed
 from dpaudit.claims.linear import PiecewiseLinear
 from dpaudit.claims.methods import Concave, Monotone, Rewrite, Split
 from dpaudit.errors import DpauditError
@@ -131,7 +131,9 @@ MISLABELLED = {
     "declared complex": claim(0, "<=", c * sympy.conjugate(c), {c: UNIT}),
     "declared zero": claim(Symbol("o", zero=True), "<=", 0, {Symbol("o", zero=True): UNIT}),
     "declared even": claim(1, "<=", (-1) ** Symbol("e", even=True), {Symbol("e", even=True): UNIT}),
-    "two symbols of one name": claim(x, "<=", twin, {x: UNIT, twin: Interval(0, 1, True, False)}),
+    "two symbols of one name": claim(
+        x, "<=", twin, {x: UNIT, twin: RealInterval(0, 1, True, False)}
+    ),
     "a symbol with no interval": claim(0, "<=", y**2 + p, {y: UNIT}),
     "a constraint on a stranger": claim(0, "<=", y, {y: UNIT}, constraints=(x,)),
     "no point: contradiction": claim(
@@ -146,7 +148,7 @@ MISLABELLED = {
     "no point: two constraints": claim(
         y, "<=", x, {x: REALS, y: REALS}, PiecewiseLinear(), constraints=(x - y - 1, y - x)
     ),
-    "no point: open and empty": claim(1, "<=", 0 * x, {x: Interval(1, 1, True, True)}),
+    "no point: open and empty": claim(1, "<=", 0 * x, {x: RealInterval(1, 1, True, True)}),
     "no point: a square": claim(1, "<=", 0 * x, {x: UNIT}, constraints=(-1 - x**2,)),
 }
 # False at the stated point, offered to methods that might be talked into it.

@@ -15,7 +15,7 @@ from dpaudit.claims.balls import ball, compile_ball, evaluate, hull
 from dpaudit.claims.boundary import Boundary
 from dpaudit.claims.check import check
 from dpaudit.claims.claim import REFUTED, UNRESOLVED, Claim, Tally
-from dpaudit.claims.domain import POSITIVE, UNIT, Domain, Interval, above, between, closed
+from dpaudit.claims.domain import POSITIVE, UNIT, Domain, RealInterval, above, between, closed
 from dpaudit.claims.goal import Goal
 from dpaudit.claims.identity import is_zero, sample
 from dpaudit.claims.linear import PiecewiseLinear
@@ -25,7 +25,7 @@ from dpaudit.errors import Contradiction, InvalidArgument
 
 x, y = symbols("x y", real=True)
 e = Symbol("epsilon", positive=True)
-BOX = Domain({x: closed(-1, 2), y: Interval(0, 1, True, False)})
+BOX = Domain({x: closed(-1, 2), y: RealInterval(0, 1, True, False)})
 
 leaves = st.sampled_from(
     [x, y, 1 - y, x + 1, 2 - x, Integer(1), Integer(-2), Rational(1, 3), x - 1, 1 - x * y]
@@ -93,11 +93,11 @@ def test_open_ends_count():
 
 def test_domains_are_exact_and_consistent():
     with pytest.raises(InvalidArgument, match="rational"):
-        Interval(0.1, 1)
+        RealInterval(0.1, 1)
     with pytest.raises(InvalidArgument, match="exclude 0"):
         Domain({e: UNIT})
     with pytest.raises(InvalidArgument, match="exceed"):
-        Interval(2, 1)
+        RealInterval(2, 1)
 
 
 def test_identities_need_sympy_and_no_contradiction():

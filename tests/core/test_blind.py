@@ -17,6 +17,7 @@ from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import Affine
 from dpaudit.core.stream import run_stream
 from dpaudit.judging import check
+from dpaudit.options import Options
 from dpaudit.structure.prove import prove
 from dpaudit.target import Target
 from dpaudit.verdict import Status
@@ -130,7 +131,7 @@ def test_it_would_be_proved_and_shows_a_reward():
             actions.add(tuple(run.actions))
     assert not played[0.0] & played[1.0]
     target = Target("own.py:Peeking", Peeking)
-    report = check(target, {"arms": 2}, horizon=3, methods=("structure", "exact"))
+    report = check(target, Options(given={"arms": 2}, horizon=3, methods=("structure", "exact")))
     assert report.verdict is Status.SILENT
     assert all("says _getframe" in finding.reason for finding in report.findings)
 

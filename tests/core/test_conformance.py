@@ -21,6 +21,7 @@ from dpaudit.core.algorithm import Rows
 from dpaudit.core.environments import Bernoulli
 from dpaudit.core.episodes import Episodes
 from dpaudit.core.local import Local
+from dpaudit.core.outcome import RunBlock
 from dpaudit.core.perstep import PerStep
 from dpaudit.core.response import Response
 from dpaudit.core.simulate import simulate
@@ -104,7 +105,7 @@ def fast_actions(algorithm, stream, units):
     if decisions is None:
         return None
     times = np.arange(1, horizon + 1)
-    outcome = lockstep.run(decisions, StreamTotals(stream, arms), times, 1, Tape(units))
+    outcome = lockstep.run(decisions, RunBlock(StreamTotals(stream, arms), times, 1, Tape(units)))
     steps = np.diff(np.concatenate(([0.0], outcome.curve[0])))
     return np.round(np.log10(steps)).astype(int)
 
@@ -258,7 +259,8 @@ def test_reference_interpreter_on_sampled_sums_agrees_with_row_by_row():
     algorithm = declared("ucb", 2, 16)
     environment = Bernoulli((0.3, 0.6))
     slow = pull_counts_of_reference(algorithm, environment, 16, 250, seed=7)
-    outcome = sampled.run(algorithm, environment, np.array([1, 16]), 250, np.random.default_rng(8))
+    block = RunBlock(environment, np.array([1, 16]), 250, np.random.default_rng(8))
+    outcome = sampled.run(algorithm, block)
     assert homogeneity(slow, Counter(map(tuple, outcome.pulls.tolist()))) > 1e-8
 
 

@@ -69,13 +69,15 @@ def test_bridges_split_a_total_as_the_law_does(law):
     assert rest.pvalue > 1e-8
 
 
-def test_long_sums_of_bounded_rewards_state_their_error():
-    law = Beta((0.3, 0.9))
-    assert law.sum_error(EXACT_SUM) == 0.0
-    stated = law.sum_error(4 * EXACT_SUM)
-    assert 0 < stated < 0.03
-    # the stated bound shrinks like 1 / sqrt(n)
-    assert law.sum_error(16 * EXACT_SUM) == pytest.approx(stated / 2)
+def test_long_sums_of_bounded_rewards_are_as_close_as_stated():
+    # Berry-Esseen, and Dvoretzky-Kiefer-Wolfowitz at 1e-7 for either sample
+    law, rounds, draws = Beta((0.3, 0.9)), EXACT_SUM + 1, 400
+    rng, first = np.random.default_rng(7), np.zeros(draws, dtype=int)
+    long = law.totals(first, np.full(draws, rounds), rng)
+    singles = np.array([law.rewards(np.zeros(rounds, dtype=int), rng).sum() for _ in range(draws)])
+    stated = 0.4748 * 0.7 / law.deviations[0] / np.sqrt(rounds)
+    slack = 2 * np.sqrt(np.log(2 / 1e-7) / (2 * draws))
+    assert stats.ks_2samp(long, singles).statistic <= stated + slack
 
 
 def test_moments_of_the_truncated_gaussian_match_scipy():

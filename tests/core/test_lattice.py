@@ -23,7 +23,7 @@ from dpaudit.core.lattice import DiscreteGaussian, DiscreteLaplace, on_grid
 from dpaudit.core.lockstep import ladder
 from dpaudit.core.noise import Gaussian, Laplace, NoNoise
 from dpaudit.core.notions import Kind, Notion
-from dpaudit.core.outcome import checkpoints
+from dpaudit.core.outcome import RunBlock, checkpoints
 from dpaudit.core.scores import Affine
 from dpaudit.core.simulate import simulate
 from dpaudit.core.stream import StreamRewards, interpret, run_stream
@@ -375,9 +375,8 @@ def test_simulations_on_the_lattice_have_the_regret_of_the_line():
 
 def test_the_reference_simulator_runs_it_too():
     algorithm = dpaudit.load("dp_ucb", arms=2, epsilon=1.0, horizon=64, grid=8)
-    result = sampled.run(
-        algorithm, Bernoulli((0.2, 0.8)), checkpoints(64), 3, np.random.default_rng(0)
-    )
+    rng, environment = np.random.default_rng(0), Bernoulli((0.2, 0.8))
+    result = sampled.run(algorithm, RunBlock(environment, checkpoints(64), 3, rng))
     assert result.pulls.sum() == 3 * 64
     rewards = sampled.SampledRewards(Bernoulli((0.5, 0.5)), np.random.default_rng(1))
     assert rewards.steps(Rows(0, 0, 9), 8, "nearest", None) == 8 * rewards.total(Rows(0, 0, 9))

@@ -18,7 +18,7 @@ from dpaudit.core.algorithms import load
 from dpaudit.core.algorithms import names as algorithm_names
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.algorithms.lazy_dp_ucb import LazyDPUCB
-from dpaudit.core.handwritten import Doubling, Elimination, Tree
+from dpaudit.core.handwritten import Elimination, HandwrittenDoubling, Tree
 from dpaudit.core.mutant import scaled
 from dpaudit.core.mutants import find, names, nearest_flaw
 from dpaudit.core.noise import Gaussian, NoNoise
@@ -62,7 +62,7 @@ def test_the_page_lists_every_mutant_with_its_flaw():
         assert sample.startswith("REFUTED") or mutant.sample is None
 
 
-RIGHT = [(Doubling, "adap_ucb", 60), (Tree, "dp_ucb", 40), (Elimination, "dp_se", 6000)]
+RIGHT = [(HandwrittenDoubling, "adap_ucb", 60), (Tree, "dp_ucb", 40), (Elimination, "dp_se", 6000)]
 
 
 @pytest.mark.parametrize(("written", "name", "horizon"), RIGHT)
@@ -169,7 +169,7 @@ def test_the_nearest_flaw_of_other_code(kind, nearest, arms):
 
 def test_right_code_and_unknown_code_have_no_flaw():
     assert nearest_flaw(OfOnesOwn(arms=2), 1.0) is None
-    assert nearest_flaw(Doubling(arms=2, horizon=9, epsilon=1.0, rng=None), 1.0) is None
+    assert nearest_flaw(HandwrittenDoubling(arms=2, horizon=9, epsilon=1.0, rng=None), 1.0) is None
     assert nearest_flaw(object(), 1.0) is None
     for name in algorithm_names():
         if find_algorithm(name).private:

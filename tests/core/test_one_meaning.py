@@ -10,7 +10,7 @@ import pytest
 from dpaudit.core import lockstep, sampled
 from dpaudit.core.environments import Bernoulli
 from dpaudit.core.episodes import Deciding, DoublingEpisodes
-from dpaudit.core.outcome import checkpoints
+from dpaudit.core.outcome import RunBlock, checkpoints
 from dpaudit.core.scores import Affine, Imed, KLBound
 from dpaudit.core.simulate import simulate
 from dpaudit.core.stream import StreamRewards, interpret
@@ -57,7 +57,7 @@ CARELESS = {
 def slow(algorithm, seed):
     """The reference: one run after the other through the declaration's own steps."""
     times = checkpoints(HORIZON)
-    return sampled.run(algorithm, ENVIRONMENT, times, RUNS, np.random.default_rng(seed))
+    return sampled.run(algorithm, RunBlock(ENVIRONMENT, times, RUNS, np.random.default_rng(seed)))
 
 
 class Tape:

@@ -20,7 +20,7 @@ from dpaudit.core.arithmetic import exact
 from dpaudit.core.noise import Laplace
 from dpaudit.errors import Unsupported
 from dpaudit.exact.algebra import Sharing
-from dpaudit.exact.balls import differences
+from dpaudit.exact.balls import polytopes
 from dpaudit.exact.balls.exponentials import Exponentials
 from dpaudit.exact.balls.interval import above, below
 from dpaudit.exact.paths import all_paths
@@ -166,7 +166,7 @@ def test_conditions_are_checked():
     for name in ("dp_klucb", "dp_imed", "lazy_dp_ts"):
         with pytest.raises(Unsupported):
             worst_loss(load(name, arms=2), 8)
-    with pytest.raises(Unsupported, match="three or more arms"):
+    with pytest.raises(Unsupported, match="two arms"):
         worst_loss(load("adap_klucb", arms=3), 4)
 
 
@@ -192,9 +192,7 @@ def test_eliminating_registers_agrees_with_the_chain():
             chain, sums = chain_of(path), sums_of(path, stream)
             totals = certified_engine.numbered(path, sums)
             one = certified_engine.exponentials(chain, totals)
-            two = differences.likelihood(
-                region_of(path), differences.parts_of(region_of(path)), totals
-            )
+            two = polytopes.likelihood(region_of(path), polytopes.parts_of(region_of(path)), totals)
             assert one.overlaps(two) and two.rel_accuracy_bits() > 100
 
 

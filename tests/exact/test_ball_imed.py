@@ -184,7 +184,7 @@ def test_equal_pulls_compare_the_clipped_means():
 
 @pytest.mark.parametrize(
     ("horizon", "epsilon"),
-    [(4, 1.0), (4, 3.0), (5, 3.0), pytest.param(5, 1.0, marks=pytest.mark.slow)],
+    [(4, 1.0), (4, 3.0), *(pytest.param(5, it, marks=pytest.mark.slow) for it in (1.0, 3.0))],
 )
 def test_extremal_streams_equal_enumeration(horizon, epsilon):
     algorithm = load("adap_imed", arms=2, epsilon=epsilon)

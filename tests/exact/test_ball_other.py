@@ -19,7 +19,7 @@ from dpaudit.core.noise import Laplace
 from dpaudit.core.stream import run_stream
 from dpaudit.errors import Unsupported
 from dpaudit.exact import noiseless
-from dpaudit.exact.balls import differences, exact_order
+from dpaudit.exact.balls import exact_order, polytopes
 from dpaudit.exact.paths import Decided, Path, Played, all_paths
 from dpaudit.exact.region import region_of
 from dpaudit.sample.lockstep import run_many
@@ -47,7 +47,7 @@ def test_eliminations_sum_to_one(arms, horizon):
 def test_elimination_contains_a_quadrature():
     path = next(p for p in all_paths(load("dp_se", arms=3, horizon=6000), 6000))
     region = region_of(path)
-    ((epoch,),) = differences.parts_of(region)
+    ((epoch,),) = polytopes.parts_of(region)
     width = float(epoch.request.width(FLOAT))
     sizes = [episode.divisor for episode in region.episodes]
     noise = region.episodes[0].noise
@@ -59,7 +59,7 @@ def test_elimination_contains_a_quadrature():
         survivors = tuple(arm for arm in range(3) if kept[arm])
         sums = {i: centre * sizes[i] for i, centre in enumerate(centres)}
         part = (replace(epoch, outcome=survivors),)
-        found = differences.probability(region, part, sums)
+        found = polytopes.probability(region, part, sums)
         value = float(found)
 
         def integrand(x, best, kept=kept):
@@ -145,15 +145,34 @@ def test_a_tie_at_mean_one_is_a_tie_in_doubles_too():
     np.testing.assert_array_equal(compiled.actions(0), exactly)
 
 
-@pytest.mark.parametrize("registers", [((0,), (1,)), ((0,), (0,))])
-def test_eliminations_of_sums_or_of_one_release_are_refused(registers):
-    """A release added to a register, or shown by both arms, is not two fresh draws."""
+def elimination(registers, *added):
+    """One release of each arm, and more on top of them, before arm 0 alone is kept."""
     noise = Laplace(1)
     rows = [Rows(0, 0, 1), Rows(1, 0, 1)]
-    releases = tuple(Release(arm, rows[arm], noise) for arm in (0, 1))
-    added = (Accumulate(0, rows[0], noise),) if registers[1] == (1,) else ()
+    releases = [Release(arm, rows[arm], noise) for arm in (0, 1)]
+    releases += [Accumulate(arm, rows[arm], noise) for arm in added]
     keep = Decided(Keep((0, 1), registers, lambda m: m.number(1)), (0,))
     played = tuple(Played(part, start) for start, part in enumerate(rows))
-    path = Path((*played, *releases, *added, keep), 2)
+    path = Path((*played, *releases, keep), 2)
+    return path_log_likelihood(path, {part: Fraction(1, 2) for part in rows})
+
+
+def test_eliminations_of_one_release_are_refused():
+    """A release that is shown by both arms is not two fresh draws."""
     with pytest.raises(Unsupported):
-        path_log_likelihood(path, {part: Fraction(1, 2) for part in rows})
+        elimination(((0,), (0,)))
+
+
+def test_eliminations_of_sums_are_certified():
+    """x_0 + x_1 - x_2 >= 1/2, three draws of rate 1: by the density (1 + |s|) e^-|s| / 4 of two."""
+
+    def density(s):
+        return (1 + abs(s)) * math.exp(-abs(s)) / 4
+
+    def tail(s):
+        return 0.5 * math.exp(-s) if s > 0 else 1 - 0.5 * math.exp(s)
+
+    parts = [(-40, 0), (0, 0.5), (0.5, 40)]
+    expected = sum(quad(lambda s: density(s) * tail(0.5 - s), a, b)[0] for a, b in parts)
+    found = elimination(((0,), (1,)), 0)
+    assert abs(math.exp(found.mid()) - expected) < 1e-9 and found.rad() < 1e-20

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from dpaudit.core.arithmetic import ball
 from dpaudit.exact.balls import interval as rounding
 from dpaudit.exact.balls.bounds import Entropy
-from dpaudit.exact.balls.exponentials import Halves
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.balls.own_sum import Moving, _share, _steps, mesh_steps
-from dpaudit.exact.balls.piecewise import Piecewise, Point, Unit
+from dpaudit.exact.balls.piecewise import LaplaceLaw, Unit
 from dpaudit.exact.balls.roots import (
     Order,
     Theta,
@@ -304,15 +303,12 @@ def test_tails_of_certain_thresholds_are_certain() -> None:
 
 
 def test_integrals_beside_a_point_that_overlaps_a_breakpoint_contain_the_closed_form() -> None:
-    """Of e^-|t| on either side of x, for all x in a ball that reaches from below 0 to 0.0011."""
-    unit = Unit(Fraction(1))
-    bend = Piecewise(unit, (Point.at(arb(0), unit),), ({1: [arb(1)]}, {-1: [arb(1)]}))
-    below, above = Halves(bend, 1).at(arb("0.0005 +/- 0.0006"))
+    """Of e^-2|t| on either side of x, for all x in a ball that reaches from below 0 to 0.0011."""
+    law = LaplaceLaw(Fraction(2), arb(0), Unit(Fraction(1)))
+    below, above = (law.density().running(right)(arb("0.0005 +/- 0.0006")) for right in (0, 1))
     for x in map(arb, ("-0.00009", "0", "0.0005", "0.00109")):
-        if x < 0:
-            sides = x.exp() / 2, (1 - x * 2) * x.exp() / 2
-        else:
-            sides = (1 + x * 2) * (-x).exp() / 2, (-x).exp() / 2
+        tail = (-2 * abs(x)).exp() / 2
+        sides = (tail, 1 - tail) if x < 0 else (1 - tail, tail)
         assert below.contains(sides[0]) and above.contains(sides[1])
 
 

@@ -19,7 +19,7 @@ from dpaudit.exact import (
     worst_loss,
 )
 from dpaudit.exact.algebra import Bounds
-from dpaudit.exact.conditions import check
+from dpaudit.exact.conditions import failure
 from dpaudit.exact.enumerate import worst_pair
 from dpaudit.exact.likelihood import log_likelihood
 from dpaudit.exact.paths import all_paths
@@ -123,9 +123,15 @@ def test_noise_halved_in_long_episodes_is_refuted_at_a_horizon_that_reaches_them
     assert abs(certified.loss.lower - found.loss.lower) < 1e-9
 
 
-@pytest.mark.parametrize("name", ["adap_ucb", pytest.param("adap_klucb", marks=pytest.mark.slow)])
-def test_a_long_horizon_lies_between_a_climb_and_the_charges(name: str) -> None:
-    found = worst_loss(load(name, arms=2), 1024, engine="float")
+@pytest.mark.parametrize(
+    ("name", "horizon"),
+    [
+        ("adap_ucb", 256),
+        *(pytest.param(it, 1024, marks=pytest.mark.slow) for it in ("adap_ucb", "adap_klucb")),
+    ],
+)
+def test_a_long_horizon_lies_between_a_climb_and_the_charges(name: str, horizon: int) -> None:
+    found = worst_loss(load(name, arms=2), horizon, engine="float")
     assert found.method == "climb" and found.complete
     assert 1 - 1e-6 < found.loss.lower <= found.loss.upper <= 1.0
     assert found.witness is not None
@@ -136,8 +142,8 @@ def test_conditions_name_what_fails() -> None:
     reasons = {}
     for variant in variants():
         algorithm = variant(arms=2)
-        found = [check(region_of(path)) for path in all_paths(algorithm, 6)]
-        reasons[variant.__name__] = next((c.reason for c in found if not c.hold), "")
+        found = (failure(region_of(path)) for path in all_paths(algorithm, 6))
+        reasons[variant.__name__] = next(filter(None, found), "")
     assert reasons["HalvedNoiseAdapUCB"] == ""
     assert "two releases" in reasons["MeanOfAllAdapUCB"]
     assert "two releases" in reasons["DrawnAgainAdapKLUCB"]
@@ -156,8 +162,7 @@ def test_conditions_fail_where_the_theorem_does(
     name: str, options: dict[str, int], horizon: int, word: str
 ) -> None:
     algorithm = load(name, arms=2, **options)
-    found = [check(region_of(path)) for path in all_paths(algorithm, horizon)]
-    assert any(word in c.reason for c in found)
+    assert any(word in failure(region_of(path)) for path in all_paths(algorithm, horizon))
 
 
 def test_witness_attains_the_loss_it_states() -> None:
@@ -195,7 +200,7 @@ def test_profile_is_consistent() -> None:
     found = profile(algorithm, [1, 0, 0, 0, 0], [0, 0, 0, 0, 0])
     assert abs(found.delta(0.0) - found.total_variation) < 1e-9
     assert found.delta(float(found.losses.max())) == 0.0
-    assert 0 < found.kl <= found.renyi(2.0) <= found.renyi(math.inf) + 1e-12
+    assert 0 < found.kl <= found.losses.max() + 1e-12
     alpha, beta = found.trade_off()
     assert abs(min(alpha + beta) - (1 - found.total_variation)) < 1e-9
     assert alpha[0] == 0.0 and abs(beta[-1]) < 1e-9

@@ -12,7 +12,7 @@ from dpaudit import plotting
 from dpaudit.cli import run
 from dpaudit.core import divergence
 from dpaudit.experiments import panels, statements
-from dpaudit.experiments.panels import Sample
+from dpaudit.experiments.panels import CellRuns
 from dpaudit.experiments.statements import FAILS, REPRODUCES, UNDECIDED, exceeds, together, within
 from dpaudit.regret_bounds.bound import bernoulli
 from dpaudit.regret_bounds.lower import coefficients
@@ -20,7 +20,7 @@ from dpaudit.regret_bounds.lower import coefficients
 
 def sample(values):
     curves = np.array(values, dtype=float)[:, None] * np.array([[0.5, 1.0]])
-    return Sample(np.array([5, 10]), curves)
+    return CellRuns(np.array([5, 10]), curves)
 
 
 LOW, HIGH = sample([10, 11, 9, 10]), sample([30, 31, 29, 30])

@@ -16,7 +16,7 @@ from dpaudit.core.algorithm import Rows
 from dpaudit.core.algorithms import find, load, names, parameters
 from dpaudit.core.stream import StreamRewards, run_stream
 from dpaudit.explain.draw import charges, rewards
-from dpaudit.explain.record import Decided, Played, Recorder, Released
+from dpaudit.explain.record import RecordedDecision, RecordedPlay, RecordedRelease, Recorder
 from dpaudit.structure.ledger import add, charge_of
 
 
@@ -34,12 +34,12 @@ def test_recorded_run_is_the_stream_runners(name, seed, horizon, arms):
     expected = run_stream(algorithm, stream, np.random.default_rng(seed + 1))
     rng = np.random.default_rng(seed + 1)
     events = Recorder(algorithm, horizon, StreamRewards(stream, arms), rng).run()
-    plays = [event for event in events if isinstance(event, Played)]
+    plays = [event for event in events if isinstance(event, RecordedPlay)]
     assert [play.arm for play in plays] == list(expected.arms)
     assert [len(play.rounds) for play in plays] == list(expected.rounds)
-    assert sum(isinstance(event, Released) for event in events) == expected.releases
+    assert sum(isinstance(event, RecordedRelease) for event in events) == expected.releases
     for event in events:
-        if isinstance(event, Decided):
+        if isinstance(event, RecordedDecision):
             assert set(event.outcome) <= {one.arm for one in event.weighed}
             assert all(t < event.time for one in event.weighed for span in one.spans for t in span)
 
@@ -53,13 +53,13 @@ def test_charges_are_those_of_the_ledger(name):
     events = Recorder(
         algorithm, horizon, StreamRewards(stream, arms), np.random.default_rng(3)
     ).run()
-    owner = [e.arm for e in events if isinstance(e, Played) for _ in e.rounds]
+    owner = [e.arm for e in events if isinstance(e, RecordedPlay) for _ in e.rounds]
     shown = {t: charge for rounds, charge in charges(events, horizon) for t in rounds}
     assert sorted(shown) == list(range(1, horizon + 1))
     # the other method: replay the declaration and let the structure check's ledger add up
     state, pulls, books = algorithm.start(), [0] * arms, [()] * arms
-    plays = iter([e for e in events if isinstance(e, Played)])
-    choices = iter([e.outcome for e in events if isinstance(e, Decided)])
+    plays = iter([e for e in events if isinstance(e, RecordedPlay)])
+    choices = iter([e.outcome for e in events if isinstance(e, RecordedDecision)])
     while True:
         step = algorithm.step(state)
         kind, answer = type(step.request).__name__, None

@@ -13,7 +13,7 @@ from dpaudit.core.algorithm import Choose, Keep, Stop, Toss
 from dpaudit.core.algorithms import find, load, names, parameters
 from dpaudit.core.stream import StreamRewards
 from dpaudit.explain.diagram import boxes
-from dpaudit.explain.record import Decided, Played, Recorder
+from dpaudit.explain.record import RecordedDecision, RecordedPlay, Recorder
 from dpaudit.explain.states import explore
 from dpaudit.structure.walk import Walk
 
@@ -58,9 +58,9 @@ def test_every_run_is_a_path_of_the_graph(name):
         stream = rng.integers(0, 2, horizon).astype(float)
         pulls = [0] * arms
         for event in Recorder(algorithm, horizon, StreamRewards(stream, arms), rng).run():
-            if isinstance(event, Played):
+            if isinstance(event, RecordedPlay):
                 pulls[event.arm] += len(event.rounds)
-            elif isinstance(event, Decided):
+            elif isinstance(event, RecordedDecision):
                 wins = ", ".join(map(str, event.outcome))
                 answers = forks[event.time - 1, tuple(pulls)]
                 assert {f"arm {wins}", f"keeps {wins}"} & answers

@@ -15,8 +15,9 @@ from dpaudit.core import compiled, lockstep, sampled
 from dpaudit.core.algorithm import Rows
 from dpaudit.core.environments import Environment
 from dpaudit.core.episodes import Episodes
+from dpaudit.core.outcome import RunBlock
 from dpaudit.core.stream import StreamRewards, interpret
-from dpaudit.explain.record import Played, Recorder, Stopped
+from dpaudit.explain.record import RecordedPlay, Recorder, Stopped
 from dpaudit.sample.lockstep import run_many
 from dpaudit.sample.streams import Stream
 
@@ -136,7 +137,7 @@ def compare_runs(exam: Any, rounds: int = 4) -> None:
     )
     times = np.arange(1, horizon + 1)
     drawn = exam.ask(
-        "sampled", lambda: sampled.run(algorithm, Constant(means), times, 1, Tape(rows))
+        "sampled", lambda: sampled.run(algorithm, RunBlock(Constant(means), times, 1, Tape(rows)))
     )
     if plain is not None and drawn is not None:
         counts = np.bincount(plain.actions, minlength=algorithm.arms)[: algorithm.arms]
@@ -154,7 +155,7 @@ def recorded(algorithm: Any, stream: Any, row: Any) -> list[int]:
     """Return the actions of the recorder."""
     rewards = StreamRewards(stream, algorithm.arms)
     events = Recorder(algorithm, len(stream), rewards, Tape(row[None])).run()
-    found = [e.arm for e in events if isinstance(e, Played) for _ in e.rounds]
+    found = [e.arm for e in events if isinstance(e, RecordedPlay) for _ in e.rounds]
     stops = [algorithm.arms + e.arm for e in events if isinstance(e, Stopped)]
     return [*found, *stops * (len(stream) - len(found))]
 
@@ -177,7 +178,7 @@ def simulated(algorithm: Any, stream: Any, rows: Any) -> list[list[int]] | None:
         return None
     times = np.arange(1, len(stream) + 1)
     world: Any = StreamTotals(stream, algorithm.arms)
-    outcome = lockstep.run(climbing, world, times, len(rows), Tape(rows))
+    outcome = lockstep.run(climbing, RunBlock(world, times, len(rows), Tape(rows)))
     steps = np.diff(outcome.curve, axis=1, prepend=0.0)
     return np.round(np.log10(steps)).astype(int).tolist()
 

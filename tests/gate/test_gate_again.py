@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from dpaudit.gate import update
-from dpaudit.subject.kinds import Options
+from dpaudit.options import Options
 from dpaudit.verdict import Status
 
 STATUSES = [(Status.REFUTED, Status.PROVED), (Status.PROVED, Status.REFUTED)]

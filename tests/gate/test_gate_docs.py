@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from gate_samples import HALVED, command, forget, spoil
 
-from dpaudit.formats.result import Rule
+from dpaudit.formats.result import ProblemRule
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "gate.md").read_text()
@@ -49,7 +49,7 @@ def test_the_page_is_what_happens(page, capsys):
 
 
 def test_every_rule_is_explained():
-    for rule in Rule:
+    for rule in ProblemRule:
         assert f"| {rule.id} | {rule.label} |" in PAGE
 
 

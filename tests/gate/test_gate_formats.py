@@ -13,40 +13,45 @@ from hypothesis import strategies as st
 from schema_checks import DATA, json_errors, xml_errors
 
 from dpaudit.formats import annotations, junit, sarif
-from dpaudit.formats.result import Place, Problem, Result, Rule, exit_code
-from dpaudit.judging import Claim, Report
+from dpaudit.formats.result import ClaimResult, CodeLine, Problem, ProblemRule, exit_code
+from dpaudit.judging import PrivacyClaim, Report
 from dpaudit.verdict import Finding, Status
 
 SARIF = DATA / "sarif-schema-2.1.0.json"
 
-CLAIM = Claim("mine.py:Mine", "Mine", {"arms": 2}, 1.0, 2, 1000, True, "one reward", own=True)
+CLAIM = PrivacyClaim(
+    "mine.py:Mine", "Mine", {"arms": 2}, 1.0, 2, 1000, True, "one reward", own=True
+)
 REPORT = Report(Status.REFUTED, CLAIM, (Finding("exact", Status.REFUTED, "why", 1.5),))
-REFUTED = Result(
+REFUTED = ClaimResult(
     "mine.py:Mine",
     "mine.py:Mine",
     REPORT,
-    (Problem(Rule.REFUTED, "epsilon = 1 is refuted."), Problem(Rule.SOURCE, "changed.")),
+    (
+        Problem(ProblemRule.REFUTED, "epsilon = 1 is refuted."),
+        Problem(ProblemRule.SOURCE, "changed."),
+    ),
     Status.PROVED,
     ("a note",),
     "line one\nline two: 100 %, really",
     "python -m dpaudit replay x.json",
-    Place("src/my file.py", 12),
+    CodeLine("src/my file.py", 12),
     1.23456,
 )
-VANISHED = Result("gone", "gone", None, (Problem(Rule.VANISHED, "no file gone.py."),))
-FINE = Result(
+VANISHED = ClaimResult("gone", "gone", None, (Problem(ProblemRule.VANISHED, "no file gone.py."),))
+FINE = ClaimResult(
     "fine", "fine", replace(REPORT, verdict=Status.PROVED, covered=CLAIM.horizon), seconds=1234.5
 )
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
-problems = st.builds(Problem, st.sampled_from(list(Rule)), texts)
+problems = st.builds(Problem, st.sampled_from(list(ProblemRule)), texts)
 results = st.builds(
-    Result,
+    ClaimResult,
     claim=texts,
     target=texts,
     report=st.sampled_from([REPORT, None]),
     problems=st.lists(problems, max_size=3).map(tuple),
     details=texts,
-    place=st.one_of(st.none(), st.builds(Place, texts.filter(bool), st.integers(1, 999))),
+    place=st.one_of(st.none(), st.builds(CodeLine, texts.filter(bool), st.integers(1, 999))),
     seconds=st.floats(0, 1e5),
 )
 
@@ -87,7 +92,7 @@ def test_the_schema_check_can_fail():
 
 
 def test_rule_ids_are_stable_and_fingerprints_do_not_move_with_lines():
-    assert {rule.name: rule.id for rule in Rule} == {
+    assert {rule.name: rule.id for rule in ProblemRule} == {
         "REFUTED": "DPA001", "VERDICT": "DPA002", "UPPER": "DPA003", "LOWER": "DPA004",
         "SOURCE": "DPA005", "VANISHED": "DPA006", "CLAIM": "DPA007", "UNDECIDED": "DPA008",
         "CONFORMS": "DPA009",
@@ -97,7 +102,7 @@ def test_rule_ids_are_stable_and_fingerprints_do_not_move_with_lines():
         found = plain([result])["runs"][0]["results"]
         return [it["partialFingerprints"]["dpauditClaim/v1"] for it in found]
 
-    moved = replace(REFUTED, place=Place("elsewhere.py", 99), details="other", seconds=9.0)
+    moved = replace(REFUTED, place=CodeLine("elsewhere.py", 99), details="other", seconds=9.0)
     assert prints(REFUTED) == prints(moved)
     assert len(set(prints(REFUTED) + prints(replace(REFUTED, claim="other")))) == 4
 
@@ -174,7 +179,7 @@ def test_annotations_survive_the_runner(found):
     for line, (result, problem) in zip(lines, expected, strict=True):
         assert "\n" not in line and "\r" not in line
         name, pairs, data = runner(line)
-        assert name == ("warning" if problem.rule is Rule.UNDECIDED else "error")
+        assert name == ("warning" if problem.rule is ProblemRule.UNDECIDED else "error")
         assert data.startswith(f"{result.claim}: {problem.message}")
         assert pairs["title"] == f"dpaudit {problem.rule.id} {problem.rule.label}"
         if result.place is not None:

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 
 from dpaudit.errors import Contradiction
 from dpaudit.gate import lock as locks
-from dpaudit.gate.lock import Entry, Lock, Reason, encode, options_of, sizes_of
+from dpaudit.gate.lock import Lock, LockedClaim, Reason, encode, options_of, sizes_of
 from dpaudit.gate.run import Gate
-from dpaudit.subject.kinds import Options
+from dpaudit.options import Options
 from dpaudit.verdict import Status
 
 numbers = st.floats(min_value=5e-324, max_value=1e300)
 
 
 def entry(claim="a", **changes):
-    base = Entry(
+    base = LockedClaim(
         claim=claim,
         target="mine.py:Mine",
         epsilon="1.0",
@@ -35,7 +35,7 @@ def entry(claim="a", **changes):
         upper="1.0",
         options=sizes_of(Options(horizon=1000, exact_horizon=4)),
         parameters={"arms": "2"},
-        findings=[locks.Found("structure", Status.PROVED, 1000, "0.0", "1.0", True, None)],
+        findings=[locks.LockedFinding("structure", Status.PROVED, 1000, "0.0", "1.0", True, None)],
         sources={"mine.py": "00"},
         packages={},
         versions={"dpaudit": "0.1.0"},
@@ -51,7 +51,7 @@ def test_options_and_bounds_read_back_as_the_same_numbers(epsilon, bound, seed, 
         json.loads(encode(Lock([entry(options=sizes_of(options), upper=repr(bound))])))["claims"][
             0
         ],
-        Entry,
+        LockedClaim,
     )
     assert options_of(again) == options
     assert type(options_of(again).given["arms"]) is int  # 2.0 arms are none

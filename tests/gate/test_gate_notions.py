@@ -10,9 +10,9 @@ from dpaudit.cli import run
 from dpaudit.core.notions import Kind, Notion, Stated, read_notion, read_stated
 from dpaudit.gate import lock as locks
 from dpaudit.gate.compare import weakened
-from dpaudit.judging import Claim, Report
+from dpaudit.judging import PrivacyClaim, Report
+from dpaudit.options import Options
 from dpaudit.sources import Sources
-from dpaudit.subject.kinds import Options
 from dpaudit.testing import assert_global_dp
 from dpaudit.verdict import Bracket, Finding, Status
 
@@ -20,7 +20,7 @@ RHO = Notion(Kind.ZCDP, 0.5)
 
 
 def reported(notion=RHO, upper=0.5, verdict=Status.PROVED):
-    claim = Claim("t", "t", {}, float("inf"), 2, 10, True, notion.neighbours, True, notion)
+    claim = PrivacyClaim("t", "t", {}, float("inf"), 2, 10, True, notion.neighbours, True, notion)
     inside = Bracket(notion.measure, 0.0, upper, certified=True)
     found = Finding("structure", verdict, "r", arms=2, horizon=10, bracket=inside)
     return Report(verdict, claim, (found,), covered=10)

@@ -8,7 +8,8 @@ import pytest
 
 from dpaudit.details import losses, regret
 from dpaudit.details.compute import details
-from dpaudit.judging import Claim, Report, check
+from dpaudit.judging import PrivacyClaim, Report, check
+from dpaudit.options import Options
 from dpaudit.particulars import Details
 from dpaudit.target import resolve
 from dpaudit.verdict import Course, Enclosure, Finding, Status, Witness
@@ -33,7 +34,7 @@ HOSTILE = "<script>alert(1)</script>\"'&\u202e\x00<!-- ]]> </style>"
 
 def judged(text: str) -> Report:
     """Judge at sizes that are fixed, with more time than they need: no result hangs on speed."""
-    found = check(resolve(text), {}, horizon=100_000, exact_horizon=5, budget=300.0)
+    found = check(resolve(text), Options(horizon=100_000, exact_horizon=5, budget=300.0))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(losses, "LARGEST", 5)
         patch.setattr(regret, "HORIZONS", (1_000, 10_000))
@@ -60,7 +61,7 @@ def hostile() -> Report:
     witness = Witness(
         HOSTILE, {HOSTILE: HOSTILE}, (0, 1), (0.0, 1.0), (1.0, 1.0), 0, box, box, box, 1.0
     )
-    claim = Claim(HOSTILE, HOSTILE, {HOSTILE: HOSTILE}, 1.0, 2, 100, True, HOSTILE, True)
+    claim = PrivacyClaim(HOSTILE, HOSTILE, {HOSTILE: HOSTILE}, 1.0, 2, 100, True, HOSTILE, True)
     course = Course(HOSTILE, 10.0, (0, 10), (0.0, 1.0), (0.0, 0.1))
     finding = Finding(
         "exact", Status.REFUTED, HOSTILE, 1.5, certified=True, horizon=2, streams=HOSTILE,

@@ -9,8 +9,8 @@ from browser import Browser, installed
 
 from dpaudit.page.algorithm import write
 from dpaudit.page.collection import write_ledger
-from dpaudit.page.gallery import Subject
-from dpaudit.page.index import Row, index
+from dpaudit.page.gallery import GallerySubject
+from dpaudit.page.index import IndexRow, index
 
 PATH = installed()
 pytestmark = pytest.mark.skipif(
@@ -31,10 +31,10 @@ def site(proved, refuted, tmp_path_factory):
     """An index with two pages and a ledger."""
     place = tmp_path_factory.mktemp("site")
     subjects = [
-        Subject("adap_ucb", "adap_ucb", "UCB"),
-        Subject("halved", "halved", "", "Half the noise."),
+        GallerySubject("adap_ucb", "adap_ucb", "UCB"),
+        GallerySubject("halved", "halved", "", "Half the noise."),
     ]
-    rows = [Row(subjects[0], proved), Row(subjects[1], refuted)]
+    rows = [IndexRow(subjects[0], proved), IndexRow(subjects[1], refuted)]
     for row in rows:
         write(row.report, str(place / f"{row.subject.name}.html"), "index.html")
     counts = write_ledger([], place)

@@ -13,8 +13,8 @@ from dpaudit.errors import Unsupported
 from dpaudit.judging import Report
 from dpaudit.page import collection
 from dpaudit.page.algorithm import page
-from dpaudit.page.gallery import Subject, subjects
-from dpaudit.page.index import Row, index
+from dpaudit.page.gallery import GallerySubject, subjects
+from dpaudit.page.index import IndexRow, index
 from dpaudit.verdict import Status
 
 STEP = {
@@ -30,7 +30,7 @@ def judged(monkeypatch, proved, refuted):
     """Let the judge answer at once: adap_ucb is proved, everything else refuted."""
     asked: list[str] = []
 
-    def judge(subject: Subject, plan: collection.Plan) -> Report:
+    def judge(subject: GallerySubject, plan: collection.Plan) -> Report:
         asked.append(subject.name)
         return proved if subject.name == "adap_ucb" else refuted
 
@@ -143,7 +143,7 @@ def test_a_policy_is_judged_as_check_judges_it(tmp_path):
 
 
 def test_index_bounds_are_rounded_outward(proved):
-    subject = Subject("adap_ucb", "adap_ucb", "UCB")
-    source = index([Row(subject, proved)], 0, None)
+    subject = GallerySubject("adap_ucb", "adap_ucb", "UCB")
+    source = index([IndexRow(subject, proved)], 0, None)
     assert f'data-key="{proved.upper}"' in source
     assert "The ledger was not checked in this run." in source

@@ -18,7 +18,7 @@ from dpaudit.judging import Report, as_json
 from dpaudit.output import plain, write_json
 from dpaudit.page.algorithm import page
 from dpaudit.page.bracket import words
-from dpaudit.page.chart import Linear, Logarithmic, short
+from dpaudit.page.chart import LinearScale, Logarithmic, short
 from dpaudit.page.markup import document, tag, text
 from dpaudit.page.read import read
 from dpaudit.particulars import Details
@@ -342,7 +342,7 @@ def test_bracket_words_are_rounded_outward():
 @settings(max_examples=40)
 @given(st.floats(1e-6, 1e6), st.floats(1.001, 1e6))
 def test_ticks_lie_within_their_axis(low, factor):
-    for scale in (Linear(low, low * factor, ""), Logarithmic(low, low * factor, "")):
+    for scale in (LinearScale(low, low * factor, ""), Logarithmic(low, low * factor, "")):
         ticks = scale.ticks()
         assert len(ticks) <= 8
         assert all(-1e-6 <= scale.part(tick) <= 1 + 1e-6 for tick in ticks)
@@ -363,6 +363,6 @@ def test_details_are_optional_in_a_report():
 def read_claim():
     import msgspec
 
-    from dpaudit.judging import Claim
+    from dpaudit.judging import PrivacyClaim
 
-    return msgspec.convert(WHOLE["claim"], Claim)
+    return msgspec.convert(WHOLE["claim"], PrivacyClaim)

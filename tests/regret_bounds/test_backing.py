@@ -5,7 +5,7 @@ import pytest
 from dpaudit.claims import ledger
 from dpaudit.claims.claim import REFUTED, UNRESOLVED
 from dpaudit.core.environments import NAMED
-from dpaudit.regret_bounds.bound import Scope, Standing, bernoulli
+from dpaudit.regret_bounds.bound import BoundStanding, Scope, bernoulli
 from dpaudit.regret_bounds.linear import LinearInstance
 from dpaudit.regret_bounds.linear_table import linear_bounds
 from dpaudit.regret_bounds.table import ALGORITHMS, Setting, stochastic
@@ -30,8 +30,8 @@ def test_claims_exist_and_support_the_standing(bound):
     assert labels
     for label in labels:
         assert label in CLAIMS
-        if bound.standing is Standing.ESTABLISHED:
+        if bound.standing is BoundStanding.ESTABLISHED:
             assert CLAIMS[label].expect not in (REFUTED, UNRESOLVED)
-    if bound.standing is Standing.NOT_ESTABLISHED:
+    if bound.standing is BoundStanding.NOT_ESTABLISHED:
         assert any(CLAIMS[label].expect == REFUTED for label in labels)
-    assert (bound.standing is Standing.ORDER_ONLY) == (bound.scope is Scope.ORDER)
+    assert (bound.standing is BoundStanding.ORDER_ONLY) == (bound.scope is Scope.ORDER)

@@ -12,7 +12,7 @@ from scipy.stats import expon, norm, poisson
 from dpaudit.core import divergence
 from dpaudit.errors import InvalidArgument
 from dpaudit.regret_bounds.finite import Finite, finite
-from dpaudit.regret_bounds.laws import Bernoulli, Exponential, Gaussian, Law, Poisson
+from dpaudit.regret_bounds.laws import BernoulliLaw, Exponential, GaussianLaw, Poisson, RewardLaw
 
 CLOSE = 1e-8
 
@@ -66,7 +66,7 @@ def two_points(mean):
 def test_bernoulli_gaps_against_brute_force_on_1000_instances():
     rng = np.random.default_rng(60)
     x, y, epsilon = np.array([random_pair(rng) for _ in range(1000)]).T
-    laws = [Bernoulli(float(mean)) for mean in x]
+    laws = [BernoulliLaw(float(mean)) for mean in x]
     # P' ranges over every mean above y, Q over every mean between
     others = np.linspace(y, 0.99999, 200)
     brute = kl(two_points(x), two_points(others)).min(axis=0)
@@ -84,7 +84,7 @@ def test_bernoulli_gap_is_the_divergence_of_the_core():
     rng = np.random.default_rng(61)
     for _ in range(200):
         x, y, epsilon = random_pair(rng)
-        ours = Bernoulli(x).private_gap(y, epsilon).upper
+        ours = BernoulliLaw(x).private_gap(y, epsilon).upper
         assert ours == pytest.approx(float(divergence.private_bernoulli(x, y, epsilon)), abs=1e-12)
 
 
@@ -173,7 +173,7 @@ def test_two_point_laws_agree_with_bernoulli():
     rng = np.random.default_rng(66)
     for _ in range(100):
         x, y, epsilon = random_pair(rng)
-        two, one = finite((0, 1), (1 - x, x)), Bernoulli(x)
+        two, one = finite((0, 1), (1 - x, x)), BernoulliLaw(x)
         for left, right in (
             (two.kl_gap(y), one.kl_gap(y)),
             (two.tv_gap(y), one.tv_gap(y)),
@@ -185,7 +185,7 @@ def test_two_point_laws_agree_with_bernoulli():
 
 def density(law):
     match law:
-        case Gaussian(mean, deviation):
+        case GaussianLaw(mean, deviation):
             return norm(mean, deviation).pdf, np.linspace(mean - 14, mean + 14, 50_001)
         case Exponential(mean):
             return expon(scale=mean).pdf, np.linspace(0, 60 * max(mean, 1), 100_001)
@@ -194,9 +194,9 @@ def density(law):
     raise TypeError(law)
 
 
-LAWS: list[tuple[Law, float]] = [
-    (Gaussian(0.2), 0.9),
-    (Gaussian(0.0, 2.0), 3.0),
+LAWS: list[tuple[RewardLaw, float]] = [
+    (GaussianLaw(0.2), 0.9),
+    (GaussianLaw(0.0, 2.0), 3.0),
     (Exponential(0.5), 0.8),
     (Exponential(1.0), 1.05),
     (Poisson(2.0), 3.5),
@@ -249,7 +249,7 @@ def test_poisson_gaps_against_brute_force_on_random_instances():
 @settings(max_examples=200, deadline=None)
 def test_private_gap_is_at_most_both_parts(x, y, epsilon):
     x, y = min(x, y), max(x, y)
-    law = Bernoulli(x)
+    law = BernoulliLaw(x)
     private = law.private_gap(y, epsilon).upper
     if y == 1:
         assert private == math.inf
@@ -258,7 +258,7 @@ def test_private_gap_is_at_most_both_parts(x, y, epsilon):
 
 
 def test_privacy_is_free_exactly_from_the_threshold_on():
-    law, best = Bernoulli(0.1), 0.8
+    law, best = BernoulliLaw(0.1), 0.8
     threshold = law.free_epsilon(best)
     assert threshold == pytest.approx(math.log(36))
     assert law.private_gap(best, threshold * 1.001).upper == law.kl_gap(best).upper
@@ -270,18 +270,18 @@ def test_tiny_gaps_keep_their_digits():
         x = 0.3
         y = x + gap
         exact = (y - x) ** 2 / (2 * x * (1 - x))
-        assert Bernoulli(x).kl_gap(y).upper == pytest.approx(exact, rel=1e-4)
+        assert BernoulliLaw(x).kl_gap(y).upper == pytest.approx(exact, rel=1e-4)
         assert Exponential(1.0).kl_gap(1 + gap).upper == pytest.approx(
             ((1 + gap) - 1) ** 2 / 2, rel=1e-4
         )
 
 
 def test_the_right_limits_at_the_ends():
-    assert Bernoulli(0.5).kl_gap(1.0).upper == math.inf
-    assert Bernoulli(0.5).private_gap(1.0, 1.0).upper == math.inf
-    assert Bernoulli(0.0).kl_gap(0.5).upper == pytest.approx(math.log(2))
-    assert Bernoulli(0.0).free_epsilon(0.5) == math.inf
-    assert Bernoulli(0.7).kl_gap(0.7).upper == 0.0
+    assert BernoulliLaw(0.5).kl_gap(1.0).upper == math.inf
+    assert BernoulliLaw(0.5).private_gap(1.0, 1.0).upper == math.inf
+    assert BernoulliLaw(0.0).kl_gap(0.5).upper == pytest.approx(math.log(2))
+    assert BernoulliLaw(0.0).free_epsilon(0.5) == math.inf
+    assert BernoulliLaw(0.7).kl_gap(0.7).upper == 0.0
     assert Poisson(0.0).kl_gap(2.0).upper == pytest.approx(2.0)
     assert Poisson(0.0).private_gap(2.0, 50.0).upper == pytest.approx(2.0)
     assert finite((0, 1), (1, 0)).kl_gap(0.5).upper == pytest.approx(math.log(2))
@@ -290,8 +290,8 @@ def test_the_right_limits_at_the_ends():
 
 @pytest.mark.parametrize(
     "law",
-    [Gaussian(0.0), Gaussian(100.0, 0.01), Exponential(0.3), Poisson(3.0), Poisson(1e-9),
-     Bernoulli(0.3), finite((0, 0.5, 1, 40), (0.3, 0.3, 0.4, 0.0))],
+    [GaussianLaw(0.0), GaussianLaw(100.0, 0.01), Exponential(0.3), Poisson(3.0), Poisson(1e-9),
+     BernoulliLaw(0.3), finite((0, 0.5, 1, 40), (0.3, 0.3, 0.4, 0.0))],
 )  # fmt: skip
 def test_extreme_budgets_and_gaps_neither_overflow_nor_lose_order(law):
     for gap in (1e-6, 0.5, 30.0):
@@ -306,7 +306,7 @@ def test_extreme_budgets_and_gaps_neither_overflow_nor_lose_order(law):
 
 def test_minimisation_over_larger_means_does_not_help_one_parameter_families():
     rng = np.random.default_rng(68)
-    for law in (Gaussian(0.1), Exponential(0.7), Poisson(1.3)):
+    for law in (GaussianLaw(0.1), Exponential(0.7), Poisson(1.3)):
         for _ in range(20):
             best, epsilon = law.mean + float(rng.uniform(0.1, 2)), float(np.exp(rng.uniform(-2, 2)))
             at_best = law.private_gap(best, epsilon).upper
@@ -321,14 +321,14 @@ def test_minimisation_over_larger_means_does_not_help_one_parameter_families():
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: Bernoulli(1.5), "mean=1.5 must lie in"),
-        (lambda: Bernoulli(math.nan), "mean=nan"),
+        (lambda: BernoulliLaw(1.5), "mean=1.5 must lie in"),
+        (lambda: BernoulliLaw(math.nan), "mean=nan"),
         (lambda: Exponential(0.0), "mean=0.0 must be positive."),
         (lambda: Poisson(-1.0), "mean=-1.0"),
-        (lambda: Gaussian(0.0, -1.0), "deviation=-1.0 must be positive."),
+        (lambda: GaussianLaw(0.0, -1.0), "deviation=-1.0 must be positive."),
         (lambda: Finite((0.0, 1.0), (0.5, 0.6)), "must be a distribution."),
         (lambda: Finite((0.0, 0.0), (0.5, 0.5)), "must not repeat a point."),
-        (lambda: Bernoulli(0.5).private_gap(0.6, 0.0), "epsilon=0.0 must be positive."),
+        (lambda: BernoulliLaw(0.5).private_gap(0.6, 0.0), "epsilon=0.0 must be positive."),
     ],
 )
 def test_bad_laws_cost_one_line(build, message):

@@ -11,7 +11,7 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.regret_bounds import linear
 from dpaudit.regret_bounds.clipped import ClippedLinear
 from dpaudit.regret_bounds.document import describe_linear
-from dpaudit.regret_bounds.laws import Gaussian
+from dpaudit.regret_bounds.laws import GaussianLaw
 from dpaudit.regret_bounds.linear import LinearInstance
 from dpaudit.regret_bounds.structural import Constraint, complement, solve
 from dpaudit.regret_bounds.table import Setting
@@ -49,7 +49,7 @@ def test_orthogonal_arms_have_closed_forms(epsilon):
     paper = sum(gaps / np.minimum(gaps**2 / 2, 6 * epsilon * gaps))
     assert found.paper.lower == pytest.approx(paper)
     assert found.sharp.lower == pytest.approx(sum(gaps / huber(gaps, knee)))
-    refined = sum(g / Gaussian(0.0).private_gap(float(g), epsilon).upper for g in gaps)
+    refined = sum(g / GaussianLaw(0.0).private_gap(float(g), epsilon).upper for g in gaps)
     assert found.refined == pytest.approx(refined)
     for certificate in (found.paper, found.corrected, found.sharp):
         assert certificate.gap <= 1e-6 * certificate.upper

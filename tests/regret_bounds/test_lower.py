@@ -12,7 +12,7 @@ from dpaudit.core.environments import NAMED
 from dpaudit.errors import InvalidArgument
 from dpaudit.regret_bounds import lower, regimes
 from dpaudit.regret_bounds.bound import Instance, bernoulli
-from dpaudit.regret_bounds.laws import Bernoulli, Exponential, Gaussian, Poisson
+from dpaudit.regret_bounds.laws import BernoulliLaw, Exponential, GaussianLaw, Poisson
 from dpaudit.regret_bounds.table import ALGORITHMS, Setting, sharpest
 from dpaudit.regret_bounds.transport import finite_lower
 
@@ -59,7 +59,7 @@ def test_kl_of_private_policies_is_at_most_pulls_times_d_epsilon():
         second, _ = action_law(policy, high)
         divergence = sum(p * math.log(p / second[a]) for a, p in first.items())
         bound = sum(
-            n * Bernoulli(float(x)).private_gap(float(y), epsilon).upper
+            n * BernoulliLaw(float(x)).private_gap(float(y), epsilon).upper
             for n, x, y in zip(pulls, low, high, strict=True)
         )
         assert divergence <= bound + 1e-12
@@ -141,7 +141,7 @@ def test_regimes_of_the_papers_figure():
     assert beyond.sharp == pytest.approx(beyond.without_privacy)
 
 
-@pytest.mark.parametrize("law", [Gaussian, Exponential, Poisson])
+@pytest.mark.parametrize("law", [GaussianLaw, Exponential, Poisson])
 def test_privacy_never_stops_costing_unbounded_rewards(law):
     instance = Instance((law(1.0), law(0.5)))
     assert regimes.edges(instance, "right") == (math.inf, math.inf)

@@ -127,10 +127,25 @@ def mean_wealth(play, rounds, blocks, ratio, q, delta=0.0):
     return mean, crossed
 
 
+def test_a_search_loses_what_it_stakes_and_no_more():
+    wealth = Wealth(0.7, 0.05)
+    wealth.put_aside(0.75)
+    assert wealth.log == pytest.approx(np.zeros(len(wealth.levels)), abs=1e-12)
+    # a belief that is the wrong way round, for a thousand rounds
+    wrong, fresh = counted([500, 500], [950, 50]), counted([950, 50], [500, 500])
+    wealth.update(wealth.prospect(wrong, SIZES, 2000), fresh)
+    assert wealth.staked[wealth.claim] < -50
+    assert wealth.log.min() >= math.log(0.75) - 1e-12
+    before = wealth.log
+    wealth.put_aside(0.0)
+    assert np.array_equal(wealth.staked, before)
+    assert np.array_equal(wealth.log, before)
+
+
 def played(path, rounds, peek, delta=0.0):
     """Bet block by block; a broken bettor that peeks has seen the outcome that it bets on."""
     wealth = Wealth(0.7, 0.25, delta)
-    for name in ("levels", "ratios", "deltas", "log", "peak"):  # the claim alone: quicker
+    for name in ("levels", "ratios", "deltas", "staked", "aside", "peak"):  # the claim alone
         setattr(wealth, name, getattr(wealth, name)[[wealth.claim]])
     wealth.claim = 0
     belief = counted([1, 9], [9, 1])

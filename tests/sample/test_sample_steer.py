@@ -1,4 +1,4 @@
-"""Steered pairs are on the edge, and scores of whole sequences are the exact log-ratios."""
+"""Steered pairs are on the edge, and what is foreseen of sequences is their exact law."""
 
 import math
 
@@ -7,17 +7,19 @@ import pytest
 
 from dpaudit.core.algorithms import load
 from dpaudit.core.noise import Laplace
-from dpaudit.sample.aim import Aim, Target
+from dpaudit.exact.likelihood import likelihood
+from dpaudit.sample.aim import Aim, AimedEpisode
 from dpaudit.sample.audit import audit
 from dpaudit.sample.boxes import DeclaredBox
-from dpaudit.sample.conditional import log_ratios, sampled, sampled_scores, scorable
+from dpaudit.sample.cells import KeyCells, learned
+from dpaudit.sample.conditional import WORTH, foreseen, log_ratios, scorable
 from dpaudit.sample.lockstep import run_many
 from dpaudit.sample.plan import AuditPlan
-from dpaudit.sample.runs import History
-from dpaudit.sample.scores import exact_score, sequence_scores
+from dpaudit.sample.runs import History, Runs
 from dpaudit.sample.steer import along_a_path, steered
-from dpaudit.sample.streams import Pair, Stream
+from dpaudit.sample.streams import Pair, Stream, candidates
 from dpaudit.sample.transcript import transcripts
+from dpaudit.target import resolve
 from dpaudit.verdict import Status
 
 UNIT = (0.0, 0.5, 1.0)
@@ -35,7 +37,7 @@ def test_a_pair_of_an_aim_has_the_sum_and_its_last_reward_changed():
 
 def test_an_aim_at_a_fixed_edge_goes_to_the_tail_of_the_noise():
     """With the edge known, one more reward in the tail changes the odds by e^epsilon exactly."""
-    target = Target(0, 100, 1.0, 1.0, Laplace(1), np.full(5, 40.0))
+    target = AimedEpisode(0, 100, 1.0, 1.0, Laplace(1), np.full(5, 40.0))
     aim = target.aim(later=10**6, whole=True)
     low, high = target.reached(np.array([aim.total])), target.reached(np.array([aim.total + 1]))
     ratio = max(math.log(high[0] / low[0]), math.log((1 - low[0]) / (1 - high[0])))
@@ -61,19 +63,41 @@ def test_thresholds_part_winning_from_losing(name):
 
 
 @pytest.mark.parametrize("name", ["adap_ucb", "adap_klucb"])
-def test_scores_of_whole_sequences_are_near_the_exact_ones(name):
-    """Log-odds of an average of bounded weights over at least 30 runs of the sequence."""
+def test_the_foreseen_law_is_the_exact_one(name):
+    """Ratios are log-odds of an average of bounded weights over at least 200 runs."""
     algorithm = load(name, arms=2, epsilon=1.0, alpha=0.3)
     pair = Pair("x", Stream.constant(1.0, 6), 2, 0.0)
-    history = History(0, 6)
-    sides = sampled(algorithm, pair, [3])
-    [known] = sampled_scores(sides, pair, [history])
-    keys, first, counts = np.unique(history(sides[0].runs), return_index=True, return_counts=True)
-    common = np.flatnonzero(counts >= 30)
+    history, runs = History(0, 6), 2000
+    [law] = [it.table for it in foreseen(algorithm, pair, runs, [3]) if it.history == history]
+    counts, rounds = law.counts[:2] + law.counts[2:], 2 * law.rounds
+    assert rounds == WORTH * runs
+    assert np.abs(counts.sum(axis=1) - rounds).max() <= 2 * len(law.values)
+    common = np.flatnonzero(counts.min(axis=0) >= rounds / 20)
     assert len(common) >= 2
+    rows = np.stack([np.arange(64) >> k & 1 for k in range(6)], axis=1)
+    actions = dict(zip(history(Runs.of_actions(rows)).tolist(), rows, strict=True))
     for place in common.tolist():
-        expected = exact_score(algorithm, pair, 6, *sides[0].runs.plays(int(first[place])))
-        assert known[int(keys[place])] == pytest.approx(expected, abs=0.12)
+        exact = [
+            likelihood(algorithm, actions[int(law.values[place])], side.array(), engine="float")
+            for side in (pair.stream, pair.neighbour)
+        ]
+        expected = [side.middle for side in exact]
+        # 5 standard deviations of a share of 4000 runs
+        assert counts[:, place] / rounds == pytest.approx(expected, abs=5 * 0.5 / 4000**0.5)
+        ratio = math.log(counts[0, place] / counts[1, place])
+        assert ratio == pytest.approx(math.log(expected[0] / expected[1]), abs=0.06)
+
+
+def test_sequences_that_never_come_again_are_not_believed_in():
+    """Each of 200 runs of 10,000 steps is its own: nothing is foreseen of the next ones."""
+    algorithm = load("dp_klucb", arms=5, epsilon=1.0)
+    pair = Pair("x", Stream.constant(0.0, 10_000), 7, 1.0)
+    whole = next(it for it in foreseen(algorithm, pair, 100, [1]) if it.history.stop == 10_000)
+    told = learned(whole, whole.table)
+    assert told is not None
+    cells, _, belief = told
+    assert isinstance(cells, KeyCells)
+    assert belief[:, 0].min() >= 0.9 * belief.sum(axis=1).max()
 
 
 def test_conditional_ratios_are_within_the_claim_and_unbiased():
@@ -89,13 +113,16 @@ def test_conditional_ratios_are_within_the_claim_and_unbiased():
     assert weights.mean() == pytest.approx(1.0, abs=0.13)
 
 
-def test_exact_scores_replace_the_sampled_ones_of_frequent_sequences():
-    algorithm = load("adap_ucb", arms=2, epsilon=1.0)
-    pair = Pair("x", Stream.constant(1.0, 10), 2, 0.0)
-    whole = next(s for s in sequence_scores(algorithm, pair, [1], 2) if s.history == History(0, 10))
-    sampled_only = sequence_scores(algorithm, pair, [1], 0)[0]
-    changed = [key for key in whole.known if whole.known[key] != sampled_only.known[key]]
-    assert len(changed) == 2
+def test_a_declared_flaw_is_found_without_runs_that_seek_it():
+    """Noise of 0.8: the pair is foreseen among all, and every run is on it or on one as good."""
+    algorithm = resolve("mutants/noise_080").build(6, {"arms": 2, "epsilon": 1.0, "alpha": 1.0})
+    pairs = (*steered(algorithm, 6, [1, 5], 4000), *candidates(2, 6, [1, 2]))
+    plan = AuditPlan(DeclaredBox(algorithm, 6), 1.0, 0.05, 10_000, 1, pairs)
+    report = audit(plan)
+    assert report.status is Status.REFUTED
+    [judged] = report.hypotheses
+    # what was foreseen is no count of runs
+    assert judged.hits <= judged.rounds <= report.runs // 2
 
 
 def test_what_has_no_registers_to_aim_at_is_left_alone():

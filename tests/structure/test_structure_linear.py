@@ -15,7 +15,7 @@ from dpaudit.core.algorithms import load
 from dpaudit.core.algorithms.dp_linear import DPLinear
 from dpaudit.core.algorithms.zcdp_linear import ZCDPLinear
 from dpaudit.core.arithmetic import FLOAT
-from dpaudit.core.linear import Telling, in_linear_phases
+from dpaudit.core.linear import ReleasingSums, in_linear_phases
 from dpaudit.core.noise import Gaussian, Laplace
 from dpaudit.core.notions import Kind, Notion, Tariff
 from dpaudit.core.stream import run_stream
@@ -71,10 +71,10 @@ class Twice(DPLinear):
 
     def step(self, state):
         match state:
-            case ("again", Telling(phase, told)):
-                rows, after = phase.played[told], Telling(phase, told + 1)
+            case ("again", ReleasingSums(phase, told)):
+                rows, after = phase.played[told], ReleasingSums(phase, told + 1)
                 return Step(Release(("more", rows.arm), rows, self.law()), lambda _: after)
-            case Telling(phase, told) if told < len(phase.played):
+            case ReleasingSums(phase, told) if told < len(phase.played):
                 return Step(super().step(state).request, lambda _: ("again", state))
         return super().step(state)
 

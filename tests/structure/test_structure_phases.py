@@ -35,7 +35,7 @@ class Table(Phases):
         return 1.0 / number
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     st.integers(2, 4),
     st.lists(st.integers(1, 5), min_size=1, max_size=7),

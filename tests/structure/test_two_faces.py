@@ -19,6 +19,7 @@ from dpaudit.core.stream import run_stream
 from dpaudit.core.unchanged import unchanged
 from dpaudit.errors import InvalidArgument
 from dpaudit.judging import check
+from dpaudit.options import Options
 from dpaudit.structure.always import at_every_horizon
 from dpaudit.structure.program import Uncovered, on_lattice, require_monotone
 from dpaudit.structure.prove import prove
@@ -193,5 +194,5 @@ def test_a_target_that_is_told_the_horizon_is_not_proved_at_every_one():
         return Flat(arms=arms, epsilon=epsilon)
 
     for build, always in ((told, False), (free, True)):
-        report = check(Target("mine.py:build", build), {}, horizon=60, methods=("structure",))
+        report = check(Target("mine.py:build", build), Options(horizon=60, methods=("structure",)))
         assert report.verdict is Status.PROVED and report.always is report.claim.anytime is always

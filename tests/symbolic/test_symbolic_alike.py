@@ -4,7 +4,7 @@ import pytest
 
 from dpaudit.symbolic import states, walk
 from dpaudit.symbolic.prove import prove
-from dpaudit.symbolic.subject import Target
+from dpaudit.symbolic.subject import CodeTarget
 from dpaudit.verdict import Status
 
 POLICY = """
@@ -30,7 +30,7 @@ SAME = "self.arm = int(self.sum + self.rng.laplace(0, 1) > 2)"
 def judged(tmp_path, end, late, arm="self.arm"):
     file = tmp_path / "policy.py"
     file.write_text(POLICY.format(end=end, late=late, arm=arm))
-    return prove(Target(f"{file}:Policy", 2, 40, 1.0), 20.0).finding
+    return prove(CodeTarget(f"{file}:Policy", 2, 40, 1.0), 20.0).finding
 
 
 @pytest.mark.parametrize("late", [3, 30])
@@ -91,7 +91,7 @@ def test_what_a_part_that_is_gone_has_paid_is_not_lost_in_a_merge(tmp_path):
     """1 for a part that is then forgotten, on one of two branches that end alike; then 1.5."""
     file = tmp_path / "policy.py"
     file.write_text(PARTS)
-    proofs = [prove(Target(f"{file}:Policy", 2, 6, e), 20.0).finding for e in (1.8, 2.5)]
+    proofs = [prove(CodeTarget(f"{file}:Policy", 2, 6, e), 20.0).finding for e in (1.8, 2.5)]
     assert [found.status for found in proofs] == [Status.SILENT, Status.PROVED]
     assert proofs[1].epsilon_upper == 2.5
 
@@ -105,5 +105,5 @@ def test_a_reward_and_a_function_of_it_are_two_states(tmp_path):
         "    def update(self, arm, reward):\n        if self.rng.uniform() < 0.5:\n"
         "            self.x += reward\n        self.x = max(self.x, reward)\n"
     )
-    found = prove(Target(f"{file}:Policy", 2, 4, 3.0), 20.0).finding
+    found = prove(CodeTarget(f"{file}:Policy", 2, 4, 3.0), 20.0).finding
     assert found.status is Status.SILENT and "taken for one" not in found.reason

@@ -9,8 +9,8 @@ import pytest
 from dpaudit.symbolic.arrays import array
 from dpaudit.symbolic.beside import _key, beside
 from dpaudit.symbolic.prove import prove
-from dpaudit.symbolic.run import Escape, Law, Run, active
-from dpaudit.symbolic.subject import Target
+from dpaudit.symbolic.run import DrawLaw, Escape, Run, active
+from dpaudit.symbolic.subject import CodeTarget
 from dpaudit.symbolic.values import Linear
 from dpaudit.verdict import Status
 
@@ -116,7 +116,7 @@ def judged(tmp_path, body, after="pass"):
     lines = "\n".join(f"            {line}" for line in body.split("\n"))
     more = "\n".join(f"        {line}" for line in after.split("\n"))
     file.write_text(POLICY.replace("{body}", lines).replace("{after}", more))
-    return prove(Target(f"{file}:Policy", 2, 4, 1.0), 30.0).finding
+    return prove(CodeTarget(f"{file}:Policy", 2, 4, 1.0), 30.0).finding
 
 
 @pytest.mark.parametrize("name", LEAKS)
@@ -139,7 +139,7 @@ def test_what_contains_itself_is_not_copied_into_two(tmp_path, made):
         "    def select(self):\n        return 0\n\n    def update(self, arm, reward):\n"
         "        self.x = reward\n"
     )
-    found = prove(Target(f"{file}:Policy", 2, 5, 1.0), 20.0).finding
+    found = prove(CodeTarget(f"{file}:Policy", 2, 5, 1.0), 20.0).finding
     assert found.status is Status.SILENT and "contains itself" in found.reason
 
 
@@ -167,7 +167,7 @@ def test_a_seeded_generator_moves_on_whatever_it_draws(tmp_path, draw):
         f"            self.y = 0.0 * self.g.{draw}\n        else:\n"
         "            self.y = 0.0 * self.g.binomial(1, 0.0)\n"
     )
-    assert prove(Target(f"{file}:Policy", 2, 5, 1.0), 20.0).finding.status is Status.SILENT
+    assert prove(CodeTarget(f"{file}:Policy", 2, 5, 1.0), 20.0).finding.status is Status.SILENT
 
 
 def test_integers_alone_do_not_keep_doubles_from_showing(tmp_path):
@@ -181,7 +181,7 @@ def test_integers_alone_do_not_keep_doubles_from_showing(tmp_path):
             "    def update(self, arm, reward):\n"
             f"        self.n = noisy_sum([reward], 1, 1) + 100 * {line}\n"
         )
-        found = prove(Target(f"{file}:Policy", 2, 5, 1.0), 20.0).finding
+        found = prove(CodeTarget(f"{file}:Policy", 2, 5, 1.0), 20.0).finding
         assert (found.program is not None) is kept
 
 
@@ -193,7 +193,7 @@ def test_what_is_read_aright_is(tmp_path, name):
 
 def test_a_stand_in_that_answers_otherwise_is_heard():
     run = Run()
-    symbol = Linear(0, {}, {run.draw(Law("laplace", Fraction(1))): 1})
+    symbol = Linear(0, {}, {run.draw(DrawLaw("laplace", Fraction(1))): 1})
     with active(run):
         assert beside("f", math.sqrt, math.sqrt)(4.0) == 2.0
         assert beside("f", math.acosh, lambda x: x)(symbol) is symbol  # begins at 1

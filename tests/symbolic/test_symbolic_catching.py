@@ -3,7 +3,7 @@
 import pytest
 
 from dpaudit.symbolic.prove import prove
-from dpaudit.symbolic.subject import Target
+from dpaudit.symbolic.subject import CodeTarget
 from dpaudit.verdict import Status
 
 POLICY = """
@@ -69,7 +69,7 @@ def judged(tmp_path, body):
     file = tmp_path / "policy.py"
     lines = "\n".join(f"            {line}" for line in body.split("\n"))
     file.write_text(POLICY.format(body=lines))
-    return prove(Target(f"{file}:Policy", 2, 5, 1.0), 20.0).finding
+    return prove(CodeTarget(f"{file}:Policy", 2, 5, 1.0), 20.0).finding
 
 
 @pytest.mark.parametrize("name", RARE)

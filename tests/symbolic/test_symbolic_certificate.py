@@ -9,10 +9,10 @@ import pytest
 from evil import policy
 
 from dpaudit.cli import run
-from dpaudit.symbolic.certificate import Recorder
-from dpaudit.symbolic.subject import Target, subject_of
-from dpaudit.symbolic.walk import Walk
-from dpaudit.verify import Rejected, State, verify
+from dpaudit.symbolic.certificate import MoveRecorder
+from dpaudit.symbolic.subject import CodeTarget, subject_of
+from dpaudit.symbolic.walk import SymbolicWalk
+from dpaudit.verify import CertificateState, Rejected, verify
 
 COIN = """
 import numpy as np
@@ -40,8 +40,8 @@ def certificates(request, tmp_path_factory):
     for name, text in (("doubling", policy("pass", "return False")), ("coin", COIN)):
         file = folder / f"{name}.py"
         file.write_text(text)
-        target, recorder = Target(f"{file}:Policy", 2, 6, 1.0), Recorder()
-        walk = Walk(
+        target, recorder = CodeTarget(f"{file}:Policy", 2, 6, 1.0), MoveRecorder()
+        walk = SymbolicWalk(
             subject_of(target), 6, Fraction(1), time.monotonic() + 60, request.param, heard=recorder
         )
         outcome = walk.explore()
@@ -132,8 +132,8 @@ def test_a_column_that_nothing_reaches_cannot_pay_back():
         "owed": {"X": {"Z": "1"}},
     }
     with pytest.raises(Rejected, match="reach is negative"):
-        State(state)
-    assert State({**state, "columns": {"X": ["1", "1"]}}).owes() == 1
+        CertificateState(state)
+    assert CertificateState({**state, "columns": {"X": ["1", "1"]}}).owes() == 1
 
 
 def test_a_file_beside_the_target_that_changed_is_told(tmp_path, monkeypatch, capsys):

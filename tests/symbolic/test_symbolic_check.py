@@ -10,7 +10,7 @@ import pytest
 from dpaudit.cli import run
 from dpaudit.core.mutants import find, names
 from dpaudit.symbolic.prove import _upper, prove
-from dpaudit.symbolic.subject import Target
+from dpaudit.symbolic.subject import CodeTarget
 from dpaudit.verdict import ANY_REWARDS, Status
 
 FAULTS = Path(__file__).parents[2] / "benchmarks" / "faults"
@@ -27,14 +27,14 @@ OTHERWISE = {"float_saturated"}  # its claim stands, says its own file
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_twins_are_proved_as_they_stand(name):
     horizon = {"Response": 6, "Local": 10}.get(name, 20)
-    found = prove(Target(f"{FAULTS / 'right.py'}:{name}", 2, horizon, 1.0), 30).finding
+    found = prove(CodeTarget(f"{FAULTS / 'right.py'}:{name}", 2, horizon, 1.0), 30).finding
     assert (found.status, found.horizon) == (Status.PROVED, horizon), found.reason
     assert found.epsilon_upper <= 1
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_policies_are_never_proved(name):
-    found = prove(Target(f"{FAULTS / 'wrong.py'}:{name}", 2, 20, 1.0), 30)
+    found = prove(CodeTarget(f"{FAULTS / 'wrong.py'}:{name}", 2, 20, 1.0), 30)
     assert found.finding.status is Status.SILENT
     assert "wrong." in found.finding.reason or "right.py:" in found.finding.reason
 
@@ -60,13 +60,13 @@ def early(stream, rng):
 def test_a_function_of_the_whole_stream_is_followed_path_by_path(tmp_path, monkeypatch):
     monkeypatch.setattr("dpaudit.symbolic.walk.MOST_LEAVES", 40)
     (tmp_path / "whole.py").write_text(WHOLE)
-    found = prove(Target(f"{tmp_path / 'whole.py'}:early", 2, 200, 1.0), 30).finding
+    found = prove(CodeTarget(f"{tmp_path / 'whole.py'}:early", 2, 200, 1.0), 30).finding
     assert (found.status, found.horizon) == (Status.PROVED, 200)
     for horizon, budget in ((500, 30), (8, 30), (100, 0.01)):
-        found = prove(Target(f"{tmp_path / 'whole.py'}:often", 2, horizon, 1.0), budget).finding
+        found = prove(CodeTarget(f"{tmp_path / 'whole.py'}:often", 2, horizon, 1.0), budget).finding
         assert found.status is Status.SILENT
         assert "write it as a class with select and update" in found.reason
-    found = prove(Target(f"{tmp_path / 'whole.py'}:often", 2, 5, 1.0), 30).finding
+    found = prove(CodeTarget(f"{tmp_path / 'whole.py'}:often", 2, 5, 1.0), 30).finding
     assert (found.status, found.horizon) == (Status.PROVED, 5)
 
 
@@ -107,7 +107,7 @@ class Policy:
 )
 def test_whether_rewards_are_clipped_is_asked_of_the_code(tmp_path, clipped, says):
     (tmp_path / "policy.py").write_text(CLIPPING.format(clipped=clipped))
-    found = prove(Target(f"{tmp_path / 'policy.py'}:Policy", 2, 40, 1.0), 30).finding
+    found = prove(CodeTarget(f"{tmp_path / 'policy.py'}:Policy", 2, 40, 1.0), 30).finding
     if says is None:  # in [0, 1] it is the reward itself
         assert found.status is Status.PROVED and found.epsilon_upper == 1.0
         says = False
@@ -132,7 +132,7 @@ def slow_ones(name):
 def test_handwritten_mutants_are_never_proved(name):
     mutant = find(name)
     horizon = 2800 if mutant.family == "elimination" else 24
-    found = prove(Target(mutant.target, 2, horizon, mutant.epsilon), 30)
+    found = prove(CodeTarget(mutant.target, 2, horizon, mutant.epsilon), 30)
     assert found.finding.status is Status.SILENT
 
 
@@ -144,11 +144,32 @@ def test_noise_that_is_too_small_only_late_is_found_at_its_line(tmp_path):
         "        return np.random.laplace(0, scale / 2 if self.counts[arm] >= 16 else scale)\n"
     )
     line = before.count("\n") + 6
-    target = Target(f"{tmp_path / 'late.py'}:Late", 2, 40, 1.0)
+    target = CodeTarget(f"{tmp_path / 'late.py'}:Late", 2, 40, 1.0)
     found = prove(target, 30)
     assert found.finding.status is Status.SILENT and found.lead is not None
     assert found.lead.failure.charge == 2 and f"late.py:{line}" in found.finding.reason
-    assert prove(Target(target.text, 2, 16, 1.0), 30).finding.status is Status.PROVED
+    assert prove(CodeTarget(target.text, 2, 16, 1.0), 30).finding.status is Status.PROVED
+
+
+EARLY = """
+
+class Early(Doubling):
+    def update(self, arm, reward):
+        played = self.size - self.left + 1
+        if reward == 0 and played > 3:
+            self.left, self.size = 1, played
+        super().update(arm, reward)
+"""
+
+
+def test_a_raw_reward_that_ends_a_long_episode_is_shown_in_runs(tmp_path, monkeypatch, capsys):
+    # in the first episodes the same comparison has no effect, and a likely run has no long one
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "early.py").write_text((FAULTS / "right.py").read_text() + EARLY)
+    words = ["--horizon", "40", "--epsilon", "1", "--method", "code,sample"]
+    assert run(["check", "early.py:Early", *words]) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    assert "decides here without any noise" in out and "Pair: aimed at" in out
 
 
 def test_the_command_says_proved_refuted_undecided_and_broken(tmp_path, monkeypatch, capsys):
@@ -263,7 +284,7 @@ def test_indices_conform_up_to_a_factor_of_all_their_parts(
 
 @pytest.mark.parametrize("name", ["control_streak", "noise_shared"])
 def test_handwritten_mutants_are_followed_to_the_line_at_fault(name):
-    found = prove(Target(f"mutants/{name}", 2, 60, 1.0), 30).finding
+    found = prove(CodeTarget(f"mutants/{name}", 2, 60, 1.0), 30).finding
     assert found.status is Status.SILENT and found.reason.startswith("Not proved: ")
 
 
@@ -301,7 +322,7 @@ def test_a_proof_says_what_it_is_about(tmp_path, name):
         "    def update(self, arm, reward):\n"
         "        self.total, self.t = self.total + reward if self.t < 2 else 0.0, self.t + 1\n"
     )
-    found = prove(Target(f"{file}:Policy", 2, 20, 1.0), 30.0).finding
+    found = prove(CodeTarget(f"{file}:Policy", 2, 20, 1.0), 30.0).finding
     assert found.status is Status.PROVED, found.reason
     assert all(word in found.reason for word in words), found.reason
     assert found.epsilon_upper == 0 or Fraction(found.epsilon_upper) >= 1 / Fraction(

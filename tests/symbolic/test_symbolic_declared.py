@@ -14,7 +14,7 @@ from dpaudit.affine import judged
 from dpaudit.cli import run
 from dpaudit.exact import likelihood, worst_loss
 from dpaudit.symbolic.declared import read_off
-from dpaudit.symbolic.subject import Target
+from dpaudit.symbolic.subject import CodeTarget
 from dpaudit.verdict import Status
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +27,7 @@ import wrong  # noqa: E402
 
 
 def of(module, name, rounds, arms=2):
-    return read_off(Target(f"{FAULTS / module}.py:{name}", arms, 1000, 1.0), rounds)[0]
+    return read_off(CodeTarget(f"{FAULTS / module}.py:{name}", arms, 1000, 1.0), rounds)[0]
 
 
 def probability(algorithm, actions, rewards):
@@ -39,7 +39,7 @@ def probability(algorithm, actions, rewards):
 @pytest.mark.parametrize("arms", [2, 3])
 def test_an_ordinary_adap_ucb_has_the_likelihoods_of_the_declared_one(tmp_path, arms):
     (tmp_path / "mine.py").write_text(ADAP_UCB)
-    mine, _ = read_off(Target(f"{tmp_path / 'mine.py'}:Policy", arms, 1000, 1.0), 64)
+    mine, _ = read_off(CodeTarget(f"{tmp_path / 'mine.py'}:Policy", arms, 1000, 1.0), 64)
     declared = dpaudit.load("adap_ucb", arms=arms, epsilon=1.0)
     rng = np.random.default_rng(5)
     for tail in ([0, 1], [1, 0, 0], [1, 1, 1, 0], [0, 1, 0, 0]):
@@ -95,7 +95,9 @@ REFUTED = {"WrongCount": 4, "SharedAcrossArms": 3}
 
 @pytest.mark.parametrize("name", REFUTED)
 def test_wrong_code_is_refuted_with_likelihoods(name):
-    found = judged(Target(f"{FAULTS}/wrong.py:{name}", 2, 1000, 1.0), getattr(wrong, name), 30.0)
+    found = judged(
+        CodeTarget(f"{FAULTS}/wrong.py:{name}", 2, 1000, 1.0), getattr(wrong, name), 30.0
+    )
     assert found.status is Status.REFUTED and found.certified
     assert found.witness is not None and found.witness.loss.lower > 1
     assert found.horizon <= REFUTED[name] and "of 400 runs of the code" in found.reason
@@ -106,7 +108,7 @@ SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("Local", "Respon
 
 @pytest.mark.parametrize("name", ["Doubling", "Commit", *SLOW])
 def test_right_code_is_never_refuted(name):
-    found = judged(Target(f"{FAULTS}/right.py:{name}", 2, 1000, 1.0), getattr(right, name), 1.0)
+    found = judged(CodeTarget(f"{FAULTS}/right.py:{name}", 2, 1000, 1.0), getattr(right, name), 1.0)
     assert found.status in (Status.HOLDS, Status.SILENT)
     assert found.epsilon_lower <= 1
 
@@ -117,7 +119,7 @@ def test_what_a_declaration_cannot_say_is_not_read(tmp_path):
         ("NormalNoise", "its noise is normal"),
         ("RawVariance", "no comparison of affine values"),
     ):
-        algorithm, reading = read_off(Target(f"{FAULTS}/wrong.py:{name}", 2, 1000, 1.0), 12)
+        algorithm, reading = read_off(CodeTarget(f"{FAULTS}/wrong.py:{name}", 2, 1000, 1.0), 12)
         with pytest.raises(dpaudit.errors.DpauditError):
             worst_loss(algorithm, 12)
         assert why in reading.stopped

@@ -11,14 +11,14 @@ from impostors import impostors
 from misreadings import misreadings
 
 from dpaudit.symbolic.prove import prove
-from dpaudit.symbolic.subject import Target
+from dpaudit.symbolic.subject import CodeTarget
 from dpaudit.verdict import Status
 
 
 def judged(tmp_path, text, horizon=40):
     file = tmp_path / "policy.py"
     file.write_text(text)
-    return prove(Target(f"{file}:Policy", 2, horizon, 1.0), 20.0)
+    return prove(CodeTarget(f"{file}:Policy", 2, horizon, 1.0), 20.0)
 
 
 @pytest.mark.parametrize("style", STYLES)

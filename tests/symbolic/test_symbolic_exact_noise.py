@@ -14,7 +14,7 @@ from dpaudit.sample.guard import lent_randomness
 from dpaudit.symbolic.exact_noise import noise_module
 from dpaudit.symbolic.prove import prove
 from dpaudit.symbolic.run import Escape, Run, active
-from dpaudit.symbolic.subject import Target
+from dpaudit.symbolic.subject import CodeTarget
 from dpaudit.symbolic.values import Linear
 from dpaudit.verdict import Status
 
@@ -62,7 +62,7 @@ RIGHT = "mean = noisy_sum(self.rewards, 16, self.scale) / (16 * n)"
 def proved(tmp_path, release, head=HEAD, epsilon=1.0):
     file = tmp_path / "mine.py"
     file.write_text(head.replace("{release}", release))
-    return prove(Target(f"{file}:Policy", 2, 12, epsilon), 60.0).finding
+    return prove(CodeTarget(f"{file}:Policy", 2, 12, epsilon), 60.0).finding
 
 
 def test_no_scale_and_no_grid_depends_on_a_reward():

@@ -11,7 +11,7 @@ from dpaudit.symbolic import answers, guard, numpy_stand_in, snapshot
 from dpaudit.symbolic.guard import FINE, SHORT, side_by_side
 from dpaudit.symbolic.likeness import like, sketch
 from dpaudit.symbolic.prove import prove
-from dpaudit.symbolic.subject import Target
+from dpaudit.symbolic.subject import CodeTarget
 from dpaudit.symbolic.values import Linear, Opaque
 from dpaudit.symbolic.wild import WildGenerator, wild_randomness
 from dpaudit.verdict import Status
@@ -43,7 +43,7 @@ LEAK = "self.arm = int(0.3 < reward < 0.30001)"
 def judged(tmp_path, done, before="", horizon=6):
     file = tmp_path / "policy.py"
     file.write_text(POLICY.format(done=done.replace("\n", "\n        "), before=before))
-    return prove(Target(f"{file}:Policy", 2, horizon, 1.0), 20.0).finding
+    return prove(CodeTarget(f"{file}:Policy", 2, horizon, 1.0), 20.0).finding
 
 
 def test_a_package_is_followed_as_python_finds_it(tmp_path):
@@ -177,7 +177,7 @@ def test_modules_beside_the_target_are_compared_too(tmp_path, monkeypatch):
 def test_rounds_are_counted(tmp_path):
     file = tmp_path / "policy.py"
     file.write_text(POLICY.format(done="self.kept = 1", before=""))
-    assert side_by_side(Target(f"{file}:Policy", 2, 20, 1.0)) == 240 + FINE * SHORT
+    assert side_by_side(CodeTarget(f"{file}:Policy", 2, 20, 1.0)) == 240 + FINE * SHORT
 
 
 COMPILED = "import numba\n\n\n@numba.njit\ndef cube(n):\n    return n * n * n"
@@ -211,13 +211,13 @@ class Policy:
 def test_what_only_rounding_decides_is_noticed(tmp_path, condition):
     file = tmp_path / "policy.py"
     file.write_text(ROUNDED.format(condition=condition))
-    found = prove(Target(f"{file}:Policy", 2, 4, 1.0), 30.0).finding
+    found = prove(CodeTarget(f"{file}:Policy", 2, 4, 1.0), 30.0).finding
     assert found.status is Status.SILENT, found.reason
 
 
 def test_where_a_real_run_goes_the_walk_must_have_been(tmp_path):
     file = tmp_path / "policy.py"
     file.write_text(POLICY.format(done="self.kept = 1", before=""))
-    target = Target(f"{file}:Policy", 2, 20, 1.0)
+    target = CodeTarget(f"{file}:Policy", 2, 20, 1.0)
     with pytest.raises(guard.Misread, match="reached by a real run and was never followed"):
         side_by_side(target, frozenset({-1}))  # a walk through nothing of the file

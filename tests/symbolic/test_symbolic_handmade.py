@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import kstest
 
 from dpaudit.symbolic.prove import prove
-from dpaudit.symbolic.subject import Target
+from dpaudit.symbolic.subject import CodeTarget
 from dpaudit.verdict import Status
 
 POLICY = """
@@ -94,7 +94,7 @@ def judged(tmp_path, noise, later="pass"):
     lines = "\n".join(f"            {line.strip()}" for line in noise.split(";"))
     file = tmp_path / "policy.py"
     file.write_text(POLICY.format(noise=lines, later=later))
-    return prove(Target(f"{file}:Policy", 2, 10, 1.0), 20.0).finding
+    return prove(CodeTarget(f"{file}:Policy", 2, 10, 1.0), 20.0).finding
 
 
 @pytest.mark.parametrize("name", RIGHT)
@@ -158,6 +158,6 @@ def test_draws_of_two_arms_that_are_compared_are_not_taken_for_one(tmp_path):
         "            noise = random.choice([-1, 1]) * random.expovariate(2)\n"
         "            self.means[arm] = self.sums[arm] / 2 + noise\n"
     )
-    found = prove(Target(f"{file}:Policy", 2, 10, 1.0), 30.0).finding
+    found = prove(CodeTarget(f"{file}:Policy", 2, 10, 1.0), 30.0).finding
     assert found.status is Status.PROVED, found.reason
     assert found.epsilon_upper == 1.0

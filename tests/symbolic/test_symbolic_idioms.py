@@ -3,7 +3,7 @@
 import pytest
 
 from dpaudit.symbolic.prove import prove
-from dpaudit.symbolic.subject import Target
+from dpaudit.symbolic.subject import CodeTarget
 from dpaudit.verdict import Status
 
 POLICY = """
@@ -86,7 +86,7 @@ def judged(tmp_path, body):
     lines = "\n".join(f"            {line.strip()}" for line in body.split(";"))
     file = tmp_path / "policy.py"
     file.write_text(POLICY.format(body=lines))
-    return prove(Target(f"{file}:Policy", 2, 10, 1.0), 20.0).finding
+    return prove(CodeTarget(f"{file}:Policy", 2, 10, 1.0), 20.0).finding
 
 
 @pytest.mark.parametrize("name", RIGHT)

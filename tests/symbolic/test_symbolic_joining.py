@@ -9,8 +9,8 @@ import pytest
 
 from dpaudit.symbolic.prove import prove
 from dpaudit.symbolic.run import Escape
-from dpaudit.symbolic.subject import Target, subject_of
-from dpaudit.symbolic.walk import Walk
+from dpaudit.symbolic.subject import CodeTarget, subject_of
+from dpaudit.symbolic.walk import SymbolicWalk
 from dpaudit.verdict import Status
 
 POLICY = """
@@ -125,7 +125,7 @@ def judged(tmp_path, branch, scale="1", later="pass"):
     lines = "\n".join(f"            {line.strip()}" for line in branch.split("\n"))
     file = tmp_path / "policy.py"
     file.write_text(POLICY.format(branch=lines, scale=scale, later=later))
-    return prove(Target(f"{file}:Policy", 2, 10, 1.0), 20.0).finding
+    return prove(CodeTarget(f"{file}:Policy", 2, 10, 1.0), 20.0).finding
 
 
 @pytest.mark.parametrize("name", RIGHT)
@@ -211,7 +211,7 @@ def test_a_fair_sign_times_an_exponential_draw_is_laplace_noise(tmp_path, name):
     lines = "\n".join(f"            {line.strip()}" for line in noise.split(";"))
     file = tmp_path / "policy.py"
     file.write_text(SIGNED.format(noise=lines))
-    found = prove(Target(f"{file}:Policy", 2, 8, 1.0), 20.0).finding
+    found = prove(CodeTarget(f"{file}:Policy", 2, 8, 1.0), 20.0).finding
     assert (found.status is Status.PROVED) is (name in SIGNS), found.reason
     assert name not in SIGNS or found.epsilon_upper == 1.0
 
@@ -275,8 +275,8 @@ def test_what_is_charged_is_never_less_than_what_the_sides_release(tmp_path):
         parts = str(rng.choice(asked)), *(expression(rng, kind) for kind in kinds)
         file = tmp_path / f"p{number}.py"
         file.write_text(RANDOM.format(question=parts[0], one=parts[1], two=parts[2]))
-        target = Target(f"{file}:Policy", 2, 5, 1.0)
-        walk = Walk(subject_of(target), 5, Fraction(10**6), time.monotonic() + 60)
+        target = CodeTarget(f"{file}:Policy", 2, 5, 1.0)
+        walk = SymbolicWalk(subject_of(target), 5, Fraction(10**6), time.monotonic() + 60)
         try:
             found = walk.explore()
         except Escape:  # the larger of 0 times a reward and a number
@@ -306,7 +306,7 @@ def test_counts_that_add_up_are_public_again(tmp_path):
         "            if reward == 1:\n                self.won[arm] += 1.0\n"
         "            else:\n                self.lost[arm] += 1.0\n"
     )
-    found = prove(Target(f"{file}:Policy", 2, 8, 1.0), 30.0).finding
+    found = prove(CodeTarget(f"{file}:Policy", 2, 8, 1.0), 30.0).finding
     assert (found.status, found.horizon, found.epsilon_upper) == (Status.PROVED, 8, 1.0)
 
 
@@ -352,7 +352,7 @@ def test_whole_numbers_do_not_join(tmp_path, start, total):
 """
     path = tmp_path / "policy.py"
     path.write_text(WRAPPING.format(start=start, total=total) + kept)
-    found = prove(Target(f"{path}:Policy", 2, 6, 1.0), 5.0).finding
+    found = prove(CodeTarget(f"{path}:Policy", 2, 6, 1.0), 5.0).finding
     assert found.status is Status.SILENT
 
 
@@ -378,7 +378,7 @@ class Policy:
     for unit, status in ((10**3, Status.PROVED), (10**9, Status.SILENT)):
         path = tmp_path / f"policy{unit}.py"
         path.write_text(text.replace("UNIT", str(unit)))
-        found = prove(Target(f"{path}:Policy", 2, 14, 1.0), 5.0).finding
+        found = prove(CodeTarget(f"{path}:Policy", 2, 14, 1.0), 5.0).finding
         assert found.status is status, found.reason
 
 
@@ -399,7 +399,7 @@ class Policy:
 def test_numbers_that_overflow_do_not_join(tmp_path):
     file = tmp_path / "policy.py"
     file.write_text(HUGE)
-    found = prove(Target(f"{file}:Policy", 2, 5, 1.0), 20.0).finding
+    found = prove(CodeTarget(f"{file}:Policy", 2, 5, 1.0), 20.0).finding
     assert found.status is Status.SILENT and "decides here without any noise" in found.reason
 
 
@@ -407,7 +407,7 @@ def test_a_failure_of_the_reader_is_not_told_as_the_policys(tmp_path, monkeypatc
     file = tmp_path / "policy.py"
     file.write_text(HUGE)
     monkeypatch.setattr("dpaudit.symbolic.joining._number", itemgetter(99))
-    target = Target(f"{file}:Policy", 2, 5, 1.0)
+    target = CodeTarget(f"{file}:Policy", 2, 5, 1.0)
     assert "The reader itself failed" in prove(target, 20.0).finding.reason
     file.write_text(HUGE.replace("self.n += 1", "[][self.n]"))
     assert "Some path ends in IndexError" in prove(target, 20.0).finding.reason

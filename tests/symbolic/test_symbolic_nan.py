@@ -9,7 +9,7 @@ from dpaudit.symbolic.questions import _name
 from dpaudit.symbolic.roots import Roots
 from dpaudit.symbolic.snapshot import Copier
 from dpaudit.symbolic.states import Names
-from dpaudit.symbolic.subject import Target
+from dpaudit.symbolic.subject import CodeTarget
 from dpaudit.symbolic.values import Linear, Opaque, public_name
 from dpaudit.verdict import Status
 
@@ -114,7 +114,7 @@ def test_what_nan_or_an_exception_tells_is_not_proved(tmp_path, name):
     lines = "\n".join(f"        {line}" for line in body.split("\n"))
     file = tmp_path / "policy.py"
     file.write_text(POLICY.format(body=lines, kept=kept))
-    found = prove(Target(f"{file}:Policy", 2, 4, 1.0), 20.0).finding
+    found = prove(CodeTarget(f"{file}:Policy", 2, 4, 1.0), 20.0).finding
     assert found.status is Status.SILENT, found.reason
 
 
@@ -139,7 +139,7 @@ def test_a_public_parameter_that_raises_is_not_read_as_a_draw(tmp_path, call):
     lines = "\n".join(f"        {line}" for line in body.split("\n"))
     file = tmp_path / "policy.py"
     file.write_text(POLICY.format(body=lines, kept="0.0"))
-    found = prove(Target(f"{file}:Policy", 2, 3, 1.0), 20.0).finding
+    found = prove(CodeTarget(f"{file}:Policy", 2, 3, 1.0), 20.0).finding
     assert found.status is Status.SILENT, found.reason
 
 
@@ -167,7 +167,7 @@ def test_draws_after_a_release_are_still_proved(tmp_path, name):
     file.write_text(
         POLICY.replace("leak = int(self.last > 0.5)", "").format(body=f"        {body}", kept=kept)
     )
-    found = prove(Target(f"{file}:Policy", 2, 4, 1.0), 20.0).finding
+    found = prove(CodeTarget(f"{file}:Policy", 2, 4, 1.0), 20.0).finding
     assert found.status is Status.PROVED, found.reason
 
 
@@ -207,7 +207,7 @@ def test_a_draw_that_tossed_a_coin_with_a_reward_is_no_fair_sign(tmp_path):
     """c = 1 and x < 0 has probability 0.1 r: infinite loss."""
     file = tmp_path / "policy.py"
     file.write_text(COIN)
-    found = prove(Target(f"{file}:Policy", 2, 4, 1.0), 20.0).finding
+    found = prove(CodeTarget(f"{file}:Policy", 2, 4, 1.0), 20.0).finding
     assert found.status is Status.SILENT and "used again" in found.reason
 
 
@@ -239,7 +239,7 @@ def test_a_number_is_no_name_of_a_function(tmp_path):
     file = tmp_path / "policy.py"
     for threshold in range(1, 40, 2):
         file.write_text(TWO.format(threshold=float(threshold)))
-        found = prove(Target(f"{file}:Policy", 2, 4, 1.0), 20.0).finding
+        found = prove(CodeTarget(f"{file}:Policy", 2, 4, 1.0), 20.0).finding
         assert found.status is Status.SILENT, (threshold, found.reason)
     value = Opaque([({}, {1: 1})])
     assert _name(value) != _name(value.token)

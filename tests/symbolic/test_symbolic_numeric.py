@@ -8,7 +8,7 @@ import pytest
 from dpaudit.symbolic.numeric import _require_read, numeric_functions
 from dpaudit.symbolic.prove import prove
 from dpaudit.symbolic.run import Disagreement, Run, active
-from dpaudit.symbolic.subject import Target
+from dpaudit.symbolic.subject import CodeTarget
 from dpaudit.verdict import Status
 
 POLICY = """
@@ -82,7 +82,7 @@ def judged(tmp_path, search, text=POLICY, **named):
         assert text.count(name) == 1
         text = text.replace(name, other)
     file.write_text(text.replace("{search}", search))
-    return prove(Target(f"{file}:Policy", 2, 8, 1.0), 30.0).finding
+    return prove(CodeTarget(f"{file}:Policy", 2, 8, 1.0), 30.0).finding
 
 
 @pytest.mark.parametrize("name", RIGHT)
@@ -192,7 +192,7 @@ MORE = {
 
 @pytest.mark.parametrize("name", MORE)
 def test_what_is_more_than_arithmetic_is_no_function_of_numbers(name):
-    assert not numeric_functions(ast.parse(MORE[name]))
+    assert not numeric_functions(ast.walk(ast.parse(MORE[name])))
 
 
 FOLLOWED = {
@@ -287,7 +287,7 @@ def test_a_member_that_python_reads_otherwise_is_not_taken_for_read(tmp_path, na
     """Each search compares with the raw reward, beside a noisy value under the same text."""
     path = tmp_path / "policy.py"
     path.write_text(READ_OTHERWISE[name])
-    found = prove(Target(f"{path}:Policy", 2, 6, 1.0), 5.0).finding
+    found = prove(CodeTarget(f"{path}:Policy", 2, 6, 1.0), 5.0).finding
     assert found.status is Status.SILENT
 
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 from random_policies import ROUNDS, oracle, text_of
 
-from dpaudit.symbolic.subject import Target, subject_of
-from dpaudit.symbolic.walk import Walk
+from dpaudit.symbolic.subject import CodeTarget, subject_of
+from dpaudit.symbolic.walk import SymbolicWalk
 
 ENOUGH = Fraction(10**6)
 CASES = 60
@@ -15,7 +15,7 @@ CASES = 60
 
 def walked(target, **how):
     deadline = time.monotonic() + 60
-    return Walk(subject_of(target), target.horizon, ENOUGH, deadline, **how).explore()
+    return SymbolicWalk(subject_of(target), target.horizon, ENOUGH, deadline, **how).explore()
 
 
 def charge_of(found):
@@ -28,7 +28,7 @@ def test_the_walk_is_never_below_brute_force(tmp_path):
     for number in range(CASES):
         file = tmp_path / f"p{number}.py"
         file.write_text(text_of(rng))
-        target = Target(f"{file}:Policy", 2, ROUNDS + 1, 1.0)
+        target = CodeTarget(f"{file}:Policy", 2, ROUNDS + 1, 1.0)
         wanted = oracle(subject_of(target), ROUNDS)
         merged = charge_of(walked(target, apart=False))
         unmerged = charge_of(walked(target, apart=False, merging=False))

@@ -13,8 +13,8 @@ from dpaudit.symbolic.other_modules import memo_free
 from dpaudit.symbolic.prove import prove
 from dpaudit.symbolic.python_chance import PythonSource
 from dpaudit.symbolic.run import Escape, Run, active
-from dpaudit.symbolic.subject import Target, subject_of
-from dpaudit.symbolic.walk import Walk
+from dpaudit.symbolic.subject import CodeTarget, subject_of
+from dpaudit.symbolic.walk import SymbolicWalk
 from dpaudit.verdict import ANY_REWARDS, Status
 
 POLICY = """
@@ -84,7 +84,7 @@ def test_the_reason_is_named(tmp_path, reason):
     (tmp_path / "beside.py").write_text("x = 0\n")
     file = tmp_path / "policy.py"
     file.write_text(POLICY.format(before=before, kept=kept, done=done))
-    found = prove(Target(f"{file}:Policy", 2, 6, 1.0), 20.0).finding
+    found = prove(CodeTarget(f"{file}:Policy", 2, 6, 1.0), 20.0).finding
     assert found.status is Status.SILENT and reason in found.reason
 
 
@@ -178,7 +178,7 @@ def test_right_code_is_followed(tmp_path, name):
     before, kept, done = FOLLOWED[name]
     file = tmp_path / "policy.py"
     file.write_text(POLICY.format(before=before, kept=kept, done=done))
-    found = prove(Target(f"{file}:Policy", 2, 6, 1.0), 20.0).finding
+    found = prove(CodeTarget(f"{file}:Policy", 2, 6, 1.0), 20.0).finding
     assert found.status is Status.PROVED, found.reason
 
 
@@ -214,9 +214,11 @@ def test_a_coin_is_charged_for_both_answers_and_tossed_once(tmp_path, name):
     kept, done, enough, less = TOSSED[name]
     file = tmp_path / "policy.py"
     file.write_text(POLICY.format(before="", kept=kept, done=done))
-    assert prove(Target(f"{file}:Policy", 2, 6, less), 20.0).finding.status is Status.SILENT
+    assert prove(CodeTarget(f"{file}:Policy", 2, 6, less), 20.0).finding.status is Status.SILENT
     if enough is not None:
-        assert prove(Target(f"{file}:Policy", 2, 6, enough), 20.0).finding.status is Status.PROVED
+        assert (
+            prove(CodeTarget(f"{file}:Policy", 2, 6, enough), 20.0).finding.status is Status.PROVED
+        )
 
 
 MEETING = """
@@ -252,8 +254,8 @@ def test_charges_are_compared_to_the_last_digit_and_know_their_reach(
 ):
     file = tmp_path / "policy.py"
     file.write_text(POLICY.format(before="", kept="0", done=ONCE % (shown, scale)))
-    assert prove(Target(f"{file}:Policy", 2, 4, less), 20.0).finding.status is Status.SILENT
-    assert prove(Target(f"{file}:Policy", 2, 4, enough), 20.0).finding.status is Status.PROVED
+    assert prove(CodeTarget(f"{file}:Policy", 2, 4, less), 20.0).finding.status is Status.SILENT
+    assert prove(CodeTarget(f"{file}:Policy", 2, 4, enough), 20.0).finding.status is Status.PROVED
 
 
 @pytest.mark.parametrize(("most", "clipped"), [(1, True), (2, False)])
@@ -261,7 +263,7 @@ def test_rewards_are_clipped_only_where_they_are_charged_no_more(tmp_path, most,
     done = ONCE % (f"min(max(reward, 0), {most})", "4")
     file = tmp_path / "policy.py"
     file.write_text(POLICY.format(before="", kept="0", done=done))
-    found = prove(Target(f"{file}:Policy", 2, 4, 1.0), 20.0).finding
+    found = prove(CodeTarget(f"{file}:Policy", 2, 4, 1.0), 20.0).finding
     assert (found.status, found.epsilon_upper) == (Status.PROVED, 0.25)
     assert (found.streams == ANY_REWARDS) is clipped
 
@@ -270,14 +272,14 @@ def test_rewards_are_clipped_only_where_they_are_charged_no_more(tmp_path, most,
 def test_where_paths_meet_the_larger_charge_is_kept(tmp_path, scales):
     file = tmp_path / "policy.py"
     file.write_text(POLICY.format(before="", kept="[0, 0]", done=MEETING % scales))
-    assert prove(Target(f"{file}:Policy", 2, 6, 2.5), 20.0).finding.status is Status.SILENT
-    assert prove(Target(f"{file}:Policy", 2, 6, 3.0), 20.0).finding.status is Status.PROVED
+    assert prove(CodeTarget(f"{file}:Policy", 2, 6, 2.5), 20.0).finding.status is Status.SILENT
+    assert prove(CodeTarget(f"{file}:Policy", 2, 6, 3.0), 20.0).finding.status is Status.PROVED
 
 
 def test_a_leak_behind_the_third_outcome_is_found(tmp_path):
     file = tmp_path / "policy.py"
     file.write_text(POLICY.format(before="import numpy as np", kept="0", done=THIRD))
-    found = prove(Target(f"{file}:Policy", 3, 6, 1.0), 20.0).finding
+    found = prove(CodeTarget(f"{file}:Policy", 3, 6, 1.0), 20.0).finding
     assert found.status is Status.SILENT and "without any noise" in found.reason
 
 
@@ -301,10 +303,10 @@ def test_a_round_that_was_not_followed_to_its_end_is_not_covered(tmp_path):
     """The fourth action shows a reward, on the side of the coin that is looked at last."""
     file = tmp_path / "policy.py"
     file.write_text(FOURTH)
-    target, ended = Target(f"{file}:Policy", 2, 6, 1.0), []
+    target, ended = CodeTarget(f"{file}:Policy", 2, 6, 1.0), []
     for looks in range(30):
         clock = itertools.chain([0] * looks, itertools.repeat(1)).__next__
-        walk = Walk(subject_of(target), 6, Fraction(1), 0.5, clock=clock)
+        walk = SymbolicWalk(subject_of(target), 6, Fraction(1), 0.5, clock=clock)
         found = walk.explore()
         ended.append(found.failure is not None)
         assert ended[-1] or found.horizon <= 3

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dpaudit.symbolic.questions import largest
 from dpaudit.symbolic.roots import Roots
-from dpaudit.symbolic.run import Escape, Law, Run, active
+from dpaudit.symbolic.run import DrawLaw, Escape, Run, active
 from dpaudit.symbolic.snapshot import Copier
 from dpaudit.symbolic.values import Linear, combined, public_name, wild
 from dpaudit.symbolic.weights import exact
@@ -156,7 +156,7 @@ def explored(forms, questions):
         run = Run(prefix=prefix)
         with active(run):
             rows = [run.row(0), run.row(1)]
-            draw = run.draw(Law("fixed", continuous=False))
+            draw = run.draw(DrawLaw("fixed", continuous=False))
             values = [
                 Linear(
                     c,

@@ -21,20 +21,19 @@ def names() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
-def declared_in(module: ModuleType) -> type[Algorithm]:
-    """Return the one concrete algorithm that a module declares."""
+def defined_in(module: ModuleType, *kinds: type) -> Any:
+    """Return the one concrete class of some kinds that a module defines."""
     found = [
         item
         for item in vars(module).values()
         if isinstance(item, type)
-        and issubclass(item, Algorithm)
+        and issubclass(item, kinds)
         and item.__module__ == module.__name__
         and not inspect.isabstract(item)
     ]
     if len(found) != 1:
-        raise InvalidArgument(
-            "module", module.__name__, f"must declare one algorithm; it declares {len(found)}."
-        )
+        rule = f"must define one {' or '.join(it.__name__ for it in kinds)}, not {len(found)}."
+        raise InvalidArgument("module", module.__name__, rule)
     return found[0]
 
 
@@ -42,7 +41,8 @@ def find(name: str) -> type[Algorithm]:
     """Return the class of an algorithm by its name."""
     if name not in names():
         raise UnknownName("algorithm", name, names())
-    return declared_in(importlib.import_module(f"{__name__}.{name}"))
+    found: type[Algorithm] = defined_in(importlib.import_module(f"{__name__}.{name}"), Algorithm)
+    return found
 
 
 def parameters(algorithm: type[Algorithm]) -> dict[str, Any]:

@@ -9,13 +9,11 @@ name is the family of the flaw.
 from __future__ import annotations
 
 import importlib
-import inspect
 import pkgutil
 from functools import cache
-from types import ModuleType
-from typing import Any
 
 from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.algorithms import defined_in
 from dpaudit.core.handwritten import Handwritten
 from dpaudit.core.mutant import Mutant
 from dpaudit.core.nearest import nearest_flaw
@@ -35,7 +33,7 @@ def find(name: str) -> Mutant:
     if name not in names():
         raise UnknownName("mutant", name, names())
     module = importlib.import_module(f"{__name__}.{name}")
-    source = wrong_class(module)
+    source = defined_in(module, Algorithm, Handwritten)
     mutant = Mutant(
         name=name,
         flaw=module.flaw,
@@ -50,19 +48,3 @@ def find(name: str) -> Mutant:
         rule = "must hold either refuted_by or, where nothing refutes it, why_not."
         raise InvalidArgument("module", module.__name__, rule)
     return mutant
-
-
-def wrong_class(module: ModuleType) -> Any:
-    """Return the one algorithm or policy that a module defines."""
-    found = [
-        item
-        for item in vars(module).values()
-        if isinstance(item, type)
-        and item.__module__ == module.__name__
-        and not inspect.isabstract(item)
-        and issubclass(item, Algorithm | Handwritten)
-    ]
-    if len(found) != 1:
-        rule = f"must define one algorithm or policy; it defines {len(found)}."
-        raise InvalidArgument("module", module.__name__, rule)
-    return found[0]

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from dpaudit.core.handwritten import Doubling
+from dpaudit.core.handwritten import HandwrittenDoubling
 from dpaudit.core.mutant import Sample
 
 flaw = "A coin decides whether to explore, and its chance is a raw mean: it shows without noise."
 refuted_by = (Sample(horizon=16),)
 
 
-class CoinReadsRewards(Doubling):
+class CoinReadsRewards(HandwrittenDoubling):
     """AdaP-UCB that plays the last arm the more often the better the last episode was."""
 
     def __init__(self, **given: Any) -> None:

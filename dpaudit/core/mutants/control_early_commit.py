@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from dpaudit.core.handwritten import Doubling
+from dpaudit.core.handwritten import HandwrittenDoubling
 from dpaudit.core.mutant import Sample
 
 flaw = "An arm whose raw mean is above 0.9 after two pulls or more is played for ever."
 refuted_by = (Sample(horizon=16),)
 
 
-class CommitsEarly(Doubling):
+class CommitsEarly(HandwrittenDoubling):
     """AdaP-UCB that stops choosing when an arm looks very good."""
 
     def __init__(self, **given: Any) -> None:

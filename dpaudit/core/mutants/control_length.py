@@ -1,13 +1,13 @@
 """adap_ucb whose episodes end early after a bad reward."""
 
-from dpaudit.core.handwritten import Doubling
+from dpaudit.core.handwritten import HandwrittenDoubling
 from dpaudit.core.mutant import Sample
 
 flaw = "An episode ends at the first reward below one half: its length shows raw rewards."
 refuted_by = (Sample(horizon=16),)
 
 
-class EndsEarly(Doubling):
+class EndsEarly(HandwrittenDoubling):
     """AdaP-UCB that gives an episode up when it disappoints."""
 
     def update(self, arm: int, reward: float) -> None:

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from dpaudit.core.handwritten import Doubling
+from dpaudit.core.handwritten import HandwrittenDoubling
 from dpaudit.core.mutant import Sample
 
 flaw = "Exploration stops when the raw rewards add up to 8: the time of stopping shows them."
 refuted_by = (Sample(horizon=32),)
 
 
-class StopsExploring(Doubling):
+class StopsExploring(HandwrittenDoubling):
     """AdaP-UCB that plays one arm for ever once the rewards suffice."""
 
     def __init__(self, **given: Any) -> None:

@@ -1,13 +1,13 @@
 """adap_ucb whose episodes go on while they win."""
 
-from dpaudit.core.handwritten import Doubling
+from dpaudit.core.handwritten import HandwrittenDoubling
 from dpaudit.core.mutant import Sample
 
 flaw = "An episode goes on as long as rewards are above one half: stopping shows raw rewards."
 refuted_by = (Sample(horizon=16),)
 
 
-class GoesOn(Doubling):
+class GoesOn(HandwrittenDoubling):
     """AdaP-UCB that extends an episode after every good reward."""
 
     def update(self, arm: int, reward: float) -> None:

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from dpaudit.core.handwritten import Doubling
+from dpaudit.core.handwritten import HandwrittenDoubling
 from dpaudit.core.mutant import Sample
 
 flaw = "Indices are capped at 1 and ties go to the larger raw mean, so raw rewards decide."
 refuted_by = (Sample(horizon=16),)
 
 
-class RawTies(Doubling):
+class RawTies(HandwrittenDoubling):
     """AdaP-UCB with capped indices and a tie-break that looks at rewards."""
 
     def __init__(self, **given: Any) -> None:

@@ -1,13 +1,13 @@
 """adap_ucb whose noise is rounded to a coarse grid."""
 
-from dpaudit.core.handwritten import Doubling
+from dpaudit.core.handwritten import HandwrittenDoubling
 from dpaudit.core.mutant import Sample
 
 flaw = "The noise is rounded to a grid of two scales: it hides no smaller step, at any epsilon."
 refuted_by = (Sample(horizon=16),)
 
 
-class CoarseNoise(Doubling):
+class CoarseNoise(HandwrittenDoubling):
     """AdaP-UCB with noise on a coarse grid."""
 
     epsilon = 0.25

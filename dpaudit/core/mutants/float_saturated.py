@@ -2,7 +2,7 @@
 
 import math
 
-from dpaudit.core.handwritten import Doubling
+from dpaudit.core.handwritten import HandwrittenDoubling
 
 flaw = "The KL index saturates at 1.0 in doubles: false ties, which the lowest arm wins."
 why_not = (
@@ -19,7 +19,7 @@ def _divergence(p: float, q: float) -> float:
     return head + (1 - p) * math.log((1 - p) / (1 - q)) if q < 1 else math.inf
 
 
-class Saturated(Doubling):
+class Saturated(HandwrittenDoubling):
     """AdaP-KLUCB that compares q itself, not -log(1 - q)."""
 
     def index(self, arm: int) -> float:

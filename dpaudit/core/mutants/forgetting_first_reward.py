@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from dpaudit.core.handwritten import Doubling
+from dpaudit.core.handwritten import HandwrittenDoubling
 from dpaudit.core.mutant import Changed, Sample
 
 flaw = "The first reward of an arm is kept and enters every later release again."
 refuted_by = (Sample(horizon=36, runs=20_000, pair=Changed(((1.0, 1),), 0, 0.0)),)
 
 
-class FirstKept(Doubling):
+class FirstKept(HandwrittenDoubling):
     """AdaP-UCB that averages the first reward along with every later episode."""
 
     epsilon = 2.0

@@ -12,7 +12,7 @@ flaw = "Every reward is responded to twice, each time with the chances that cost
 refuted_by = (Exact(horizon=3),)
 
 
-class Again(NamedTuple):
+class OnceResponded(NamedTuple):
     """The first response to some rows has been given."""
 
     pulls: tuple[int, ...]
@@ -26,8 +26,8 @@ class AskedTwice(LDPUCBB):
     def step(self, state: State) -> Step:
         """Release a second time before going on."""
         match state:
-            case Again(pulls, rows):
+            case OnceResponded(pulls, rows):
                 return Step(self.release(rows), lambda _: Deciding(pulls))
             case Releasing(pulls, rows):
-                return Step(self.release(rows), lambda _: Again(pulls, rows))
+                return Step(self.release(rows), lambda _: OnceResponded(pulls, rows))
         return super().step(state)

@@ -12,7 +12,7 @@ refuted_by = (Exact(horizon=4),)
 
 
 @dataclass(frozen=True, kw_only=True)
-class MutantAdapKLUCB(AdapKLUCB):
+class NoiseTimes080(AdapKLUCB):
     """AdapKLUCB with too little noise."""
 
     def release(self, rows: Rows) -> Release | Accumulate:

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from dpaudit.core.handwritten import Doubling
+from dpaudit.core.handwritten import HandwrittenDoubling
 from dpaudit.core.mutant import Sample
 
 flaw = "An arm draws its noise once and only rescales it later: one release gives away the next."
 refuted_by = (Sample(horizon=16),)
 
 
-class OneDraw(Doubling):
+class OneDraw(HandwrittenDoubling):
     """AdaP-UCB with one standard draw per arm."""
 
     def __init__(self, **given: Any) -> None:

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from dpaudit.core.handwritten import Doubling
+from dpaudit.core.handwritten import HandwrittenDoubling
 from dpaudit.core.mutant import Sample
 
 flaw = "The generator is seeded with one constant in every episode: the noise is known in advance."
 refuted_by = (Sample(horizon=16),)
 
 
-class SameSeed(Doubling):
+class SameSeed(HandwrittenDoubling):
     """AdaP-UCB whose noise is a constant."""
 
     def noise(self, arm: int) -> float:

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from dpaudit.core.handwritten import Doubling
+from dpaudit.core.handwritten import HandwrittenDoubling
 from dpaudit.core.mutant import Sample
 
 flaw = "Arms with equal counts share one noise draw: it cancels when they are compared."
 refuted_by = (Sample(horizon=16),)
 
 
-class SharedNoise(Doubling):
+class SharedNoise(HandwrittenDoubling):
     """AdaP-UCB that draws once per pull count and uses the draw for every arm."""
 
     def __init__(self, **given: Any) -> None:

@@ -13,7 +13,7 @@ refuted_by = (Exact(horizon=5),)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Redrawn(DPUCB):
+class RedrawnSums(DPUCB):
     """DP-UCB on sums that are released anew after every pull."""
 
     def release(self, rows: Rows) -> Release:

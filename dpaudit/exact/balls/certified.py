@@ -18,14 +18,17 @@ from typing import Any
 from flint import arb, ctx
 
 from dpaudit.core.algorithm import Keep
+from dpaudit.core.arithmetic import BALL
+from dpaudit.core.scores import Affine
 from dpaudit.errors import Unsupported
 from dpaudit.exact import algebra
 from dpaudit.exact.algebra import Imprecise
-from dpaudit.exact.balls import differences, gaussians, sums
+from dpaudit.exact.balls import gaussians, polytopes, sums
 from dpaudit.exact.balls.cells import Cells, Known, impossible
 from dpaudit.exact.balls.exponentials import Exponentials
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.clock import ENDLESS, Clock
+from dpaudit.exact.known import rule_in
 from dpaudit.exact.region import Region
 from dpaudit.exact.schedule import Chain, chain_of
 from dpaudit.exact.search import Pass, Shared
@@ -64,6 +67,21 @@ def affine(chain: Chain) -> bool:
     return bool(duels)
 
 
+def closed(region: Region) -> bool:
+    """Tell whether every decision is an elimination or an affine choice: there are closed forms."""
+    requests = (decision.request for decision in region.decisions)
+    return all(isinstance(it, Keep) or type(rule_in(BALL, it)) is Affine for it in requests)
+
+
+def bounded_by_lines(region: Region) -> bool:
+    """Tell whether a region is a polytope, and not a chain of affine scores of equal slopes."""
+    try:
+        chained = affine(chain_of(region))
+    except Unsupported:
+        chained = False
+    return not chained and bool(region.decisions) and closed(region)
+
+
 def log_likelihood(region: Region, totals: Mapping[int, Fraction], clock: Clock = ENDLESS) -> arb:
     """Return a ball around the log-probability of a region; -inf where it is impossible.
 
@@ -74,9 +92,9 @@ def log_likelihood(region: Region, totals: Mapping[int, Fraction], clock: Clock 
     """
     if gaussians.applies(region):
         return gaussians.log_likelihood(region, totals)
-    if several(region):
-        parts = differences.parts_of(region)
-        return _log(tighten(lambda: differences.likelihood(region, parts, totals)))
+    if bounded_by_lines(region):
+        parts = polytopes.parts_of(region)
+        return _log(tighten(lambda: polytopes.likelihood(region, parts, totals, clock)))
     if region.adds:
         return _refined(lambda cells: sums.likelihood(region, totals, cells).log(), clock)
     chain = chain_of(region)
@@ -104,17 +122,12 @@ def log_likelihood(region: Region, totals: Mapping[int, Fraction], clock: Clock 
     return _ball(log)
 
 
-def several(region: Region) -> bool:
-    """Tell whether some decision is an elimination, or between more than two arms."""
-    return any(isinstance(d.request, Keep) or len(d.shown) > 2 for d in region.decisions)
-
-
 def rounded_log_likelihood(region: Region, means: Iterable[float]) -> float:
     """Return the log-probability of eliminations whose centres are doubles."""
-    parts = differences.parts_of(region)
+    parts = polytopes.parts_of(region)
     pairs = zip(means, region.episodes, strict=True)
     sums = {i: Fraction(mean) * episode.divisor for i, (mean, episode) in enumerate(pairs)}
-    found = tighten(lambda: differences.likelihood(region, parts, sums), bits=60, first=128)
+    found = tighten(lambda: polytopes.likelihood(region, parts, sums), bits=60, first=128)
     return float(_log(found))
 
 

@@ -24,7 +24,7 @@ from dpaudit.exact.balls.exact_order import TREE
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.balls.jets import JETS
 from dpaudit.exact.balls.roots import Order
-from dpaudit.exact.balls.threshold import Affines, Placed, Rivals
+from dpaudit.exact.balls.threshold import Placed, Rivals
 from dpaudit.exact.balls.weight import outward
 
 Build = Callable[[Arithmetic], Rule]
@@ -103,14 +103,6 @@ def _apart(a: Interval, b: Interval) -> Order:
     if a.lo > b.hi:
         return Order.ABOVE
     raise Unsupported("Two scores are neither apart nor provably equal at the ends of their range.")
-
-
-def compared_lines(rule: Build, first: int, centres: tuple[Fraction, Fraction]) -> Affines:
-    """Return a rule of affine scores as `compared` does."""
-    found = rule(BALL)
-    order = (first, 1 - first)
-    (one, left), (two, right) = (_place(found.at(i), centres[i]) for i in order)
-    return Affines((one, two), (left, right))
 
 
 def _place(arm: Any, centre: Fraction) -> tuple[Interval, Interval]:

@@ -25,6 +25,18 @@ from dpaudit.core.scores import Affine, KLBound
 from dpaudit.errors import Unsupported
 
 
+def _operator(operation: str, swapped: bool = False) -> Any:
+    """Return the method that writes an operation down instead of carrying it out."""
+
+    def method(self: Expression, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented  # NumPy goes through the elements
+        pair = (_leaf(other), self) if swapped else (self, _leaf(other))
+        return Expression(operation, pair)
+
+    return method
+
+
 @dataclass(frozen=True, eq=True)
 class Expression:
     """An expression: an operation and its operands, down to rationals."""
@@ -32,38 +44,11 @@ class Expression:
     operation: str
     operands: tuple[Any, ...]
 
-    def _with(self, operation: str, other: Any, swapped: bool) -> Any:
-        if isinstance(other, np.ndarray):
-            return NotImplemented  # NumPy goes through the elements
-        pair = (_leaf(other), self) if swapped else (self, _leaf(other))
-        return Expression(operation, pair)
-
-    def __add__(self, other: Any) -> Any:
-        return self._with("+", other, swapped=False)
-
-    def __radd__(self, other: Any) -> Any:
-        return self._with("+", other, swapped=True)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._with("-", other, swapped=False)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._with("-", other, swapped=True)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._with("*", other, swapped=False)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self._with("*", other, swapped=True)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._with("/", other, swapped=False)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._with("/", other, swapped=True)
-
-    def __pow__(self, other: Any) -> Any:
-        return self._with("**", other, swapped=False)
+    __add__, __radd__ = _operator("+"), _operator("+", swapped=True)
+    __sub__, __rsub__ = _operator("-"), _operator("-", swapped=True)
+    __mul__, __rmul__ = _operator("*"), _operator("*", swapped=True)
+    __truediv__, __rtruediv__ = _operator("/"), _operator("/", swapped=True)
+    __pow__ = _operator("**")
 
     def __neg__(self) -> Expression:
         return Expression("neg", (self,))

@@ -12,10 +12,9 @@ Its logarithm is concave in mu (Prekopa: the region is convex), so the steepest 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import gcd, lcm
 
 from flint import arb
 
@@ -24,17 +23,11 @@ from dpaudit.core.scores import Affine
 from dpaudit.errors import Unsupported
 from dpaudit.exact.algebra import Algebra, Bounds, Imprecise
 from dpaudit.exact.balls.interval import above, below
-from dpaudit.exact.balls.piecewise import LaplaceLaw, Piecewise, Point, Unit, definite, evaluate
+from dpaudit.exact.balls.piecewise import LaplaceLaw, Piecewise, Unit
 from dpaudit.exact.known import rule_in
 from dpaudit.exact.schedule import Batch, Chain, Turn
 
 NARROW = 1e-9  # width at which a maximum between whole steps is no longer bisected
-
-
-def unit_of(rates: Sequence[Fraction]) -> Unit:
-    """Return the largest rate of which all rates are integer multiples."""
-    denominator = lcm(*(rate.denominator for rate in rates))
-    return Unit(Fraction(gcd(*(int(rate * denominator) for rate in rates)), denominator))
 
 
 def lead_of(stage: Turn) -> arb:
@@ -70,7 +63,7 @@ class Exponentials(Algebra[Piecewise]):
 
     def __init__(self, chains: Iterable[Chain], narrow: bool = False) -> None:
         rates = {chain.rate(i) for chain in chains for i in range(len(chain.episodes))}
-        self.unit, self.narrow = unit_of(sorted(rates)), narrow
+        self.unit, self.narrow = Unit.common(sorted(rates)), narrow
 
     def _law(self, kind: Batch, centre: Fraction) -> LaplaceLaw:
         return LaplaceLaw(kind.rate, ball(centre), self.unit)
@@ -97,93 +90,46 @@ class Exponentials(Algebra[Piecewise]):
     ) -> Piecewise:
         """Multiply by the fresh release's tail on its side of x + lead."""
         law = self._law(duel.fresh, fresh)
-        return function.times((law.below if held_wins else law.above)(duel.lead))
+        return function.product((law.below if held_wins else law.above)(duel.lead))
 
     def beyond(
         self, function: Piecewise, duel: Margin, centre: Fraction, held_wins: bool, of_held: bool
     ) -> Piecewise:
         """Integrate one register out, on its side of the other's threshold."""
         law = self._law(duel.held if of_held else duel.fresh, centre)
-        message = function.times(law.density(arb(0)))
-        mass = message.mass_above if held_wins == of_held else message.mass_below
-        return mass(-duel.lead if of_held else duel.lead)
+        message = function.product(law.density())
+        mass = message.running(right=held_wins == of_held)
+        return mass.along(Fraction(1), -duel.lead if of_held else duel.lead)
 
     def log_total(self, function: Piecewise, kind: Batch, centre: Fraction) -> arb:
         """Return the logarithm of the integral."""
-        return function.times(self._law(kind, centre).density(arb(0))).integral().log()
+        return function.product(self._law(kind, centre).density()).integral().log()
 
     def curve(self, function: Piecewise, kind: Batch) -> Concavity:
         """Return the log-likelihood by a release's own sum."""
         k = int(kind.rate / self.unit.value)
-        return Concavity(Halves(function, k), kind, self.narrow)
-
-
-class Halves:
-    """The integrals of one function against exponential tails on either side of any point.
-
-    With r = k u: below(x) is the integral over t < x of w(t) e^(r (t - x)), above(x) the one over
-    t > x of w(t) e^(-r (t - x)). Integrals between breakpoints are computed once.
-    """
-
-    def __init__(self, function: Piecewise, k: int) -> None:
-        self.function, self.k = function, k
-        self._sums: dict[tuple[int, int, bool], arb] = {}
-
-    def _piece(self, index: int, by: int) -> arb:
-        points = self.function.points
-        low = points[index - 1] if index > 0 else None
-        high = points[index] if index < len(points) else None
-        return definite(self.function.pieces[index], by, self.function.unit, low, high)
-
-    def _from(self, index: int, by: int, upper: bool) -> arb:
-        """Return the integral on one side of point number `index`."""
-        key = (index, by, upper)
-        if key not in self._sums:
-            last = index + 1 == len(self.function.points) if upper else index == 0
-            rest = arb(0) if last else self._from(index + (1 if upper else -1), by, upper)
-            self._sums[key] = self._piece(index + upper, by) + rest
-        return self._sums[key]
-
-    def _sliver(self, index: int, here: Point, by: int) -> arb:
-        """Return the integral from point number `index` to an overlapping point."""
-        point = self.function.points[index]
-        both = Point.at(point.x.union(here.x), self.function.unit)
-        left, right = self.function.pieces[index], self.function.pieces[index + 1]
-        value = evaluate(left, both).union(evaluate(right, both))
-        return (here.x - point.x) * value * both.exp(by)
-
-    def _beside(self, here: Point, by: int, upper: bool) -> arb:
-        """Return the integral on one side of a point."""
-        points, pieces = self.function.points, self.function.pieces
-        index, gap = self.function.place(here.x)
-        if gap is not None:
-            sliver = self._sliver(index, here, by)
-            return self._from(index, by, upper) + (-sliver if upper else sliver)
-        next_ = index if upper else index - 1  # the first point on that side
-        there = points[next_] if 0 <= next_ < len(points) else None
-        ends = (here, there) if upper else (there, here)
-        inner = definite(pieces[index], by, self.function.unit, *ends)
-        return inner + (arb(0) if there is None else self._from(next_, by, upper))
-
-    def at(self, x: arb) -> tuple[arb, arb]:
-        """Return below(x) and above(x)."""
-        here = Point.at(x, self.function.unit)
-        below = self._beside(here, self.k, upper=False) * here.exp(-self.k)
-        return below, self._beside(here, -self.k, upper=True) * here.exp(self.k)
+        left, right = (function.tilted(by).running(right=by < 0) for by in (k, -k))
+        return Concavity(left, right, kind, self.narrow)
 
 
 @dataclass(frozen=True)
 class Concavity:
-    """A concave log-likelihood by own sum, with its derivative."""
+    """A concave log-likelihood by own sum, with its derivative.
 
-    moments: Halves
+    With w the weight and r the rate, `left` is the integral of w(t) e^(r t) over t < x, `right`
+    that of w(t) e^(-r t) over t > x.
+    """
+
+    left: Piecewise
+    right: Piecewise
     kind: Batch
     narrow: bool
 
     def __call__(self, total: Fraction) -> tuple[arb, arb]:
         """Return the log-likelihood and its derivative at an own sum."""
         rate = ball(self.kind.rate)
-        left, right = self.moments.at(ball(self.kind.centre(total)))
+        x = ball(self.kind.centre(total))
+        left, right = self.left(x) * (-rate * x).exp(), self.right(x) * (rate * x).exp()
         mass = left + right
         return (rate * mass / 2).log(), rate * (right - left) / (mass * ball(self.kind.divisor))
 

@@ -34,9 +34,8 @@ from numpy.typing import NDArray
 from dpaudit.core.arithmetic import ball
 from dpaudit.exact.balls.interval import Array, Interval, down, up
 from dpaudit.exact.balls.roots import Theta
-from dpaudit.exact.balls.weight import outward
+from dpaudit.exact.balls.weight import ROUND, outward, times
 
-ROUND = 1e-14  # covers the roundings of one formula on non-negative doubles
 LEAST = 1e-300  # covers underflow
 
 
@@ -91,12 +90,6 @@ class Marginal:
         low = np.sum(short * np.maximum(least, 0.0)) * (1 - 1e-10)
         most = np.minimum(0.5 * (self.at.hi[:-1] + self.at.hi[1:]) + slack, self.top)
         return Interval(low, np.sum(axis.length * most) * (1 + 1e-10) + LEAST)
-
-
-def times(a: Array, b: Array) -> Array:
-    """Return a b with 0 times infinity 0."""
-    with np.errstate(invalid="ignore"):
-        return np.where((a == 0) | (b == 0), 0.0, a * b)
 
 
 def gap(length: Array, first: Array, second: Array, top: Array) -> Array:

@@ -24,7 +24,7 @@ from dpaudit.core.algorithm import Keep
 from dpaudit.core.arithmetic import ball, exact
 from dpaudit.core.noise import Gaussian
 from dpaudit.errors import Unsupported
-from dpaudit.exact.balls import differences
+from dpaudit.exact.balls import polytopes
 from dpaudit.exact.balls.exponentials import lead_of
 from dpaudit.exact.region import Region
 from dpaudit.exact.schedule import Chain, Drop, chain_of
@@ -251,18 +251,21 @@ def log_likelihood(region: Region, totals: Mapping[int, Fraction]) -> arb:
 
 
 def _kept_arms(region: Region, totals: Mapping[int, Fraction]) -> arb:
-    """Return the probability of eliminations between two arms: intervals of normal differences."""
+    """Return the probability of eliminations between two arms: intervals of normal polytopes."""
     found = arb(1)
-    for part in differences.parts_of(region):
-        releases = differences.releases_of(part)
+    for part in polytopes.parts_of(region):
+        releases = polytopes.releases_of(part)
         if len(releases) != 2:
             raise Unsupported("Gaussian eliminations are certified between two arms.")
         i, j = releases
         centres = [totals[k] / region.episodes[k].divisor for k in releases]
         spread = [exact(region.episodes[k].noise.variance) for k in releases]  # type: ignore[attr-defined]
         apart, total = Normal(centres[0] - centres[1], sum(spread, Fraction(0))), arb(0)
-        for given in differences.outcomes(part):
-            total += apart.between(given.get((i, j)), given.get((j, i)))
+        keys = (i, j, polytopes.ONE), (j, i, polytopes.ONE)
+        for given in polytopes.outcomes(part):
+            if given.keys() - {*keys}:
+                raise Unsupported("Gaussian eliminations are certified beside equal slopes.")
+            total += apart.between(*map(given.get, keys))
         found *= total
     return found
 

@@ -5,23 +5,26 @@ c x^j exp(k u x) with a rational unit rate u, integers k and j, and ball coeffic
 shifts and antiderivatives stay in the class and round outward, so every number that comes out
 encloses the real one; nothing is truncated.
 
-The only comparison is the place of a Laplace kink among the breakpoints. Where the balls of two
-points overlap (they are equal, or nearer than the precision tells) the kink moves onto the
-breakpoint. A Laplace density or tail of rate r, continued past its kink by delta, changes by a
-factor within exp(+-2 r delta) as long as r delta <= 1/10, so the factor carries that ball.
+The only comparison is the place of one function's breakpoints among another's. Where the balls of
+two points overlap (they are equal, or nearer than the precision tells) one moves onto the other: a
+positive function, continued past its breakpoint, changes by the ratio of its pieces there, so the
+product carries the ball of that ratio.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
+from math import gcd, lcm, prod
 from typing import Any
 
 from flint import arb, fmpq
 
 from dpaudit.core.arithmetic import ball
+from dpaudit.errors import Unsupported
 from dpaudit.exact.algebra import Imprecise
 
 Terms = dict[int, list[arb]]
@@ -50,6 +53,12 @@ class Unit:
     def __init__(self, value: Fraction) -> None:
         self.value, self.ball = value, ball(value)
         self._inverses: dict[int, arb] = {}
+
+    @staticmethod
+    def common(rates: Sequence[Fraction]) -> Unit:
+        """Return the largest rate of which all rates are integer multiples."""
+        denominator = lcm(*(rate.denominator for rate in rates))
+        return Unit(Fraction(gcd(*(int(rate * denominator) for rate in rates)), denominator))
 
     def inverse(self, k: int) -> arb:
         """Return 1 / (k u)."""
@@ -86,8 +95,8 @@ def evaluate(terms: Terms, point: Point) -> arb:
     total = arb(0)
     for k, coefficients in terms.items():
         value = coefficients[-1]
-        for c in reversed(coefficients[:-1]):
-            value = value * point.x + c
+        for j in range(len(coefficients) - 2, -1, -1):
+            value = value * point.x + coefficients[j]
         total += value * point.exp(k)
     return total
 
@@ -114,36 +123,6 @@ def _antiderivative(terms: Terms, unit: Unit) -> Terms:
     return found
 
 
-def definite(terms: Terms, by: int, unit: Unit, low: Point | None, high: Point | None) -> arb:
-    """Return the integral of terms(x) exp(by u x) from low to high; None is infinity."""
-    total = arb(0)
-    for k, coefficients in terms.items():
-        rate = k + by
-        if rate == 0:
-            primitive = [arb(0), *(c / (j + 1) for j, c in enumerate(coefficients))]
-        elif (low is None and rate < 0) or (high is None and rate > 0):
-            raise ArithmeticError("the integral of a function that does not decay")
-        else:
-            primitive = _primitive(coefficients, unit.inverse(rate))
-        if rate == 0 and (low is None or high is None):
-            raise ArithmeticError("the integral of a function that does not decay")
-        if len(primitive) == 1:
-            if low is None:
-                total += primitive[0] * high.exp(rate)  # type: ignore[union-attr]
-            elif high is None:
-                total -= primitive[0] * low.exp(rate)
-            else:
-                total += primitive[0] * (high.exp(rate) - low.exp(rate))
-            continue
-        for sign, point in ((1, high), (-1, low)):
-            if point is not None:
-                value = primitive[-1]
-                for c in reversed(primitive[:-1]):
-                    value = value * point.x + c
-                total += sign * (value * point.exp(rate))
-    return total
-
-
 def _shift(terms: Terms, point: Point) -> Terms:
     """Return x -> terms(x + point.x)."""
     found: Terms = {}
@@ -164,46 +143,20 @@ def _add_constant(terms: Terms, constant: arb) -> Terms:
     return found
 
 
-@dataclass(frozen=True)
-class Kink:
-    """A factor with one kink: terms to the left and to the right of `x`, log-Lipschitz `rate`."""
-
-    x: arb
-    left: Terms
-    right: Terms
-    rate: Fraction
-
-
-class LaplaceLaw:
-    """A Laplace law of rational rate k u and ball centre as factors of a message."""
-
-    def __init__(self, rate: Fraction, centre: arb, unit: Unit) -> None:
-        self.rate, self.centre, self.unit = rate, centre, unit
-        self.k = int(rate / unit.value)
-
-    def _kink(
-        self, shift: arb, left: Callable[[arb], Terms], right: Callable[[arb], Terms]
-    ) -> Kink:
-        x = self.centre - shift
-        exponent = (ball(self.rate) * x).exp()
-        return Kink(x, left(1 / exponent), right(exponent), self.rate)
-
-    def density(self, shift: arb) -> Kink:
-        """Return x -> f(x + shift)."""
-        half = ball(self.rate) / 2
-        return self._kink(shift, lambda e: {self.k: [half * e]}, lambda e: {-self.k: [half * e]})
-
-    def below(self, shift: arb) -> Kink:
-        """Return x -> P(value < x + shift)."""
-        return self._kink(
-            shift, lambda e: {self.k: [e / 2]}, lambda e: {0: [arb(1)], -self.k: [-e / 2]}
-        )
-
-    def above(self, shift: arb) -> Kink:
-        """Return x -> P(value > x + shift)."""
-        return self._kink(
-            shift, lambda e: {0: [arb(1)], self.k: [-e / 2]}, lambda e: {-self.k: [e / 2]}
-        )
+def _met(
+    a: Point, left: Sequence[Terms], b: Point, right: Sequence[Terms], unit: Unit
+) -> tuple[Point, arb]:
+    """Return where two overlapping points meet, and what moving one of them changes at most."""
+    for side, last in ((0, arb.max), (1, arb.min)):
+        if not left[side] and not right[side]:
+            return Point.at(last(a.x, b.x), unit), arb(1)
+    here = Point.at(a.x.union(b.x), unit)
+    for kept, (before, after) in ((a, right), (b, left)):
+        ratio = evaluate(before, here) / evaluate(after, here)
+        inverse = 1 / ratio
+        if ratio.is_finite() and inverse.is_finite():
+            return kept, ratio.union(inverse).union(arb(1))
+    raise Imprecise("breakpoints are not separated at this precision.")
 
 
 @dataclass(frozen=True)
@@ -212,137 +165,123 @@ class Piecewise:
 
     unit: Unit
     points: tuple[Point, ...]
-    pieces: tuple[Terms, ...]
+    pieces: Sequence[Terms]
 
     @staticmethod
     def one(unit: Unit) -> Piecewise:
         """Return the constant 1."""
-        return Piecewise(unit, (), ({0: [arb(1)]},))
+        return Piecewise.smooth(unit, {0: [arb(1)]})
+
+    @staticmethod
+    def smooth(unit: Unit, terms: Terms) -> Piecewise:
+        """Return a function without breakpoints."""
+        return Piecewise(unit, (), (terms,))
 
     def place(self, x: arb) -> tuple[int, arb | None]:
         """Return the index of the piece that holds x, or of the point it overlaps and how far."""
         middle = x.mid()
         index = bisect_left(self.points, middle, key=lambda point: point.x.mid())
-        for near in (index - 1, index):
-            if 0 <= near < len(self.points) and self.points[near].x.overlaps(x):
-                return near, (self.points[near].x - x).abs_upper()
-        below = index == 0 or self.points[index - 1].x < x
-        above = index == len(self.points) or x < self.points[index].x
-        if not (below and above):
+        near = [k for k in range(max(index - 2, 0), index + 2) if self._meets(k, x)]
+        if len(near) > 1:  # two pieces next to a point would not be all
             raise Imprecise("breakpoints are not separated at this precision.")
+        if near:
+            return near[0], (self.points[near[0]].x - x).abs_upper()
         return index, None
 
-    def times(self, kink: Kink) -> Piecewise:
-        """Return the product with a factor of one kink."""
-        index, gap = self.place(kink.x)
-        left, right = kink.left, kink.right
-        if gap is not None:
-            reach = ball(kink.rate) * gap
-            if not reach < ball(Fraction(1, 10)):
-                raise Imprecise("a kink's ball is too wide.")
-            bend = arb(0, 2 * reach.upper()).exp()
-            left = {k: [c * bend for c in terms] for k, terms in left.items()}
-            right = {k: [c * bend for c in terms] for k, terms in right.items()}
-            pieces = tuple(
-                _multiply(piece, left if i <= index else right)
-                for i, piece in enumerate(self.pieces)
-            )
-            return Piecewise(self.unit, self.points, pieces)
-        here = Point.at(kink.x, self.unit)
-        points = (*self.points[:index], here, *self.points[index:])
-        pieces = tuple(_multiply(piece, left) for piece in self.pieces[: index + 1]) + tuple(
-            _multiply(piece, right) for piece in self.pieces[index:]
-        )
-        return Piecewise(self.unit, points, pieces)
+    def _meets(self, k: int, x: arb) -> bool:
+        return k < len(self.points) and bool(self.points[k].x.overlaps(x))
 
     def product(self, other: Piecewise) -> Piecewise:
-        """Return the product of two positive functions.
+        """Return the product of two functions that are positive, or zero on one side of a point.
 
-        Where a point of `other` overlaps one of this function's, it moves onto it: between the two
-        `other` is one of its neighbouring pieces, so the ball of their ratio covers the change.
+        Where a point of one overlaps one of the other's, it moves onto it: between the two the
+        function is one of its neighbouring pieces, so the ball of their ratio covers the change.
+        Of two functions that are zero on the same side the product is zero there up to the last.
         """
+        if self.unit is not other.unit and self.unit.value != other.unit.value:
+            unit = Unit.common([self.unit.value, other.unit.value])
+            return self._in(unit).product(other._in(unit))
         points: list[Point] = []
-        pieces: list[Terms] = []
-        bend: arb | None = None
-        i = j = 0
+        bends: list[arb] = []
+        places = [(0, 0)]
         while True:
-            pieces.append(_multiply(self.pieces[i], other.pieces[j]))
+            i, j = places[-1]
             a = self.points[i] if i < len(self.points) else None
             b = other.points[j] if j < len(other.points) else None
             if a is None and b is None:
                 break
             if b is None or (a is not None and a.x < b.x):
                 points.append(a)  # type: ignore[arg-type]
-                i += 1
+                places.append((i + 1, j))
             elif a is None or b.x < a.x:
                 points.append(b)
-                j += 1
+                places.append((i, j + 1))
             else:
-                here = Point.at(a.x.union(b.x), self.unit)
-                ratio = evaluate(other.pieces[j], here) / evaluate(other.pieces[j + 1], here)
-                inverse = 1 / ratio
-                if not (ratio.is_finite() and inverse.is_finite()):
-                    raise Imprecise("breakpoints are not separated at this precision.")
-                either = ratio.union(inverse).union(arb(1))
-                bend = either if bend is None else bend * either
-                points.append(a)
-                i, j = i + 1, j + 1
-        if bend is not None:
-            pieces = [{k: [c * bend for c in cs] for k, cs in piece.items()} for piece in pieces]
-        return Piecewise(self.unit, tuple(points), tuple(pieces))
+                here, moved = _met(a, self.pieces[i : i + 2], b, other.pieces[j : j + 2], self.unit)
+                bends.append(moved)
+                points.append(here)
+                places.append((i + 1, j + 1))
+        if any(not one.x < two.x for one, two in pairwise(points)):
+            raise Imprecise("breakpoints are not separated at this precision.")
+        factors = other.pieces
+        if bends:
+            bend = prod(bends, start=arb(1))
+            factors = [{k: [c * bend for c in cs] for k, cs in piece.items()} for piece in factors]
+        pieces = tuple(_multiply(self.pieces[i], factors[j]) for i, j in places)
+        return Piecewise(self.unit, tuple(points), pieces)
 
-    def _cumulative(self) -> tuple[list[Terms], list[arb], arb]:
-        """Antiderivatives of the pieces, their values at each point (left, right), the total."""
-        primitives = [_antiderivative(piece, self.unit) for piece in self.pieces]
-        masses = []
-        for i, primitive in enumerate(primitives):
-            high = evaluate(primitive, self.points[i]) if i < len(self.points) else arb(0)
-            low = evaluate(primitive, self.points[i - 1]) if i > 0 else arb(0)
-            masses.append(high - low)
-        return primitives, masses, sum(masses, arb(0))
+    def _in(self, unit: Unit) -> Piecewise:
+        """Return the same function in a unit of which the old one is a multiple."""
+        times = int(self.unit.value / unit.value)
+        points = tuple(Point.at(point.x, unit) for point in self.points)
+        pieces = ({k * times: terms for k, terms in piece.items()} for piece in self.pieces)
+        return Piecewise(unit, points, tuple(pieces))
+
+    def parted(self, x: arb) -> tuple[Piecewise, Piecewise]:
+        """Return the parts left and right of a point that is no breakpoint, zero beyond it."""
+        index, gap = self.place(x)
+        if gap is not None:
+            raise Imprecise("a function is parted at a breakpoint.")
+        here = Point.at(x, self.unit)
+        left = Piecewise(self.unit, (*self.points[:index], here), (*self.pieces[: index + 1], {}))
+        return left, Piecewise(self.unit, (here, *self.points[index:]), ({}, *self.pieces[index:]))
+
+    def decays(self, right: bool) -> bool:
+        """Tell whether the function goes to zero on one side fast enough to have an integral."""
+        rates = self.pieces[-1 if right else 0]
+        return all(k < 0 for k in rates) if right else all(k > 0 for k in rates)
 
     def integral(self) -> arb:
         """Return the integral over the real line (the tails must decay)."""
-        self._require_decay()
-        return self._cumulative()[2]
+        if not self.decays(right=True):
+            raise Unsupported("A function that does not decay has no integral.")
+        # what is left of the last mass beyond all points is its constant
+        return self.running(right=False).pieces[-1].get(0, [arb(0)])[0]
 
-    def _require_decay(self) -> None:
-        if any(k <= 0 for k in self.pieces[0]) or any(k >= 0 for k in self.pieces[-1]):
-            raise ArithmeticError("the integral of a function that does not decay")
+    def running(self, right: bool) -> Piecewise:
+        """Return x -> the integral of this function left (or right) of x, where it decays."""
+        if not self.decays(right):
+            raise Unsupported("A function that does not decay has no integral.")
+        return Piecewise(self.unit, self.points, RunningPieces(self, right))
 
-    def mass_below(self, shift: arb) -> Piecewise:
-        """Return y -> integral of this function over (-inf, y + shift)."""
-        self._require_decay()
-        primitives, masses, _ = self._cumulative()
-        pieces, before = [], arb(0)
-        for i, primitive in enumerate(primitives):
-            if i:
-                primitive = _add_constant(
-                    primitive, before - evaluate(primitive, self.points[i - 1])
-                )
-            pieces.append(primitive)
-            before += masses[i]
-        return self._moved(pieces, shift)
+    def along(self, slope: Fraction, shift: arb) -> Piecewise:
+        """Return y -> this function at slope y + shift, for a positive slope."""
+        by, unit = Point.at(shift, self.unit), self.unit
+        points = [point.x - shift for point in self.points]
+        pieces = [_shift(piece, by) for piece in self.pieces]
+        if slope != 1:
+            unit, times = Unit(unit.value * slope), ball(slope)
+            points = [x / times for x in points]
+            pieces = [
+                {k: [c * times**j for j, c in enumerate(terms)] for k, terms in piece.items()}
+                for piece in pieces
+            ]
+        return Piecewise(unit, tuple(Point.at(x, unit) for x in points), tuple(pieces))
 
-    def mass_above(self, shift: arb) -> Piecewise:
-        """Return y -> integral of this function over (y + shift, inf)."""
-        self._require_decay()
-        primitives, masses, _ = self._cumulative()
-        pieces: list[Terms] = []
-        after = arb(0)
-        for i in range(len(primitives) - 1, -1, -1):
-            negative = {k: [-c for c in terms] for k, terms in primitives[i].items()}
-            if i < len(self.points):
-                negative = _add_constant(negative, after + evaluate(primitives[i], self.points[i]))
-            pieces.append(negative)
-            after += masses[i]
-        return self._moved(pieces[::-1], shift)
-
-    def _moved(self, pieces: list[Terms], shift: arb) -> Piecewise:
-        unit = self.unit
-        by = Point.at(shift, unit)
-        points = tuple(Point.at(point.x - shift, unit) for point in self.points)
-        return Piecewise(self.unit, points, tuple(_shift(piece, by) for piece in pieces))
+    def tilted(self, by: int) -> Piecewise:
+        """Return this function times exp(by u x)."""
+        pieces = ({k + by: terms for k, terms in piece.items()} for piece in self.pieces)
+        return Piecewise(self.unit, self.points, tuple(pieces))
 
     def __call__(self, x: Any) -> arb:
         """Return the value at `x`."""
@@ -350,3 +289,65 @@ class Piecewise:
         here = Point.at(ball(x), self.unit)
         value = evaluate(self.pieces[index], here)
         return value if gap is None else value.union(evaluate(self.pieces[index + 1], here))
+
+
+@dataclass(frozen=True)
+class RunningPieces(Sequence[Terms]):
+    """The pieces of a running mass, computed when they are looked at: own sums look at some."""
+
+    function: Piecewise
+    right: bool
+    known: dict[int, Terms] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.function.pieces)
+
+    def __getitem__(self, at: Any) -> Any:
+        """Return a piece, or a slice of them."""
+        found = range(len(self))[at]
+        return self._piece(found) if isinstance(found, int) else [*map(self._piece, found)]
+
+    def _piece(self, i: int) -> Terms:
+        if i not in self.known:
+            primitive = _antiderivative(self.function.pieces[i], self.function.unit)
+            if self.right:
+                primitive = {k: [-c for c in terms] for k, terms in primitive.items()}
+            start, before = (i, i + 1) if self.right else (i - 1, i - 1)
+            if 0 <= start < len(self.function.points):
+                point = self.function.points[start]
+                constant = evaluate(self._piece(before), point) - evaluate(primitive, point)
+                primitive = _add_constant(primitive, constant)
+            self.known[i] = primitive
+        return self.known[i]
+
+
+class LaplaceLaw:
+    """A Laplace law of rational rate k u and ball centre as functions of one kink."""
+
+    def __init__(self, rate: Fraction, centre: arb, unit: Unit) -> None:
+        self.rate, self.centre, self.unit = rate, centre, unit
+        self.k = int(rate / unit.value)
+
+    def _kink(
+        self, shift: arb, left: Callable[[arb], Terms], right: Callable[[arb], Terms]
+    ) -> Piecewise:
+        here = Point.at(self.centre - shift, self.unit)
+        pieces = left(here.exp(-self.k)), right(here.exp(self.k))
+        return Piecewise(self.unit, (here,), pieces)
+
+    def density(self) -> Piecewise:
+        """Return x -> f(x)."""
+        half = ball(self.rate) / 2
+        return self._kink(arb(0), lambda e: {self.k: [half * e]}, lambda e: {-self.k: [half * e]})
+
+    def below(self, shift: arb) -> Piecewise:
+        """Return x -> P(value < x + shift)."""
+        return self._kink(
+            shift, lambda e: {self.k: [e / 2]}, lambda e: {0: [arb(1)], -self.k: [-e / 2]}
+        )
+
+    def above(self, shift: arb) -> Piecewise:
+        """Return x -> P(value > x + shift)."""
+        return self._kink(
+            shift, lambda e: {0: [arb(1)], self.k: [-e / 2]}, lambda e: {-self.k: [e / 2]}
+        )

@@ -1,4 +1,4 @@
-"""Two arms whose registers add up several releases, certified: batches that accumulate, tree nodes.
+"""Two arms whose registers add up several releases, certified, where their scores bend.
 
 Between decisions the state is the joint density of two registers, a `Joint`. A decision cuts it
 along the curve on which the two scores tie; then a register gets a fresh release on top of what it
@@ -20,15 +20,14 @@ import numpy as np
 from flint import arb, ctx
 
 from dpaudit.core.algorithm import Choose
-from dpaudit.core.arithmetic import BALL, ball
-from dpaudit.core.scores import Affine
+from dpaudit.core.arithmetic import ball
 from dpaudit.errors import Unsupported
 from dpaudit.exact.balls.cells import FASTEST, SLOWEST
-from dpaudit.exact.balls.compare import compared, compared_lines
+from dpaudit.exact.balls.compare import compared
 from dpaudit.exact.balls.fibres import Axis, Cut, Joint, added, integrated, laplace, product
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.balls.roots import Theta
-from dpaudit.exact.balls.threshold import Affines, Rivals
+from dpaudit.exact.balls.threshold import Rivals
 from dpaudit.exact.balls.weight import outward
 from dpaudit.exact.region import Decision, Region, rate_of, seats
 
@@ -63,7 +62,7 @@ def likelihood(region: Region, totals: Mapping[int, Fraction], cells: int) -> In
     (one,), (two,) = shown[0]
     sheet = product(axes, laplace(axes[0], rates[one]), laplace(axes[1], rates[two]))
     for place, (before, after) in enumerate(zip(shown[:-1], shown[1:], strict=True)):
-        pair: Rivals | Affines | None = scores[place]
+        pair: Rivals | None = scores[place]
         for axis in (0, 1):
             release, kept = _fresh(before[axis], after[axis])
             if release is not None:
@@ -85,17 +84,12 @@ def _rates(region: Region) -> list[Fraction]:
     return found
 
 
-def _compared(
-    decision: Decision, seat: tuple[int, int], centres: Sequence[Fraction]
-) -> Rivals | Affines:
+def _compared(decision: Decision, seat: tuple[int, int], centres: Sequence[Fraction]) -> Rivals:
     """Return a decision as a comparison of the two registers, in their order."""
     if not isinstance(decision.request, Choose) or len(decision.shown) != 2:
         raise Unsupported("Registers that add up releases are certified for choices of two arms.")
-    rule = decision.request.rule
     a, b = (sum((centres[i] for i in group), Fraction(0)) for group in decision.shown)
-    if type(rule(BALL)) is Affine:
-        return compared_lines(rule, seat[0], (a, b))
-    return compared(rule, seat[0], (a, b))
+    return compared(decision.request.rule, seat[0], (a, b))
 
 
 def _fresh(before: Group, after: Group) -> tuple[int | None, bool]:
@@ -109,7 +103,7 @@ def _fresh(before: Group, after: Group) -> tuple[int | None, bool]:
     return new[0], bool(old)
 
 
-def _cut(pair: Rivals | Affines | None, axes: tuple[Axis, Axis], winner: int, axis: int) -> Cut:
+def _cut(pair: Rivals | None, axes: tuple[Axis, Axis], winner: int, axis: int) -> Cut:
     """Return the side of a decision's curve over the axis that is not integrated."""
     other = axes[1 - axis].x
     if pair is None:
@@ -120,7 +114,7 @@ def _cut(pair: Rivals | Affines | None, axes: tuple[Axis, Axis], winner: int, ax
 
 
 def _renewed(
-    sheet: Joint, pair: Rivals | Affines | None, winner: int, axis: int, rate: Fraction, kept: bool
+    sheet: Joint, pair: Rivals | None, winner: int, axis: int, rate: Fraction, kept: bool
 ) -> Joint:
     """Decide, then give one register a fresh release."""
     cut = _cut(pair, sheet.axes, winner, axis)

@@ -84,27 +84,6 @@ class Rivals:
         return _nodes(self, cells) if of_first else _nodes(self.flipped, cells)
 
 
-@dataclass(frozen=True)
-class Affines:
-    """Two affine scores scale x + shift."""
-
-    scales: tuple[Interval, Interval]
-    shifts: tuple[Interval, Interval]
-    always: None = None
-
-    def threshold(self, x: Array, of_first: bool) -> Theta:
-        """Enclose theta, an affine function."""
-        own, other = (0, 1) if of_first else (1, 0)
-        gap = self.shifts[own] - self.shifts[other]
-        at = (self.scales[own] * Interval.of(x) + gap).over(self.scales[other])
-        slope = self.scales[own].over(self.scales[other]).hi
-        return Theta(at, np.full(len(x) - 1, slope), np.zeros(len(x) - 1))
-
-    def marks(self, of_first: bool) -> list[Interval]:
-        """There are none."""
-        return []
-
-
 def _threshold(x: Array, pair: Rivals) -> Theta:
     own, other = pair.first, pair.second
     m = own.mean(x)

@@ -41,9 +41,9 @@ class Weight:
 
     def __mul__(self, other: Weight) -> Weight:
         a, b = self.range.hi, other.range.hi
-        cross = _product(self.first, other.first)
-        first = _product(self.first, b) + _product(a, other.first)
-        second = _product(self.second, b) + 2 * cross + _product(a, other.second)
+        cross = times(self.first, other.first)
+        first = times(self.first, b) + times(a, other.first)
+        second = times(self.second, b) + 2 * cross + times(a, other.second)
         return Weight(
             self.at.times(other.at),
             self.range.times(other.range),
@@ -52,7 +52,7 @@ class Weight:
         )
 
 
-def _product(a: Array, b: Array) -> Array:
+def times(a: Array, b: Array) -> Array:
     """Return a b, with 0 times infinity 0: a function that is constant has no derivative."""
     with np.errstate(invalid="ignore", over="ignore"):
         return np.where((a == 0) | (b == 0), 0.0, a * b)
@@ -83,7 +83,7 @@ class Grid:
 
     def slack(self, weight: Weight) -> Array:
         """Bound the distance of a weight from its chord, cell by cell."""
-        bent = _product(self.length.hi**2 / 8, weight.second) * (1 + ROUND)
+        bent = times(self.length.hi**2 / 8, weight.second) * (1 + ROUND)
         return np.asarray(np.minimum(bent, up(weight.range.hi - weight.range.lo)))
 
     def means(self, weight: Weight, rate: float) -> Interval:
@@ -221,14 +221,14 @@ class Beyond:
         low = self._bound(*given, self._ends[order[0]], upper=False)
         high = self._bound(*given, self._ends[order[1]], upper=True)
         at = Interval(np.minimum(low, high), high)
-        reach = np.append(_product(self.law.peak, weight.range.hi), 0.0)
+        reach = np.append(times(self.law.peak, weight.range.hi), 0.0)
         steep = weight.range.hi * self.law.rate.hi + weight.first
-        change = np.append(_product(self.law.peak, steep), 0.0)
+        change = np.append(times(self.law.peak, steep), 0.0)
         reach = np.maximum.reduceat(reach, self._spans)[::2] * (1 + ROUND)
         change = np.maximum.reduceat(change, self._spans)[::2] * (1 + ROUND)
         slope = self.theta.slope
-        first = _product(reach, slope)
-        second = _product(_product(change, slope), slope) + _product(reach, self.theta.bend)
+        first = times(reach, slope)
+        second = times(times(change, slope), slope) + times(reach, self.theta.bend)
         return from_monotone(at, self.below, first * (1 + ROUND), second * (1 + ROUND))
 
     def _bound(
@@ -285,8 +285,8 @@ def tail(theta: Theta, law: Masses, below: bool) -> Weight:
     far = np.where(np.isinf(near), 1e6, near)
     density = (-(rate.lo * Interval.of(far))).exp().times(law.spread)
     peak = up(0.5 * rate.hi) * density.hi
-    first = _product(peak, theta.slope) * (1 + ROUND)
-    second = _product(_product(rate.hi * peak, theta.slope), theta.slope)
-    second = (second + _product(peak, theta.bend)) * (1 + ROUND)
+    first = times(peak, theta.slope) * (1 + ROUND)
+    second = times(times(rate.hi * peak, theta.slope), theta.slope)
+    second = (second + times(peak, theta.bend)) * (1 + ROUND)
     values = (cumulative(scaled) if below else cumulative(-scaled)).times(law.spread)
     return from_monotone(values.clip(0.0, 1.0), below, first, second)

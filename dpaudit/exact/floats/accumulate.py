@@ -3,8 +3,8 @@
 The state between decisions is the joint weight of two registers. A decision cuts it along a
 monotone curve; then the winner's register gets a fresh release: added to what it held (a
 convolution along that register), or in place of it (the old one is integrated out). A release that
-a single decision reads is integrated in closed form at that decision.
-Between these the weight lives on a `Sheet`, which is laid anew where the winner changes.
+a single decision reads is integrated in closed form at that decision. A `Sheet` is laid for every
+integral along a register.
 
 Floating point with a measured error; not certified.
 """
@@ -12,24 +12,32 @@ Floating point with a measured error; not certified.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from functools import partial
 
 import numpy as np
 
+from dpaudit.core.arithmetic import FLOAT
 from dpaudit.errors import Unsupported
 from dpaudit.exact.clock import ENDLESS, Clock
-from dpaudit.exact.floats.arrange import Scales, arrange
-from dpaudit.exact.floats.duel import Duel, Frontier, duel
+from dpaudit.exact.floats.arrange import Scales, arrange, windows
+from dpaudit.exact.floats.duel import Duel, Frontier, duel_of
 from dpaudit.exact.floats.gauss import Array
-from dpaudit.exact.floats.sheet import Function, Points, Shape, Sheet
+from dpaudit.exact.floats.sheet import (
+    Points,
+    Shape,
+    Sheet,
+    beats,
+    density,
+    joint_density,
+    survival,
+)
 from dpaudit.exact.region import Region, scales_of, seats
 
-# Finer panels, cells and tails change no log-likelihood of 24 random paths of dp_klucb, dp_imed (T
-# up to 12) and dp_ucb (T = 6), epsilon from 1 to 60, by more than 7e-12 (test_exact_sums.py
-# repeats this on other paths).
-SUMS_ERROR = 1e-9
+# Finer panels, cells and tails change no log-likelihood of 36 random paths of dp_klucb, dp_imed (T
+# up to 12) and dp_ucb (T = 6), epsilon from 0.3 to 5, by more than 7e-11 (test_exact_sums.py
+# repeats this on other paths). Beside certified values dp_ucb is off by up to 1.02e-9 at T = 8.
+SUMS_ERROR = 5e-9
 _WIDE = 10.0  # a noise scale at which no likelihood of a few rounds underflows
 _LEAST, _SMALLEST = 1e-10, 1e-250  # with and without points left out of the window
 
@@ -126,7 +134,10 @@ def program_of(region: Region) -> SumProgram:
         scales,
         (start[0][0], start[1][0]),
         tuple(steps),
-        tuple(duel(d).seated(seat) for d, seat in zip(region.decisions, order, strict=True)),
+        tuple(
+            duel_of(decision.request.rule(FLOAT)).seated(seat)  # type: ignore[union-attr]
+            for decision, seat in zip(region.decisions, order, strict=True)
+        ),
         tuple(shown),
     )
 
@@ -147,63 +158,20 @@ def log_likelihood(program: SumProgram, means: Array, clock: Clock = ENDLESS) ->
     return -math.inf
 
 
-def window(curves: Sequence[Frontier], scales: Scales) -> tuple[list[Array], bool]:
-    """Return the range of each register in which the curves bend and meet, and if it was clipped.
-
-    The density of the noise decays from zero, and what a later decision asks of a register changes
-    at the curves' corners and crossings alone, so a path's likelihood lives between these points.
-    Those beyond 60 noise scales are left out: what lies there has a probability below 1e-19.
-    """
-    zero = np.zeros(1)
-    found: list[list[float]] = [[0.0], [0.0]]
-    for curve in curves:
-        if not (curve.line or curve.bounded):
-            raise Unsupported("The accumulating engine needs scores that are linear or clipped.")
-        for axis in (0, 1):
-            found[axis] += [*curve.knots(axis), float(curve.least(axis, zero)[0])]
-    for one, two in combinations([curve for curve in curves if curve.line], 2):
-        ends = [curve.least(0, np.array([0.0, 1.0])) for curve in (one, two)]
-        slope = np.diff(ends[0])[0] - np.diff(ends[1])[0]
-        if abs(slope) > 1e-12:
-            y = (ends[1][0] - ends[0][0]) / slope
-            found[1].append(float(y))
-            found[0].append(float(one.least(0, np.array([y]))[0]))
-    ranges, clipped = [], False
-    for points in found:
-        finite = np.array([x for x in points if math.isfinite(x)])
-        limit = 60 * scales.coarse
-        clipped = clipped or bool(np.abs(finite).max() > limit)
-        inside = np.clip(finite, -limit, limit)
-        ranges.append(np.array([inside.min(), inside.max()]))
-    return ranges, clipped
-
-
-def _density(x: Array, scale: float) -> Array:
-    return np.asarray(np.exp(-np.abs(x) / scale) / (2 * scale))
-
-
-def _survival(x: Array, scale: float) -> Array:
-    tail = 0.5 * np.exp(-np.abs(x) / scale)
-    return np.where(x > 0, tail, 1.0 - tail)
-
-
 class _Run:
     """One evaluation: the weight as a function of both registers, and where it is not smooth."""
 
     def __init__(self, program: SumProgram, means: Array, clock: Clock = ENDLESS) -> None:
         self.program, self.means, self.clock = program, means, clock
-        self.scales = Scales(float(program.scales.min()), float(program.scales.max()))
-        ranges, self.clipped = window(self._curves(), self.scales)
-        self.start = tuple(frozenset({0.0, *map(float, ends)}) for ends in ranges)
-        self.shape = Shape((self.start[0], self.start[1]))
-        one, two = (float(program.scales[index]) for index in program.first)
-        self.weight: Function = lambda points: (
-            points.apply(0, lambda x: _density(x, one))
-            * points.apply(1, lambda x: _density(x, two))
-        )
-
-    def _curves(self) -> list[Frontier]:
-        return [self.curve(place) for place in range(len(self.program.duels))]
+        fine, coarse = float(program.scales.min()), float(program.scales.max())
+        self.scales = Scales(fine, coarse, math.ceil(min(coarse / fine, 1e9) - 1e-9))
+        curves = [self.curve(place) for place in range(len(program.duels))]
+        if not all(curve.line or curve.bounded for curve in curves):
+            raise Unsupported("The accumulating engine needs scores that are linear or clipped.")
+        (one, two), self.clipped = windows(2, [(0, 1, curve) for curve in curves], coarse)
+        self.start = frozenset(one), frozenset(two)
+        self.shape = Shape(self.start)
+        self.weight = joint_density(*(float(program.scales[index]) for index in program.first))
 
     def curve(self, place: int) -> Frontier:
         """Return the curve of a decision, registers counted from the centres of what they show."""
@@ -212,53 +180,44 @@ class _Run:
 
     def likelihood(self) -> float:
         """Return the likelihood as a double, which may underflow."""
-        steps = list(self.program.steps)
-        total = 1.0
-        while steps:
-            axis = next((s.axis for s in steps if isinstance(s, Add | Replace)), 0)
-            stop = self._segment(steps, axis)
-            total = self._lay(steps[:stop], axis)
-            if total == 0.0:
-                break
-            steps = steps[stop:]
-        return total
-
-    def _segment(self, steps: list[Step], axis: int) -> int:
-        """Return how many steps one sheet takes: up to a replacement or a change of axis."""
-        for place, step in enumerate(steps):
-            if isinstance(step, Replace) and step.axis == axis:
-                return place + 1
-            if isinstance(step, Add | Replace) and step.axis != axis:
-                stop = place
-                while not isinstance(steps[stop - 1], Add):
-                    stop -= 1  # cuts wait for the next sheet: what is laid anew should be smooth
-                return stop
-        return len(steps)
-
-    def _lay(self, steps: list[Step], axis: int) -> float:
-        """Carry the weight through steps on one sheet; return its integral at the end."""
-        shape = self.shape
-        for step in steps:
-            if isinstance(step, Compare | Soften):
-                shape = self._bent(shape, step)
-        sheet = arrange(shape, axis, self.scales, self.clock)
-        sheet.multiply(self.weight)
-        for step in steps:
+        axis = 0
+        for step in self.program.steps:
             self.clock()
-            if isinstance(step, Compare):
-                sheet.cut(self.curve(step.place), above=step.winner == axis)
-            elif isinstance(step, Soften):
-                self._soften(sheet, step)
-            elif isinstance(step, Add):
-                for panel in sheet.panels:
-                    self.clock()
-                    panel.convolve(float(self.program.scales[step.release]))
-        last = steps[-1]
-        if isinstance(last, Replace):
-            self._replace(sheet, last)
-        else:
+            if isinstance(step, Compare | Soften):
+                self._decide(step)
+                continue
+            axis, scale = step.axis, float(self.program.scales[step.release])
+            sheet = self._laid(axis)
+            if isinstance(step, Replace):
+                self._replace(sheet, axis, scale)
+                continue
+            for panel in sheet.panels:
+                self.clock()
+                panel.convolve(scale)
             self.weight, self.shape = sheet, sheet.shape
-        return math.fsum(float(panel.weights @ panel.integrals()) for panel in sheet.panels)
+        return self._laid(axis).total()
+
+    def _laid(self, axis: int) -> Sheet:
+        sheet = arrange(self.shape, axis, self.scales, self.clock)
+        sheet.multiply(self.weight)
+        return sheet
+
+    def _decide(self, step: Compare | Soften) -> None:
+        """Multiply by the outcome, or by its chance where a release is read here alone."""
+        before, curve = self.weight, self.curve(step.place)
+        self.shape = self._bent(self.shape, step)
+        if isinstance(step, Compare):
+            factor = beats(curve, step.winner)
+        else:
+            scale = float(self.program.scales[step.release])
+            sign = 1.0 if step.winner == step.axis else -1.0
+
+            def factor(points: Points) -> Array:
+                least = points.apply(1 - step.axis, partial(curve.least, step.axis))
+                held = 0.0 if step.alone else points[step.axis]
+                return survival(sign * (least - held), scale)
+
+        self.weight = lambda points: before(points) * factor(points)
 
     def _bent(self, shape: Shape, step: Compare | Soften) -> Shape:
         curve = self.curve(step.place)
@@ -271,26 +230,11 @@ class _Run:
         meets = float(curve.least(other, np.zeros(1))[0])
         return shape.with_lines(other, [meets]) if math.isfinite(meets) else shape
 
-    def _soften(self, sheet: Sheet, step: Soften) -> None:
-        curve, scale = self.curve(step.place), float(self.program.scales[step.release])
-        sign = 1.0 if step.winner == step.axis else -1.0
-
-        def factor(points: Points) -> Array:
-            least = points.apply(1 - step.axis, lambda x: curve.least(step.axis, x))
-            held = 0.0 if step.alone else points[step.axis]
-            return _survival(sign * (least - held), scale)
-
-        sheet.multiply(factor)
-
-    def _replace(self, sheet: Sheet, step: Replace) -> None:
+    def _replace(self, sheet: Sheet, axis: int, scale: float) -> None:
         """Integrate the fibres out; the fresh release is independent of what is left."""
-        scale = float(self.program.scales[step.release])
-        line = sheet.integrated()
-
-        def weight(points: Points) -> Array:
-            fresh = points.apply(step.axis, lambda x: _density(x, scale))
-            return fresh * points.apply(1 - step.axis, line)
-
-        self.weight = weight
-        kept, fresh = sheet.shape.lines[1 - step.axis], self.start[step.axis]
-        self.shape = Shape((fresh, kept) if step.axis == 0 else (kept, fresh))
+        self.weight = lambda points: (
+            points.apply(axis, lambda x: density(x, scale))
+            * points.apply(1 - axis, sheet.integrals)
+        )
+        kept, fresh = sheet.shape.lines[1 - axis], self.start[axis]
+        self.shape = Shape((fresh, kept) if axis == 0 else (kept, fresh))

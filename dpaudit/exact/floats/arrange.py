@@ -7,7 +7,7 @@ the inner register and the curves. Beyond the last breakpoint the cells grow wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import Unsupported
 from dpaudit.exact.clock import ENDLESS, Clock
-from dpaudit.exact.floats.duel import Frontier
 from dpaudit.exact.floats.gauss import Array
-from dpaudit.exact.floats.sheet import OUTER, OUTER_RULE, Patch, Shape, Sheet
+from dpaudit.exact.floats.sheet import OUTER, OUTER_RULE, Border, Patch, Shape, Sheet
 
 _WIDEST = 1.25  # of a cell or panel, in units of the smallest noise scale
 # Ends of cells and panels counted from the last breakpoint, in units of the largest scale: beyond
@@ -31,23 +30,41 @@ _SAMPLES = np.cos(np.pi * np.arange(16, -1, -1) / 16)
 
 @dataclass(frozen=True)
 class Scales:
-    """The smallest and the largest noise scale of a path."""
+    """The smallest and the largest noise scale of a path, and into how much tails are cut."""
 
     fine: float
     coarse: float
+    parts: int = 1  # of a tail's cells: noise of the smallest scale that is added must be resolved
 
-    @property
-    def ratio(self) -> int:
-        """How often the smallest goes into the largest, rounded up."""
-        return int(np.ceil(min(self.coarse / self.fine, 1e9) - 1e-9))
+    def __post_init__(self) -> None:
+        if self.coarse > _FINEST * (1 + 1e-9) * self.fine:
+            raise Unsupported(f"The noise scales of a path differ by more than {_FINEST}:1.")
+
+
+def windows(
+    count: int, met: Iterable[tuple[int, int, Border]], coarse: float
+) -> tuple[list[list[float]], bool]:
+    """Return for each register zero and the range where its curves bend and meet; if it is clipped.
+
+    The density of the noise decays from zero, and what a later decision asks of a register changes
+    at the curves' corners and crossings alone, so a path's likelihood lives between these points.
+    Those beyond 60 noise scales are left out: what lies there has a probability below 1e-19.
+    """
+    found: list[list[float]] = [[0.0] for _ in range(count)]
+    limit, clipped = 60 * coarse, False
+    for *pair, curve in 2 * list(met):  # twice, for what lies across two curves
+        for axis in (0, 1):
+            mine, theirs = found[pair[axis]], found[pair[1 - axis]]
+            points = np.array([*mine, *curve.knots(axis), *curve.least(axis, np.array(theirs))])
+            points = points[np.isfinite(points)]
+            clipped = clipped or bool(np.abs(points).max() > limit)
+            inside = np.clip(points, -limit, limit)
+            mine[:] = [float(inside.min()), 0.0, float(inside.max())]
+    return found, clipped
 
 
 def arrange(shape: Shape, axis: int, scales: Scales, clock: Clock = ENDLESS) -> Sheet:
     """Return panels of fibres along an axis on which a function of this shape is smooth."""
-    if scales.ratio > _FINEST:
-        raise Unsupported(
-            f"The noise scales of a path that adds up releases differ by more than {_FINEST}:1."
-        )
     lines = np.array(sorted(shape.lines[axis]))
     turns = [x for curve in shape.curves for x in curve.knots(1 - axis)]
     ends = np.array(sorted(shape.with_lines(1 - axis, turns).lines[1 - axis]))
@@ -69,7 +86,7 @@ def arrange(shape: Shape, axis: int, scales: Scales, clock: Clock = ENDLESS) -> 
             low, high = bounds[place]
             outside = max(ends[0] - high, low - ends[-1], 0.0)
             edges = _edges(lines, rows[:, place], scales, _split(_tail(scales, outside), scales))
-            panels.append(Patch(float(low), float(high), edges, rows[:, place]))
+            panels.append(Patch(float(low), float(high), edges))
         if len(panels) + int(pieces[pieces > 1].sum()) > _MOST_PANELS:
             raise Unsupported(
                 f"The curves of this path's decisions cut the plane into more than {_MOST_PANELS} "
@@ -106,7 +123,7 @@ def _tail(scales: Scales, outside: float = 0.0) -> Array:
 def _split(tail: Array, scales: Scales) -> Array:
     """Cut the cells of a tail so that noise of the smallest scale is resolved as the largest is."""
     starts = np.append(0.0, tail[:-1])
-    parts = np.arange(1, scales.ratio + 1) / scales.ratio
+    parts = np.arange(1, scales.parts + 1) / scales.parts
     return np.unique(starts[:, None] + (tail - starts)[:, None] * parts)
 
 
@@ -119,7 +136,7 @@ def _intervals(ends: Array, scales: Scales) -> list[tuple[float, float]]:
     return list(zip(points[:-1], points[1:], strict=True))
 
 
-def _breakpoints(curves: Sequence[Frontier], axis: int, lines: Array, outer: Array) -> Array:
+def _breakpoints(curves: Sequence[Border], axis: int, lines: Array, outer: Array) -> Array:
     """Return the lines and the curves over outer points, one row each; curves may be infinite."""
     rows = [np.full_like(outer, line) for line in lines]
     rows += [curve.least(axis, outer) for curve in curves]
@@ -127,7 +144,7 @@ def _breakpoints(curves: Sequence[Frontier], axis: int, lines: Array, outer: Arr
 
 
 def _crossings(
-    curves: Sequence[Frontier], axis: int, lines: Array, ends: Array, scales: Scales
+    curves: Sequence[Border], axis: int, lines: Array, ends: Array, scales: Scales
 ) -> list[float]:
     """Return the outer values between these ends where two breakpoints cross."""
     if not curves:
@@ -183,7 +200,7 @@ def _roots(function: Callable[[Array], Array], low: Array, high: Array) -> Array
     return x
 
 
-def _over(curves: Sequence[Frontier], axis: int, bounds: Array) -> Array:
+def _over(curves: Sequence[Border], axis: int, bounds: Array) -> Array:
     """Return the curves over the nodes of panels: curves x panels x nodes."""
     middle, half = 0.5 * bounds.sum(1), 0.5 * (bounds[:, 1] - bounds[:, 0])
     nodes = middle[:, None] + half[:, None] * OUTER_RULE.nodes

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,13 +82,13 @@ class Draws(Algebra[Array]):
         for stage in chain.stages:
             for position, episode in _shown(stage):
                 kind, centre = chain.kind(episode), centres[episode]
+                spread, shift = _law(stage, position)
                 if _gaussian(stage):
                     reach = REACH / float(kind.rate)
-                    sharpest = max(sharpest, _gaussian_law(stage, position)[0] ** -2)
+                    sharpest = max(sharpest, spread**-2)
                     found, widest = (centre - reach, centre, centre + reach), np.inf
                 else:
-                    n, shift = _law(stage, position)
-                    sharpest, found = max(sharpest, n), (centre, -shift, 1 - shift)
+                    sharpest, found = max(sharpest, spread), (centre, -shift, 1 - shift)
                 bends.setdefault(kind, set()).update(found)
         self.cut = widest == np.inf
         self.measures = {
@@ -95,32 +96,14 @@ class Draws(Algebra[Array]):
         }
 
     def duel(self, chain: Chain, stage: Turn) -> Drawing:
-        """Return a stage's matrix."""
+        """Return a stage's matrix: P(the held draw exceeds the fresh one) at the nodes."""
+        one, two = (chain.kind(episode) for _, episode in _shown(stage))
+        (spread, shift), (other, offset) = (_law(stage, position) for position, _ in _shown(stage))
+        held, fresh = self.measures[one].x + shift, self.measures[two].x + offset
         if _gaussian(stage):
-            return self._gaussian_duel(chain, stage)
-        held, fresh = (self._parameters(chain, stage, *it) for it in _shown(stage))
-        sharpest = max(_law(stage, position)[0] for position, _ in _shown(stage))
-        wins = exceeds(held[1], fresh[1], sharpest)
-        return Drawing(held[0], fresh[0], wins)
-
-    def _gaussian_duel(self, chain: Chain, stage: Turn) -> Drawing:
-        """Return the matrix of P(N(held, .) > N(fresh, .)) at the nodes."""
-        kinds = [chain.kind(episode) for _, episode in _shown(stage)]
-        laws = [_gaussian_law(stage, position) for position, _ in _shown(stage)]
-        held, fresh = (
-            self.measures[kind].x + shift for kind, (_, shift) in zip(kinds, laws, strict=True)
-        )
-        spread = np.hypot(laws[0][0], laws[1][0])
-        return Drawing(kinds[0], kinds[1], ndtr((held[:, None] - fresh) / spread))
-
-    def _parameters(
-        self, chain: Chain, stage: Turn, position: int, episode: int
-    ) -> tuple[Batch, tuple[Array, Array]]:
-        """Return the Beta parameters of a draw at the nodes of its register."""
-        n, shift = _law(stage, position)
-        kind = chain.kind(episode)
-        mean = np.clip(self.measures[kind].x + shift, 0, 1)
-        return kind, (mean * n + 1, (1 - mean) * n + 1)
+            return Drawing(one, two, ndtr((held[:, None] - fresh) / np.hypot(spread, other)))
+        beta = (_beta(held, spread), _beta(fresh, other))
+        return Drawing(one, two, exceeds(*beta, max(spread, other)))
 
     def one(self, kind: Batch) -> Array:
         """Return the constant 1."""
@@ -185,22 +168,23 @@ def _shown(stage: Turn) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 def _law(stage: Turn, position: int) -> tuple[float, float]:
-    rule = stage.request.rule(FLOAT)
-    n, shift = (float(np.broadcast_to(it, 2)[position]) for it in (rule.n, rule.shift))  # type: ignore[attr-defined]
-    if not 0 < n <= MOST_PULLS:
+    """Return the pulls of a Beta draw or the deviation of a Gaussian one, and the shift."""
+    rule: Any = stage.request.rule(FLOAT)
+    spread = rule.deviation if _gaussian(stage) else rule.n
+    spread, shift = (float(np.broadcast_to(it, 2)[position]) for it in (spread, rule.shift))
+    if not 0 < spread <= MOST_PULLS:
         raise Unsupported(f"Thompson's rule is integrated for up to {MOST_PULLS:,} pulls.")
-    return n, shift
+    return spread, shift
+
+
+def _beta(mean: Array, pulls: float) -> tuple[Array, Array]:
+    """Return the parameters of the draws of clipped means."""
+    clipped = np.clip(mean, 0, 1)
+    return clipped * pulls + 1, (1 - clipped) * pulls + 1
 
 
 def _gaussian(stage: Turn) -> bool:
     return isinstance(stage.request.rule(FLOAT), GaussianDraw)
-
-
-def _gaussian_law(stage: Turn, position: int) -> tuple[float, float]:
-    rule = stage.request.rule(FLOAT)
-    both = (rule.deviation, rule.shift)  # type: ignore[attr-defined]
-    deviation, shift = (float(np.broadcast_to(it, 2)[position]) for it in both)
-    return deviation, shift
 
 
 def _edges(kind: Batch, bends: set[float], sharpest: float, most: float) -> Array:

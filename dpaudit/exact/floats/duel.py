@@ -24,11 +24,9 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
-from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.scores import RULES, Affine, Imed, KLBound, PrivateKLBound, Score
 from dpaudit.errors import Unsupported
 from dpaudit.exact.known import scores_of
-from dpaudit.exact.region import Decision
 
 
 @dataclass(frozen=True)
@@ -97,12 +95,6 @@ class MeanBound(Score):
     def kinks(self) -> list[float]:
         """Return where the mean is clipped."""
         return [(mean - float(self.shift)) / float(self.scale) for mean in (0.0, 1.0)]
-
-
-def duel(decision: Decision) -> Duel:
-    """Return a two-arm decision as a comparison of two scores."""
-    rule = decision.request.rule(FLOAT)  # type: ignore[union-attr]
-    return duel_of(rule)
 
 
 def duel_of(rule: Any) -> Duel:
@@ -199,18 +191,22 @@ def knots(duel: Duel, axis: int) -> tuple[float, ...]:
     return tuple(sorted(found))
 
 
-@lru_cache(maxsize=4096)
 def threshold(duel: Duel, axis: int) -> Threshold:
     """Return `duel.least_to_win(axis, .)`, tabulated."""
-    return Threshold(duel, axis)
+    return _tabulated(duel.seated((1, 0)) if axis else duel)
+
+
+@lru_cache(maxsize=4096)
+def _tabulated(duel: Duel) -> Threshold:
+    return Threshold(duel)
 
 
 class Threshold:
-    """A monotone function that is constant, infinite or analytic between corners."""
+    """The register from which the first position wins: constant, infinite or analytic stretches."""
 
-    def __init__(self, duel: Duel, axis: int) -> None:
-        self._duel, self._axis = duel, axis
-        ends = np.array(corners(duel, 1 - axis))
+    def __init__(self, duel: Duel) -> None:
+        self._duel = duel
+        ends = np.array(corners(duel, 1))
         self.affine = all(isinstance(score, Affine) for score in duel.scores)
         self.plain = self.affine or not len(ends) or not self._flat_outside(ends)
         if not self.plain:
@@ -218,7 +214,7 @@ class Threshold:
 
     def _direct(self, other: Array) -> Array:
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            return np.asarray(self._duel.least_to_win(self._axis, other), dtype=float)
+            return np.asarray(self._duel.least_to_win(0, other), dtype=float)
 
     def _flat_outside(self, ends: Array) -> bool:
         far = np.array([ends[0] - 1e3, ends[0] - 1e-3, ends[-1] + 1e-3, ends[-1] + 1e3])
@@ -227,28 +223,32 @@ class Threshold:
 
     def _tabulate(self, ends: Array) -> None:
         outer = self._direct(np.array([ends[0] - 1.0, ends[-1] + 1.0]))
-        pieces: list[tuple[float, float, Array]] = []
-        pending = list(zip(ends[:-1], ends[1:], [0] * (len(ends) - 1), strict=True))[::-1]
-        while pending:
-            low, high, depth = pending.pop()
-            values = self._direct(0.5 * (low + high) + 0.5 * (high - low) * _NODES)
-            if np.all(values == values[0]):
-                coefficients = np.append(values[0], np.zeros(_DEGREE))
-            else:
-                coefficients = _TO_COEFFICIENTS @ values
-                rest = np.abs(coefficients[-3:]).max()
-                resolved = rest < 1e-13 * max(1.0, np.abs(values).max())
-                if not resolved and depth < _DEEPEST and high - low > 1e-13 * max(1.0, abs(low)):
-                    middle = 0.5 * (low + high)
-                    pending += [(middle, high, depth + 1), (low, middle, depth + 1)]
-                    continue
-            pieces.append((low, high, coefficients))
-        constant = [np.append(value, np.zeros(_DEGREE)) for value in outer]
-        self._left = np.array([piece[0] for piece in pieces] + [ends[-1]])
-        lows = np.array([ends[0] - 1.0, *(piece[0] for piece in pieces), ends[-1]])
-        highs = np.array([ends[0], *(piece[1] for piece in pieces), ends[-1] + 1.0])
+        low, high, done = ends[:-1], ends[1:], []
+        for depth in range(_DEEPEST + 1):
+            values = self._direct(
+                (0.5 * (low + high))[:, None] + np.outer(0.5 * (high - low), _NODES)
+            )
+            with np.errstate(invalid="ignore"):
+                table = values @ _TO_COEFFICIENTS.T
+            flat = (values == values[:, :1]).all(1)
+            table[flat] = np.where(np.arange(_DEGREE + 1) == 0, values[flat], 0.0)
+            rest = np.abs(table[:, -3:]).max(1)
+            good = flat | (rest < 1e-13 * np.maximum(1.0, np.abs(values).max(1)))
+            good |= (high - low <= 1e-13 * np.maximum(1.0, np.abs(low))) | (depth == _DEEPEST)
+            done.append((low[good], high[good], table[good]))
+            middle = 0.5 * (low + high)[~good]
+            low, high = np.append(low[~good], middle), np.append(middle, high[~good])
+            if not len(low):
+                break
+        lows, highs, tables = (np.concatenate(parts) for parts in zip(*done, strict=True))
+        order = np.argsort(lows)
+        constant = np.zeros((2, _DEGREE + 1))
+        constant[:, 0] = outer
+        self._left = np.append(lows[order], ends[-1])
+        lows = np.concatenate([[ends[0] - 1.0], lows[order], ends[-1:]])
+        highs = np.concatenate([ends[:1], highs[order], [ends[-1] + 1.0]])
         self._middle, self._half = 0.5 * (lows + highs), 0.5 * (highs - lows)
-        self._table = np.array([constant[0], *(piece[2] for piece in pieces), constant[1]])
+        self._table = np.concatenate([constant[:1], tables[order], constant[1:]])
         self._curved = np.abs(self._table[:, 1:]).max(1) > 0.0
 
     def __call__(self, other: Array) -> Array:

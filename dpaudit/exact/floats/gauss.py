@@ -20,12 +20,19 @@ class GaussRule:
         self.coefficients = np.linalg.inv(legendre.legvander(self.nodes, order - 1))
         integrals = [legendre.legint(row, lbnd=-1) for row in np.eye(order)]
         values = np.stack([legendre.legval(self.nodes, row) for row in integrals], axis=1)
+        self._beyond = np.stack(
+            [-legendre.legint(column, lbnd=1) for column in self.coefficients.T], axis=1
+        )
         self.partial = values @ self.coefficients  # integrals from -1 to each node
         # values and slopes at -1 and at 1
         self.ends = legendre.legvander(np.array([-1.0, 1.0]), order - 1) @ self.coefficients
         degrees = np.arange(order) * np.arange(1, order + 1) / 2
         signs = (-1.0) ** np.arange(1, order + 1)
         self.slopes = np.array([degrees * signs, degrees]) @ self.coefficients
+
+    def beyond(self, t: Array) -> Array:
+        """Return the integrals of the interpolating polynomials from points to 1."""
+        return np.asarray(legendre.legvander(t, len(self.nodes)) @ self._beyond)
 
     def basis(self, t: Array) -> Array:
         """Return the values of the interpolating polynomials at points (last axis: nodes)."""

@@ -184,43 +184,6 @@ class LogFunction:
         ends = (self.rates[0] + rate, self.rates[1] + rate)
         return replace(self, log_values=self.log_values + rate * self._nodes, rates=ends)
 
-    def weighed(self, centre: float, scale: float) -> LogFunction:
-        """Return g times a Laplace density: exact on panels that end at its centre."""
-        wide = self.extended(centre)
-        p = int(wide.panel_of(np.array(centre)))
-        left, right, values = wide.left, wide.right, wide.log_values
-        if left[p] < centre < right[p]:
-            left, right = np.insert(left, p + 1, centre), np.insert(right, p, centre)
-            halves = 0.5 * (left + right)[p : p + 2, None]
-            halves = halves + 0.5 * (right - left)[p : p + 2, None] * RULE.nodes
-            parts = wide.log_at(np.full(halves.shape, p), halves)
-            values = np.concatenate([values[:p], parts, values[p + 1 :]])
-        breakpoints = np.unique(np.append(wide.breakpoints, centre))
-        rates = (wide.rates[0] + 1 / scale, wide.rates[1] - 1 / scale)
-        found = LogFunction(left, right, values, breakpoints, rates)
-        density = -np.abs(found._nodes - centre) / scale - np.log(2 * scale)
-        return replace(found, log_values=values + density)
-
-    def extended(self, x: float) -> LogFunction:
-        """Return the function with panels as far as x and a little further, where it goes on."""
-        far = abs(x) + float(self.right[-1] - self.left[0])
-        low, high = min(self.left[0], x - far), max(self.right[-1], x + far)
-        sides = [
-            (0, low, self.left[0], x < self.left[0]),
-            (1, self.right[-1], high, x > self.right[-1]),
-        ]
-        found = self
-        for side, start, stop, wanted in sides:
-            if not wanted or np.isnan(self.rates[side]):
-                continue
-            points = 0.5 * (start + stop) + 0.5 * (stop - start) * RULE.nodes
-            row = self.log_value(points)[None]
-            order = (row, found.log_values) if side == 0 else (found.log_values, row)
-            left = np.append(start, found.left) if side == 0 else np.append(found.left, start)
-            right = np.append(stop, found.right) if side == 0 else np.append(found.right, stop)
-            found = replace(found, left=left, right=right, log_values=np.concatenate(order))
-        return found
-
     def times(self, other: LogFunction, widest: float) -> LogFunction | None:
         """Return the product; None where it is zero everywhere."""
         edges = [self.left, self.right[-1:], other.left, other.right[-1:]]
@@ -238,6 +201,14 @@ class LogFunction:
             for rate, one, two in zip(found.rates, self.rates, other.rates, strict=True)
         ]
         return replace(found, rates=(rates[0], rates[1]))
+
+
+def density(centre: float, scale: float, reach: float) -> LogFunction:
+    """Return the density of a Laplace variable."""
+    left, right = np.array([centre - reach, centre]), np.array([centre, centre + reach])
+    away = 0.5 * reach * np.stack([1 - RULE.nodes, 1 + RULE.nodes])  # of the nodes from the centre
+    values = -away / scale - np.log(2 * scale)
+    return LogFunction(left, right, values, np.array([centre]), (1 / scale, -1 / scale))
 
 
 def constant(reach: float) -> LogFunction:

@@ -20,14 +20,15 @@ from numpy.typing import NDArray
 
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.errors import Unsupported
+from dpaudit.exact import conditions
 from dpaudit.exact.algebra import Algebra, Bounds
-from dpaudit.exact.conditions import check, monotone
 from dpaudit.exact.floats.duel import Duel, duel_of
 from dpaudit.exact.floats.gauss import Array
 from dpaudit.exact.floats.line import (
     LogFunction,
     build,
     constant,
+    density,
     log_cumulative,
     log_survival,
 )
@@ -137,7 +138,7 @@ def _improved(
     return own, other, low, high
 
 
-Estimate = Callable[[Region, NDArray[np.float64]], tuple[float, float]]
+LogLikelihood = Callable[[Region, NDArray[np.float64]], float]
 
 
 @dataclass(frozen=True)
@@ -161,27 +162,26 @@ class Evaluated:
         return steps(phi, self.rows, rising, whole, self.single)
 
 
+@dataclass(frozen=True)
 class MeasuredPass:
-    """A pass over regions by evaluation; `error` is the largest that an evaluation stated."""
+    """A pass over regions by evaluation."""
 
-    def __init__(self, regions: Sequence[Region], estimate: Estimate) -> None:
-        self.regions, self.estimate, self.error = regions, estimate, 0.0
+    regions: Sequence[Region]
+    evaluate: LogLikelihood
 
     def curves(self, number: int, background: int) -> Iterator[tuple[int, Evaluated]]:
         """Yield the episodes of a region with their likelihoods by own sum."""
         region = self.regions[number]
         base = np.array([float(len(episode)) for episode in region.episodes]) * background
-        convex = check(region).convex
+        convex = conditions.convex(region)
         for index, episode in enumerate(region.episodes):
 
             def log(s: float, index: int = index) -> float:
                 sums = base.copy()
                 sums[index] = s
-                value, error = self.estimate(region, region.means(sums))
-                self.error = max(self.error, error)
-                return value
+                return self.evaluate(region, region.means(sums))
 
-            single = convex or (len(episode) == 1 and monotone(region, index))
+            single = convex or (len(episode) == 1 and conditions.monotone(region, index))
             yield index, Evaluated(log, len(episode), single)
 
 
@@ -268,11 +268,11 @@ class Panels(Algebra[LogFunction | None]):
         of_held: bool,
     ) -> LogFunction | None:
         """Integrate one register out, on its side of the other's threshold."""
-        if function is None:
-            return None
         out, left = (duel.held, duel.fresh) if of_held else (duel.fresh, duel.held)
         position = duel.position if of_held else 1 - duel.position
-        message = function.weighed(float(centre), 1 / float(out.rate))
+        message = self.times(function, density(float(centre), 1 / float(out.rate), self.reach))
+        if message is None:
+            return None
 
         def mass(y: Array) -> Array:
             threshold = duel.duel.least_to_win(position, y)

@@ -1,71 +1,94 @@
-"""Three arms: the likelihood of a path through functions of single registers, region by region.
+"""Three arms: two registers are held on a sheet while the third one is fresh.
 
-Hold two registers x_a, x_b with weight H(x_a, x_b), their densities included, while the third, z,
-is fresh. If z wins, H is multiplied by the smaller of two tails T_a(x_a), T_b(x_b), T_a being the
-chance that z beats x_a. If a wins, H'(z, x_b) = f(z) times the integral of H over
-x_a >= max(theta(z), theta'(x_b)), the values that beat z and b.
+Hold x_a, x_b with weight H(x_a, x_b), their densities included, while the third, z, is fresh. If z
+wins, H is multiplied by the chance that z beats both: a tail at the larger of two thresholds, which
+changes from one to the other where a and b tie. If a wins, H is cut where b beats a, and
 
-Which of the two is the smaller (or larger) changes along the curve where the two losers' scores
-tie, and nowhere else. So the plane is cut into regions by such curves, and on each region
+    H'(z, x_b) = f(z) times the integral of H over x_a >= theta(z), the values that beat z.
 
-    H(x_a, x_b) = sum over r of P_r(x_a) Q_r(x_b)
+So H' bends where H does, every curve x_a = c(x_b) seen from z by theta(z) = c(x_b).
 
-with few terms. A fresh winner multiplies P_r on one side of the new curve and Q_r on the other. If
-a wins, then beyond the new curve P_r becomes its own tail integral R_r(theta(z)), and one more term
-1 x E(x_b) corrects for the regions further up:
-
-    E(x_b) = the integral of H above c(x_b) - sum over r of R_r(c(x_b)) Q_r(x_b),
-
-c(x_b) being the region's upper end; on the near side H' does not depend on z at all but for f(z).
-The functions of one register are smooth between known points, so no error comes from the curves.
+Floating point with a measured error; not certified.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import permutations
+import math
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.scores import Affine, KLBound, Score
 from dpaudit.errors import Unsupported
 from dpaudit.exact.clock import ENDLESS, Clock
-from dpaudit.exact.floats.axis import ORDER, Tails, make_axis, resolve, split
-from dpaudit.exact.floats.line import log_survival
-from dpaudit.exact.floats.strips import (
-    Above,
+from dpaudit.exact.floats.arrange import Scales, arrange, windows
+from dpaudit.exact.floats.duel import Duel, Frontier
+from dpaudit.exact.floats.gauss import Array
+from dpaudit.exact.floats.sheet import (
     Border,
-    Contest,
-    HeldSide,
-    Lines,
-    Message,
-    Moved,
-    Tie,
-    Turned,
-    pruned,
+    Function,
+    Points,
+    Shape,
+    beats,
+    density,
+    joint_density,
+    survival,
 )
 from dpaudit.exact.known import scores_of
 from dpaudit.exact.region import Region, require_read_once, scales_of
 
-Array = NDArray[np.float64]
-
-# Of a log-likelihood. Balls showed errors of at most 1e-11 for epsilon from 0.1 to 8; a likelihood
-# that cancels comes with a larger error of its own, which balls showed to be an upper bound.
+# Of a log-likelihood. Balls show errors of at most 1e-11 for affine scores, epsilon from 0.3 to 4,
+# finer panels of at most 1e-12 for KL bounds (test_exact_plane.py repeats both on other paths).
 PLANE_ERROR = 1e-9
-_WORTHLESS = 1e-2
-_ROUNDING = 1e-15  # of magnitudes; at least three times what balls showed, epsilon up to 32
-_REACH = 42.0
+_LEAST, _SMALLEST = 1e-10, 1e-250  # with and without points left out of the window
 # where these scores bend is known; a bend inside a panel costs far more than `PLANE_ERROR`
 _SMOOTH = (Affine, KLBound)
+
+
+@dataclass(frozen=True)
+class Contest:
+    """A three-arm decision: the episodes shown, the scores, the positions that won and is fresh."""
+
+    shown: tuple[int, ...]
+    scores: tuple[Score, ...]
+    winner: int
+    fresh: int
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A curve between a winner on an axis and another register, seen from what the winner beat."""
+
+    curve: Border
+    over: Frontier  # between what was beaten and the winner
+    axis: int
+
+    def least(self, axis: int, other: Array) -> Array:
+        """Return where the curve is on an axis."""
+        if axis != self.axis:
+            return self.curve.least(axis, self.over.least(1, other))
+        old = self.curve.least(axis, other)
+        # no threshold is below -inf, not even that of a value which loses to all
+        return np.where(np.isneginf(old), -np.inf, self.over.least(0, old))
+
+    def knots(self, axis: int) -> list[float]:
+        """Return where the curve bends, on an axis."""
+        if axis == self.axis:
+            images = self.over.least(0, np.array(self.curve.knots(axis)))
+            return [*self.over.knots(0), *images[np.isfinite(images)]]
+        images = self.curve.least(axis, np.array(self.over.knots(1)))
+        return [*self.curve.knots(axis), *images[np.isfinite(images)]]
 
 
 def contests_of(region: Region) -> tuple[Contest, ...]:
     """Return the decisions of a three-arm region; raise `Unsupported` where it has no plane."""
     require_read_once(region)
     found = []
-    for decision in region.decisions:
+    held = {group[0] for group in region.decisions[0].shown[:2]}
+    for place, decision in enumerate(region.decisions):
         if len(decision.shown) != 3 or not hasattr(decision.request, "rule"):
             raise Unsupported("The plane engine needs choices between three arms.")
         if any(len(group) != 1 for group in decision.shown):
@@ -74,225 +97,108 @@ def contests_of(region: Region) -> tuple[Contest, ...]:
         if not isinstance(rule, Score) or type(rule) not in _SMOOTH:
             raise Unsupported(f"The plane engine has no regions for {type(rule).__name__}.")
         shown = tuple(group[0] for group in decision.shown)
-        scores = scores_of(rule, 3)
+        fresh = [p for p in range(3) if shown[p] not in held]
+        if len(fresh) != 1 or not held <= set(shown):
+            raise Unsupported("The plane engine needs one fresh register at every decision.")
         winner = decision.arms.index(decision.outcome)
-        found.append(Contest(shown, scores, winner))  # type: ignore[arg-type]
+        if any((shown[winner],) in later.shown for later in region.decisions[place + 1 :]):
+            raise Unsupported("The winner's register is read again after it won.")
+        held = {*shown} - {shown[winner]}
+        found.append(Contest(shown, scores_of(rule, 3), winner, fresh[0]))
     return tuple(found)
 
 
-def estimate(region: Region, means: Array, clock: Clock = ENDLESS) -> tuple[float, float]:
-    """Return the log-likelihood of a three-arm region with these centres of releases, its error.
-
-    Raise `Unsupported` where cancellation leaves nothing.
-    """
-    return Plane(contests_of(region), means, scales_of(region), clock).estimate()
-
-
 def log_likelihood(region: Region, means: Array, clock: Clock = ENDLESS) -> float:
-    """Return a log-likelihood whose error is at most `PLANE_ERROR`, or raise `Unsupported`."""
-    value, error = estimate(region, means, clock)
-    if error > PLANE_ERROR:
-        raise Unsupported("The likelihood is too small for the plane engine's doubles.")
-    return value
+    """Return the log-likelihood of a three-arm region with these centres of its releases."""
+    return Plane(region, means, clock).log_likelihood()
 
 
 class Plane:
-    """One path and one vector of centres."""
+    """One path and one vector of centres; registers are counted from them."""
 
-    def __init__(
-        self,
-        contests: tuple[Contest, ...],
-        means: Array,
-        scales: Array,
-        clock: Clock = ENDLESS,
-    ) -> None:
-        self.contests, self.means, self.scales, self.clock = contests, means, scales, clock
-        self.points = _breakpoints(contests, means)
-        self.log_scale = 0.0
-        # the ties of affine scores are parallel lines, which never cross
-        self.parallel = all(isinstance(s, Affine) for contest in contests for s in contest.scores)
+    def __init__(self, region: Region, means: Array, clock: Clock = ENDLESS) -> None:
+        self.contests, self.means, self.clock = region.prepared(contests_of), means, clock
+        self.scales = scales_of(region)
+        self.span = Scales(float(self.scales.min()), float(self.scales.max()))
+        met = [
+            (contest.shown[one], contest.shown[two], self.tie(contest, one, two))
+            for contest in self.contests
+            for one, two in combinations(range(3), 2)
+        ]
+        self.windows, self.clipped = windows(len(self.scales), met, self.span.coarse)
 
-    def density(self, index: int, x: Array) -> Array:
-        """Return the density of a release."""
-        scale = self.scales[index]
-        return np.asarray(np.exp(-np.abs(x - self.means[index]) / scale) / (2 * scale))
+    def tie(self, contest: Contest, one: int, two: int) -> Frontier:
+        """Return where the scores of two positions are equal."""
+        duel = Duel((contest.scores[one], contest.scores[two]), ties=0 if one < two else 1)
+        a, b = (float(self.means[contest.shown[p]]) for p in (one, two))
+        return Frontier(duel, (a, b))
 
-    def tail(self, index: int, x: Array) -> Array:
-        """Return the probability that a release is above x."""
-        with np.errstate(over="ignore"):
-            return np.exp(log_survival(x, float(self.means[index]), float(self.scales[index])))
-
-    def estimate(self) -> tuple[float, float]:
-        """Carry the message through the contests and integrate what is left."""
-        if not self.contests:
-            return 0.0, 0.0
-        shown = self.contests[0].shown
-        start = np.zeros(1, dtype=np.int64)
-        message = Message(self._fresh(shown[0]), self._fresh(shown[1]), start, ())
-        for contest, fresh in zip(self.contests, freshness(self.contests), strict=True):
+    def log_likelihood(self) -> float:
+        """Carry the weight through the contests and integrate what is left."""
+        held = [*self.contests[0].shown]
+        del held[self.contests[0].fresh]
+        one, two = (float(self.scales[index]) for index in held)
+        weight = joint_density(one, two)
+        lines = [frozenset(self.windows[index]) for index in held]
+        shape = Shape((lines[0], lines[1]))
+        for place, contest in enumerate(self.contests):
             self.clock()
-            if contest.winner == fresh:
-                message = self._fresh_wins(contest, fresh, message)
+            seats = [contest.shown.index(index) for index in held]
+            tie = self.tie(contest, *seats)
+            shape = shape.with_curve(tie)
+            if contest.winner == contest.fresh or place == len(self.contests) - 1:
+                weight, shape = self._unread(contest, seats, tie, weight, shape)
             else:
-                if contest.shown[contest.winner] != message.first.index:
-                    message = message.turned()
-                message = self._held_wins(contest, fresh, message)
-            message = self._normal(pruned(message))
-        return self._total(message)
+                axis = seats.index(contest.winner)
+                weight, shape = self._held_wins(contest, axis, tie, weight, shape)
+                held[axis] = contest.shown[contest.fresh]
+        sheet = arrange(shape, 0, self.span, self.clock)
+        sheet.multiply(weight)
+        total = sheet.total()
+        if not total >= (_LEAST if self.clipped else _SMALLEST):
+            raise Unsupported("The likelihood is too small for the plane engine.")
+        return math.log(total)
 
-    def _fresh(self, index: int) -> HeldSide:
-        scale = float(self.scales[index])
-        axis = make_axis(self.points[index], scale, _REACH)
-        nothing = np.zeros((0, *axis.x.shape))
+    def _unread(
+        self, contest: Contest, seats: list[int], tie: Frontier, weight: Function, shape: Shape
+    ) -> tuple[Function, Shape]:
+        """Multiply by the chance of the outcome: no later contest reads the fresh register."""
+        over = [self.tie(contest, contest.fresh, seat) for seat in seats]
+        scale = float(self.scales[contest.shown[contest.fresh]])
+        for axis, curve in enumerate(over):
+            points = [*curve.knots(1), float(curve.least(1, np.zeros(1))[0])]
+            shape = shape.with_lines(axis, [x for x in points if math.isfinite(x)])
 
-        def density(x: Array, _: Array) -> tuple[Array, Array]:
-            found = self.density(index, x)[None]
-            return found, found
+        def outcome(points: Points) -> Array:
+            least = [points.apply(axis, partial(over[axis].least, 0)) for axis in (0, 1)]
+            if contest.winner == contest.fresh:
+                return weight(points) * survival(np.maximum(*least), scale)
+            axis = seats.index(contest.winner)
+            return weight(points) * beats(tie, axis)(points) * survival(-least[axis], scale)
 
-        axis, _, values, sizes = resolve(axis, nothing, density)
-        return HeldSide(index, axis, values, sizes)
+        return outcome, shape
 
-    def _normal(self, message: Message) -> Message:
-        sides = []
-        for side in (message.first, message.second):
-            top = float(side.sizes.max(initial=0.0))
-            if not top > 0:
-                raise Unsupported("The likelihood is too small for the plane engine.")
-            self.log_scale += float(np.log(top))
-            sides.append(replace(side, values=side.values / top, sizes=side.sizes / top))
-        return replace(message, first=sides[0], second=sides[1])
+    def _held_wins(
+        self, contest: Contest, axis: int, tie: Frontier, weight: Function, shape: Shape
+    ) -> tuple[Function, Shape]:
+        """Cut off what the other one beats, and integrate the winner out beyond the fresh one."""
+        sheet = arrange(shape, axis, self.span, self.clock)
+        sheet.multiply(weight)
+        sheet.multiply(beats(tie, axis))
+        fresh = contest.shown[contest.fresh]
+        over, scale = self.tie(contest, contest.fresh, contest.winner), float(self.scales[fresh])
 
-    def _fresh_wins(self, contest: Contest, fresh: int, message: Message) -> Message:
-        index = contest.shown[fresh]
-        sides = []
-        for side in (message.first, message.second):
-            position = contest.shown.index(side.index)
-            count = len(side.values)
+        def beaten(points: Points) -> Array:
+            least = points.apply(axis, partial(over.least, 1))
+            mass = sheet.beyond(points[1 - axis], least)
+            return mass * points.apply(axis, lambda z: density(z, scale))
 
-            def times(
-                x: Array, carried: Array, p: int = position, n: int = count
-            ) -> tuple[Array, Array]:
-                factor = self.tail(index, contest.least_to_win(fresh, p, x))
-                return carried[:n] * factor, carried[n:] * factor
-
-            axis, carried, found, sizes = resolve(side.axis, side.carried, times)
-            old = HeldSide(side.index, axis, carried[:count], carried[count:].max(axis=2))
-            sides.append((old, HeldSide(side.index, axis, found, sizes)))
-        (first, first_cut), (second, second_cut) = sides
-        curve = Tie(contest, contest.shown.index(first.index), contest.shown.index(second.index))
-        bit = 1 << len(message.curves)
-        return Message(
-            _joined(first, first_cut),
-            _joined(second_cut, second),
-            np.concatenate([message.regions, message.regions | bit]),
-            (*message.curves, curve),
+        old = sheet.shape
+        images = over.least(0, np.array(sorted(old.lines[axis])))
+        lines = [*old.lines]
+        lines[axis] = frozenset(self.windows[fresh])
+        found = Shape((lines[0], lines[1])).with_lines(
+            axis, [*over.knots(0), *images[np.isfinite(images)]]
         )
-
-    def _held_wins(self, contest: Contest, fresh: int, message: Message) -> Message:
-        """The first register wins over the second and the fresh one, which takes its place."""
-        first, second = message.first, message.second
-        position = contest.shown.index(second.index)
-        floor = Tie(contest, fresh, position)
-        tails = Tails(first.axis, first.values)
-        regions = np.unique(message.regions)
-        lines = Lines(message, tails, regions, contest, position, self.parallel)
-        axis, carried = split(second.axis, second.carried, lines.crossings())
-        axis, carried, found, sizes = resolve(axis, carried, lines)
-        count = len(second.values)
-        index = contest.shown[fresh]
-        new_axis = make_axis(self.points[index], float(self.scales[index]), _REACH)
-
-        def beaten(z: Array, _: Array) -> tuple[Array, Array]:
-            cut = contest.least_to_win(contest.winner, fresh, z.ravel())
-            mass = np.concatenate([np.ones((1, cut.size)), tails(cut)]).reshape(-1, *z.shape)
-            mass = mass * self.density(index, z)
-            return mass, np.abs(mass)
-
-        new_axis, _, values, new_sizes = resolve(new_axis, np.zeros((0, *new_axis.x.shape)), beaten)
-        # terms: the near side; every old term beyond the new curve; every region's correction
-        rows = [0, *range(1, count + 1), *([0] * len(regions))]
-        keys = [0, *(message.regions << 1 | 1), *(regions << 1 | 1)]
-        second_values = np.concatenate([found[:1], carried[:count], found[1:]])
-        second_sizes = np.concatenate([sizes[:1], carried[count:].max(axis=2), sizes[1:]])
-        curves = tuple(Above(Moved(c, contest, fresh), floor) for c in message.curves)
-        return Message(
-            HeldSide(index, new_axis, values[rows], new_sizes[rows]),
-            HeldSide(second.index, axis, second_values, second_sizes),
-            np.array(keys, dtype=np.int64),
-            (floor, *curves),
-        )
-
-    def _total(self, message: Message) -> tuple[float, float]:
-        tails = Tails(message.first.axis, message.first.values)
-        lines = Lines(message, tails, message.regions[:0], None, 0, self.parallel)
-        side = message.second
-        axis, carried = split(side.axis, side.carried, lines.crossings())
-        axis, _, found, sizes = resolve(axis, carried, lines)
-        total = float(axis.integrals(found[:1])[0])
-        # functions are resolved to a part of their magnitude: what is left after cancelling
-        lost = _ROUNDING * float(axis.integrals(np.repeat(sizes[:1, :, None], ORDER, axis=2))[0])
-        if not lost < _WORTHLESS * total:
-            raise Unsupported("The likelihood is too small for the plane engine's doubles.")
-        error = max(PLANE_ERROR, float(-np.log1p(-lost / total)))
-        return float(np.log(total) + self.log_scale), error
-
-
-def _joined(one: HeldSide, two: HeldSide) -> HeldSide:
-    values = np.concatenate([one.values, two.values])
-    return replace(one, values=values, sizes=np.concatenate([one.sizes, two.sizes]))
-
-
-def freshness(contests: tuple[Contest, ...]) -> list[int]:
-    """Return the fresh position of every contest; raise `Unsupported` unless there is just one."""
-    held = set(contests[0].shown[:2])
-    found = []
-    for place, contest in enumerate(contests):
-        fresh = [p for p in range(3) if contest.shown[p] not in held]
-        if len(fresh) != 1 or not held <= set(contest.shown):
-            raise Unsupported("The plane engine needs one fresh register at every decision.")
-        winner = contest.shown[contest.winner]
-        if any(winner in later.shown for later in contests[place + 1 :]):
-            raise Unsupported("The winner's register is read again after it won.")
-        held = set(contest.shown) - {winner}
-        found.append(fresh[0])
-    return found
-
-
-def _breakpoints(contests: tuple[Contest, ...], means: Array) -> list[list[float]]:
-    """Return where the functions of every register may not be smooth, over its whole life."""
-    points: list[list[float]] = [[float(mean)] for mean in means]
-    curves: list[Border] = []
-    held = list(contests[0].shown[:2]) if contests else []
-
-    def add(index: int, values: Array) -> None:
-        known = points[index]
-        for value in np.ravel(values):
-            if np.isfinite(value) and all(abs(value - k) > 1e-12 for k in known):
-                known.append(float(value))
-
-    for contest, fresh in zip(contests, freshness(contests) if contests else [], strict=True):
-        own = {p: np.array(contest.kinks(p)) for p in range(3)}
-        for p, q in permutations(range(3), 2):
-            add(contest.shown[p], own[p])
-            if own[q].size:
-                add(contest.shown[p], contest.least_to_win(p, q, own[q]))
-        index, winner = contest.shown[fresh], contest.winner
-        if winner == fresh:
-            for episode in held:
-                p = contest.shown.index(episode)
-                add(episode, contest.least_to_win(p, fresh, np.array(points[index])))
-            one, two = (contest.shown.index(episode) for episode in held)
-            curves.append(Tie(contest, one, two))
-            continue
-        if contest.shown[winner] != held[0]:
-            held, curves = held[::-1], [Turned(curve) for curve in curves]
-        old = np.array(points[held[0]])
-        add(index, contest.least_to_win(fresh, winner, old))
-        p = contest.shown.index(held[1])
-        add(held[1], contest.least_to_win(p, winner, old))
-        for curve in curves:
-            add(held[1], curve.second_of(old))
-        floor = Tie(contest, fresh, p)
-        curves = [floor, *(Above(Moved(curve, contest, fresh), floor) for curve in curves)]
-        held = [index, held[1]]
-    return points
+        curves = tuple(Moved(curve, over, axis) for curve in old.curves)
+        return beaten, Shape(found.lines, curves)

@@ -11,19 +11,59 @@ accuracy.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.exact.floats.duel import Frontier
 from dpaudit.exact.floats.gauss import Array, GaussRule
 
 Function = Callable[["Points"], Array]
 
-OUTER, INNER = 10, 12
+
+class Border(Protocol):
+    """An increasing curve in the plane of two registers, perhaps with jumps."""
+
+    def least(self, axis: int, other: Array) -> Array:
+        """Return where the curve is on an axis, at values of the other register."""
+
+    def knots(self, axis: int) -> list[float]:
+        """Return the values on an axis between which the curve is smooth."""
+
+
+def density(x: Array, scale: float) -> Array:
+    """Return the density of centred Laplace noise."""
+    return np.asarray(np.exp(-np.abs(x) / scale) / (2 * scale))
+
+
+def joint_density(one: float, two: float) -> Function:
+    """Return the density of two independent releases of these scales."""
+    return lambda points: (
+        points.apply(0, lambda x: density(x, one)) * points.apply(1, lambda x: density(x, two))
+    )
+
+
+def beats(curve: Border, winner: int) -> Function:
+    """Return 1 where the register on an axis is beyond a curve, 0 elsewhere."""
+
+    def found(points: Points) -> Array:
+        least = points.apply(1 - points.axis, partial(curve.least, points.axis))
+        return np.where((points.inner >= least) == (winner == points.axis), 1.0, 0.0)
+
+    return found
+
+
+def survival(x: Array, scale: float) -> Array:
+    """Return the probability that centred Laplace noise is above x."""
+    tail = 0.5 * np.exp(-np.abs(x) / scale)
+    return np.where(x > 0, tail, 1.0 - tail)
+
+
+OUTER, INNER = 10, 10
 
 
 OUTER_RULE, INNER_RULE = GaussRule(OUTER), GaussRule(INNER)
@@ -54,7 +94,7 @@ class Shape:
     """Where a function of two registers may not be smooth: lines per axis, and curves."""
 
     lines: tuple[frozenset[float], frozenset[float]]
-    curves: tuple[Frontier, ...] = ()
+    curves: tuple[Border, ...] = ()
 
     def with_lines(self, axis: int, points: Sequence[float]) -> Shape:
         """Return the shape with more lines, those within rounding of each other taken as one."""
@@ -66,9 +106,21 @@ class Shape:
         lines[axis] = frozenset(kept)
         return replace(self, lines=(lines[0], lines[1]))
 
-    def with_curve(self, curve: Frontier) -> Shape:
+    def with_curve(self, curve: Border) -> Shape:
         """Return the shape with one more curve."""
         return self if curve in self.curves else replace(self, curves=(*self.curves, curve))
+
+
+@dataclass(frozen=True)
+class Located:
+    """Points of a panel: the weights of its nodes by distinct outer value, cells, places there."""
+
+    across: Array
+    row: NDArray[np.int64]
+    cell: NDArray[np.int64]
+    half: Array
+    t: Array
+    outside: NDArray[np.bool_]
 
 
 @dataclass
@@ -78,7 +130,6 @@ class Patch:
     low: float
     high: float
     edges: Array  # nodes x (cells + 1)
-    curves: Array  # curves x nodes: where each curve of the shape is
     values: Array = field(default_factory=lambda: np.ones((1, 1, 1)))  # nodes x cells x INNER
 
     @property
@@ -110,9 +161,40 @@ class Patch:
         """Return the weights of the nodes in an interpolation at outer values."""
         return OUTER_RULE.basis((2 * outer - self.low - self.high) / (self.high - self.low))
 
-    def integrals(self) -> Array:
-        """Return the integral over every fibre."""
-        return np.asarray((self.values @ INNER_RULE.weights * self.half).sum(1))
+    @property
+    def masses(self) -> Array:
+        """The integral over every cell."""
+        return np.asarray(self.values @ INNER_RULE.weights * self.half)
+
+    @cached_property
+    def beyond(self) -> Array:
+        """The integrals over the fibres from the ends of the cells on."""
+        sums = np.cumsum(self.masses[:, ::-1], axis=1)[:, ::-1]
+        return np.concatenate([sums, np.zeros((OUTER, 1))], axis=1)
+
+    def locate(self, outer: Array, inner: Array) -> Located:
+        """Return where points are among the fibres and cells."""
+        nodes, row = np.unique(outer, return_inverse=True)
+        across = self.across(nodes)
+        edges = (across @ self.edges)[row]
+        cell = (edges <= inner[:, None]).sum(1) - 1
+        outside = (cell < 0) | (cell >= edges.shape[1] - 1)
+        cell = np.clip(cell, 0, edges.shape[1] - 2)
+        points = np.arange(len(cell))
+        low, high = edges[points, cell], edges[points, cell + 1]
+        half = np.maximum(0.5 * (high - low), 1e-300)
+        t = np.clip((inner - 0.5 * (low + high)) / half, -1.0, 1.0)
+        return Located(across, row, cell, half, t, outside)
+
+    def along(self, at: Located, basis: Array) -> Array:
+        """Return what a basis along the fibres makes of the values in the cells of points."""
+        if 4 * len(at.across) < len(at.row):  # many points on each of a few fibres
+            fibres = np.tensordot(at.across, self.values, 1)
+            return np.asarray(np.einsum("pi,pi->p", fibres[at.row, at.cell], basis))
+        blocks = self.values.transpose(1, 0, 2)[at.cell]
+        return np.asarray(
+            np.einsum("po,poi,pi->p", at.across[at.row], blocks, basis, optimize=True)
+        )
 
     def convolve(self, scale: float) -> None:
         """Convolve every fibre with centred Laplace noise."""
@@ -168,33 +250,33 @@ class Sheet:
             panel.values = panel.values * part
             place += size
 
-    def cut(self, curve: Frontier, *, above: bool) -> None:
-        """Keep what is above a curve of the shape, or below it."""
-        row = self.shape.curves.index(curve)
-        for panel in self.panels:
-            side = panel.middle >= panel.curves[row][:, None]
-            panel.values = panel.values * (side == above)[..., None]
-
     def __call__(self, points: Points) -> Array:
         """Return the function at points, zero beyond the last panels."""
         inner, outer = points[self.axis], points[1 - self.axis]
         result = np.zeros_like(inner)
         for panel, mine in _owned(self.panels, outer):
-            result[mine] = _interpolate(panel, outer[mine], inner[mine])
+            at = panel.locate(outer[mine], inner[mine])
+            found = panel.along(at, INNER_RULE.basis(at.t))
+            result[mine] = np.where(at.outside, 0.0, np.maximum(found, 0.0))
         return result
 
-    def integrated(self) -> Callable[[Array], Array]:
-        """Return the integral over the inner register, as a function of the outer one."""
-        integrals = [panel.integrals() for panel in self.panels]
+    def beyond(self, outer: Array, least: Array) -> Array:
+        """Return the integral over the inner register from given values on, by the outer one."""
+        result = np.zeros_like(least)
+        for panel, mine in _owned(self.panels, outer):
+            at = panel.locate(outer[mine], least[mine])
+            part = at.half * panel.along(at, INNER_RULE.beyond(at.t))
+            rest = np.einsum("po,po->p", at.across[at.row], panel.beyond[:, at.cell + 1].T)
+            result[mine] = np.maximum(part, 0.0) + np.maximum(rest, 0.0)
+        return result
 
-        def line(outer: Array) -> Array:
-            result = np.zeros_like(outer)
-            found = dict(zip(map(id, self.panels), integrals, strict=True))
-            for panel, mine in _owned(self.panels, outer):
-                result[mine] = panel.across(outer[mine]) @ found[id(panel)]
-            return np.maximum(result, 0.0)
+    def integrals(self, outer: Array) -> Array:
+        """Return the integral over the inner register, by the outer one."""
+        return self.beyond(outer, np.full_like(outer, -np.inf))
 
-        return line
+    def total(self) -> float:
+        """Return the integral over both registers."""
+        return math.fsum(float(panel.weights @ panel.masses.sum(1)) for panel in self.panels)
 
 
 def _owned(panels: list[Patch], outer: Array) -> Iterator[tuple[Patch, NDArray[np.int64]]]:
@@ -208,18 +290,3 @@ def _owned(panels: list[Patch], outer: Array) -> Iterator[tuple[Patch, NDArray[n
         mine = order[bounds[place] : bounds[place + 1]]
         if len(mine):
             yield panel, mine
-
-
-def _interpolate(panel: Patch, outer: Array, inner: Array) -> Array:
-    across = panel.across(outer)
-    edges = across @ panel.edges
-    cell = (edges <= inner[:, None]).sum(1) - 1
-    outside = (cell < 0) | (cell >= edges.shape[1] - 1)
-    cell = np.clip(cell, 0, edges.shape[1] - 2)
-    rows = np.arange(len(cell))
-    low, high = edges[rows, cell], edges[rows, cell + 1]
-    width = np.maximum(high - low, 1e-300)
-    along = INNER_RULE.basis(np.clip((2 * inner - low - high) / width, -1.0, 1.0))
-    blocks = panel.values.transpose(1, 0, 2)[cell]
-    found = np.einsum("po,poi,pi->p", across, blocks, along, optimize=True)
-    return np.where(outside, 0.0, np.maximum(found, 0.0))
