@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 from typing import Any, Literal, Protocol
 
 from dpaudit.core.algorithm import Algorithm
@@ -122,17 +123,27 @@ class Pass(Protocol):
 
 @dataclass
 class Shared:
-    """A pass over chains: prefixes and suffixes are shared among the paths of a background."""
+    """A pass over chains: prefixes and suffixes are shared among the paths of a background.
+
+    As many chains as the technology likes are looked at together: one that is asked for, and those
+    that follow it.
+    """
 
     algebra: Algebra[Any]
-    chains: list[Chain]
+    chains: Mapping[int, Chain]
     _sharing: Sharing[Any] | None = None
+    _known: dict[int, list[tuple[int, Curve]]] = field(default_factory=dict)
 
     def curves(self, number: int, background: int) -> Iterator[tuple[int, Curve]]:
         """Yield the episodes of a chain with their curves."""
         if self._sharing is None or self._sharing.background != background:
-            self._sharing = Sharing(self.algebra, background)
-        return self._sharing.curves(self.chains[number])
+            self._sharing, self._known = Sharing(self.algebra, background), {}
+        if number not in self._known:
+            later = (other for other in self.chains if other >= number)
+            block = list(islice(later, self.algebra.together))
+            curves = self._sharing.curves([self.chains[other] for other in block])
+            self._known = dict(zip(block, curves, strict=True))
+        return iter(self._known.pop(number))
 
 
 @dataclass(frozen=True)
@@ -196,11 +207,17 @@ def search(
     clock: Clock,
     width: float,
     working: Callable[[Pass], AbstractContextManager[Any]] = lambda _: nullcontext(),
+    leader_first: bool = False,
 ) -> Candidates:
-    """Search `count` paths until the enclosure is `width` wide, finest, or the clock is late."""
+    """Search `count` paths until the enclosure is `width` wide, finest, or the clock is late.
+
+    Where finer passes cost more than coarse ones, the path of the largest loss so far is looked at
+    more closely before all the others that could still exceed it: that may make them needless.
+    """
     found = Candidates()
     active = {(number, background) for number in range(count) for background in (1, 0)}
     excess: float | None = None
+    led = True
     while (now := opened(sorted({number for number, _ in active}), excess)) is not None:
         try:
             with working(now):
@@ -213,10 +230,15 @@ def search(
         gap = found.upper - found.lower
         if gap <= width:
             break
+        excess = gap / width
+        leader = found.best
+        led = not (led and leader_first)
+        if leader is not None and not led:
+            active = {(leader.path, leader.background)}
+            continue
         limit = found.lower + width
         items = found.known.values()
         active = {(c.path, c.background) for c in items if c.bounds.upper > limit}
-        excess = gap / width
     return found
 
 

@@ -153,8 +153,10 @@ class LossSearch(Question):
             opened = Precise(lambda *_: polytopes, narrows=False)
         else:
             opened = self._chained([chain_of(region) for region in regions])
-        working = {"working": opened.working} if isinstance(opened, Precise) else {}
-        found = search(len(owners), opened, self.whole, self.clock, WIDTH, **working)
+        said: dict[str, Any] = {"leader_first": True}
+        if isinstance(opened, Precise):
+            said = {"working": opened.working}
+        found = search(len(owners), opened, self.whole, self.clock, WIDTH, **said)
         if found.best is None:
             raise Unsupported("No release enters a decision within the horizon.")
         loss = Enclosure(found.lower, found.upper, certified=True)
@@ -164,7 +166,8 @@ class LossSearch(Question):
         if all(affine(chain) for chain in chains):
             return Precise(
                 lambda active, narrow: Shared(
-                    Exponentials([chains[i] for i in active], narrow), chains
+                    Exponentials([chains[i] for i in active], narrow),
+                    {i: chains[i] for i in active},
                 ),
                 narrows=not self.whole,
             )
@@ -221,7 +224,7 @@ class LossSearch(Question):
                 opened = self._chained(chains)
                 assert isinstance(opened, Precise)
                 return search(len(chains), opened, self.whole, self.clock, WIDTH, opened.working)
-            now = Shared(Panels(chains), chains)
+            now = Shared(Panels(chains), dict(enumerate(chains)))
         except Unsupported:
             now = MeasuredPass(regions, partial(log_likelihood, clock=self.clock))
 

@@ -141,7 +141,7 @@ def test_a_step_shorter_than_one_is_bounded_from_both_sides():
     with ctx.workprec(400):
         shared = [Sharing(Exponentials(chains, narrow), 1) for narrow in (False, True)]
         for chain in chains:
-            for (_, wide), (_, curve) in zip(*(s.curves(chain) for s in shared), strict=True):
+            for (_, wide), (_, curve) in zip(*(s.curves([chain])[0] for s in shared), strict=True):
                 bounds = wide.largest(rising=True, whole=False)
                 if bounds.upper - bounds.lower > 1e-9:
                     inner += 1

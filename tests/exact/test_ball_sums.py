@@ -74,7 +74,8 @@ def line(axis, slope, shift):
     """The cut x > slope y + shift, with bounds that hold to rounding."""
     at = slope * axis.x + shift
     cells = len(axis.x) - 1
-    return Theta(Interval(at - 1e-13, at + 1e-13), np.full(cells, slope + 1e-12), np.zeros(cells))
+    rising = Interval(np.full(cells, slope - 1e-12), np.full(cells, slope + 1e-12))
+    return Theta(Interval(at - 1e-13, at + 1e-13), rising, Interval.of(np.zeros(cells)))
 
 
 def two_laplaces(rates=(Fraction(1), Fraction(3, 2)), cells=60):

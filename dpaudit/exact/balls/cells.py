@@ -9,9 +9,10 @@ can have, so that no density has a kink inside a cell.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from flint import ctx
@@ -29,6 +30,8 @@ from dpaudit.exact.balls.threshold import Rivals
 from dpaudit.exact.balls.weight import Beyond, Grid, Masses, Weight, tail
 from dpaudit.exact.schedule import Batch, Chain, Turn
 
+FEWEST = 16  # cells between two marks
+ELEMENTS = 1 << 17  # numbers that fit into a processor's nearest memory
 SLOWEST, FASTEST = Fraction(1, 10**9), Fraction(10**9)  # rates whose grids doubles can hold
 
 
@@ -65,6 +68,8 @@ class Known:
 class Cells(Algebra[Weight]):
     """Grids, laws and thresholds of all the duels of some chains, built once and shared."""
 
+    together = 32
+
     def __init__(
         self,
         chains: Iterable[Chain],
@@ -76,18 +81,19 @@ class Cells(Algebra[Weight]):
         """Prepare the grids; `known` are duels that an earlier pass made of the same requests."""
         self.cells, self.mesh = cells, mesh
         self.known = known or Known()
-        wanted: dict[Batch, list[Array]] = {}
+        marks: dict[Batch, list[Interval]] = {}
         seen: set[Hashable] = set()
         for chain in chains:
             for stage in chain.stages:
                 found = self.duel(chain, stage)
                 if found.identity not in seen:
                     seen.add(found.identity)
-                    wanted.setdefault(found.held, []).append(found.scores.nodes(True, cells))
-                    wanted.setdefault(found.fresh, []).append(found.scores.nodes(False, cells))
+                    marks.setdefault(found.held, []).extend(found.scores.marks(True))
+                    marks.setdefault(found.fresh, []).extend(found.scores.marks(False))
+        nodes = {kind: [_nodes(parts, cells)] for kind, parts in marks.items()}
         for kind, centre in centres:
-            wanted.setdefault(kind, []).append(np.array([float(centre)]))
-        self.grids = {kind: _grid(kind, parts, mesh) for kind, parts in wanted.items()}
+            nodes.setdefault(kind, []).append(np.array([float(centre)]))
+        self.grids = {kind: _grid(kind, parts, mesh) for kind, parts in nodes.items()}
         self._moving: dict[Batch, Moving] = {}
         self._laws: dict[Hashable, Masses] = {}
         self._thresholds: dict[Hashable, Theta] = {}
@@ -154,22 +160,48 @@ class Cells(Algebra[Weight]):
             self._moving[kind] = Moving(*ends, _marks(self.grids[kind], kind, self.mesh))
         return Meshed(self._moving[kind](function), self.mesh, kind)
 
+    def mapped(self, operation: Callable[..., Any], *columns: Sequence[Weight]) -> list[Any]:
+        """Return what an operation makes of rows of functions, many of them at once."""
+        size = columns[0][0].at.lo.size
+        rows = max(1, ELEMENTS // size)
+        found: list[Any] = []
+        for start in range(0, len(columns[0]), rows):
+            parts = (Weight.stacked(column[start : start + rows]) for column in columns)
+            found += operation(*parts).split()
+        return found
+
+
+class Meshed:
+    """Likelihoods by own sum, enclosed on a mesh with their derivative, all steps found at once."""
+
+    def __init__(self, scan: Scan, mesh: int, kind: Batch) -> None:
+        self.scan, self.mesh, self.kind = scan, mesh, kind
+        self._found: dict[bool, list[Bounds]] = {}
+
+    def split(self) -> list[OfMany]:
+        """Return a curve for every function."""
+        return [OfMany(self, row) for row in range(len(self.scan.mass.lo))]
+
+    def largest(self, rising: bool) -> list[Bounds]:
+        """Enclose the largest gains of steps of at most 1; of whole steps if the mesh is 1."""
+        if rising not in self._found:
+            kappa = above(ball(self.kind.rate / self.kind.divisor))
+            found = mesh_steps(self.scan, self.mesh, kappa, rising)
+            # the density of a release, and so its integral, changes by at most exp(kappa)
+            self._found[rising] = [replace(it, upper=min(it.upper, kappa)) for it in found]
+        return self._found[rising]
+
 
 @dataclass(frozen=True)
-class Meshed:
-    """A likelihood by own sum, enclosed on a mesh with its derivative."""
+class OfMany:
+    """One of many curves."""
 
-    scan: Scan
-    mesh: int
-    kind: Batch
+    curves: Meshed
+    row: int
 
     def largest(self, rising: bool, whole: bool) -> Bounds:
         """Enclose the largest gain of a step of at most 1; of whole steps if the mesh is 1."""
-        kappa = above(ball(self.kind.rate / self.kind.divisor))
-        found = mesh_steps(self.scan, self.mesh, kappa, rising)
-        lower = -math.inf if math.isnan(found.lower) else found.lower
-        upper = math.inf if math.isnan(found.upper) else found.upper
-        return replace(found, lower=lower, upper=upper)
+        return self.curves.largest(rising)[self.row]
 
 
 def duel_of(chain: Chain, stage: Turn) -> Bout:
@@ -195,6 +227,33 @@ def impossible(chain: Chain, known: Known) -> bool:
 def _centres(kind: Batch, mesh: int) -> list[Fraction]:
     """Return the centres at the own sums 0, 1 / mesh, 2 / mesh, ..., n."""
     return [kind.centre(Fraction(number, mesh)) for number in range(kind.rows * mesh + 1)]
+
+
+def graded(low: float, high: float, cells: int) -> Array:
+    """Return nodes that thicken towards both ends like the sixth-degree smooth step."""
+    u = np.linspace(0.0, 1.0, cells + 1)[1:-1]
+    return low + (high - low) * u**3 * (10 - 15 * u + 6 * u**2)
+
+
+def _nodes(marks: Sequence[Interval], cells: int) -> Array:
+    """Return nodes on both sides of every mark, and graded ones between them.
+
+    At a mark thresholds bend like t / log t: the fewer cells of a short stretch go with its length
+    to the power 2 / 3.
+    """
+    if not marks:
+        return np.empty(0)
+    edges = [16 * np.spacing(1 + abs(mark.hi)) + 2 * (mark.hi - mark.lo) for mark in marks]
+    spans = sorted((m.lo - edge, m.hi + edge) for m, edge in zip(marks, edges, strict=True))
+    found = [np.array(spans).ravel()]
+    whole = spans[-1][1] - spans[0][0]
+    reached = spans[0][1]
+    for start, stop in spans:
+        if start - reached > 1e-9 * whole:
+            share = ((start - reached) / whole) ** (2 / 3)
+            found.append(graded(reached, start, max(FEWEST, math.ceil(cells * share))))
+        reached = max(reached, stop)
+    return np.concatenate(found)
 
 
 def _grid(kind: Batch, parts: Sequence[Array], mesh: int) -> Grid:

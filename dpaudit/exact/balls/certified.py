@@ -171,8 +171,8 @@ def _refined(compute: Callable[[int], Interval], clock: Clock) -> arb:
 
 
 # cells of a grid's smooth stretches, and mesh points per unit of own sum, in the first pass and at
-# most: widths are of second order in both
-FIRST_PASS, FINEST = (600, 128), (20_000, 4096)
+# most: widths are of second order in the mesh, of third in the cells
+FIRST_PASS, FINEST = (100, 16), (20_000, 4096)
 
 
 @dataclass
@@ -205,23 +205,24 @@ class Precise:
 
 @dataclass
 class Gridded:
-    """Passes on cells, as fine as the last enclosure asks for."""
+    """Passes on cells, as fine as the last enclosure of these paths asks for."""
 
     chains: list[Chain]
     whole: bool
-    cells: int = FIRST_PASS[0]
-    mesh: int = FIRST_PASS[1]
     known: Known = field(default_factory=Known)
+    seen: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def __call__(self, active: list[int], excess: float | None) -> Pass | None:
         """Open the next pass."""
+        cells, mesh = FIRST_PASS
         if excess is not None:
-            if (self.cells, self.mesh) == FINEST:
+            cells, mesh = min(self.seen[number] for number in active)
+            if (cells, mesh) == FINEST:
                 return None
             wanted = math.sqrt(2 * min(excess, 1e6))
-            cells = math.ceil(self.cells * min(max(wanted, 1.5), 3.0))
-            mesh = self.mesh * 2 ** min(max(math.ceil(math.log2(wanted)), 1), 3)
-            self.cells, self.mesh = min(cells, FINEST[0]), min(mesh, FINEST[1])
-        chosen = [self.chains[number] for number in active]
-        mesh = 1 if self.whole else self.mesh
-        return Shared(Cells(chosen, self.cells, mesh, known=self.known), self.chains)
+            cells = min(math.ceil(cells * min(max(wanted, 1.5), 3.0)), FINEST[0])
+            mesh = min(mesh * 2 ** min(max(math.ceil(math.log2(wanted)), 1), 3), FINEST[1])
+        self.seen |= dict.fromkeys(active, (cells, mesh))
+        chosen = {number: self.chains[number] for number in active}
+        mesh = 1 if self.whole else mesh
+        return Shared(Cells(chosen.values(), cells, mesh, known=self.known), chosen)

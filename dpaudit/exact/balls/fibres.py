@@ -286,7 +286,7 @@ class Fibres:
         """Return the supremum of a bound where the curve runs, for each cell of the second axis."""
         start, stop = self.cut.span(self.x)
         found = np.zeros(bound.shape[1])
-        for column in np.flatnonzero(self.cut.theta.slope > 0):
+        for column in np.flatnonzero(self.cut.theta.slope.hi > 0):
             found[column] = bound[start[column] : stop[column] + 1, column].max()
         return found
 
@@ -312,10 +312,10 @@ class Fibres:
 
     def sideways(self, kernel: Array, rate: float) -> tuple[Array, Array]:
         """Bound both derivatives along the second axis."""
-        sheet, slope = self.sheet, self.cut.theta.slope
+        sheet, slope = self.sheet, self.cut.theta.slope.hi
         # a slope that jumps by J moves a function by h J / 4 off its chord, as J 2 / h of bend does
         jumps = np.where(self.leaves(), 2 * slope / np.diff(sheet.axes[1].x) * (1 + ROUND), 0.0)
-        bend = (self.cut.theta.bend + jumps) * (1 + ROUND)
+        bend = (self.cut.theta.sharpest + jumps) * (1 + ROUND)
         w = self.along(sheet.top)
         across, aside = self.along(sheet.first[0]), self.along(sheet.first[1])
         square = times(slope, slope)

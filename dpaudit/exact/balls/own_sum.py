@@ -53,19 +53,18 @@ class Moving:
     def __call__(self, weight: Weight) -> Scan:
         """Return the likelihoods of a weight."""
         nodes = self.nodes
-        means = self.first.grid.means(weight, float(self.first.rate.hi))
-        left = self.last.running(weight, True, means)[nodes].times(self._left)
-        right = self.first.running(weight, False, means)[nodes].times(self._right)
+        left = self.last.running(weight, True)[..., nodes].times(self._left)
+        right = self.first.running(weight, False)[..., nodes].times(self._right)
         mass = (left + right).clear_of_underflow()
         # (B - A) / (B + A) rises in B and falls in A, whatever their ends
         low = _share(right.lo, left.hi).lo
         high = _share(right.hi, left.lo).hi
         change = Interval(np.maximum(low - ROUND, -1.0), np.minimum(high + ROUND, 1.0))
-        top = np.zeros(0)
+        top = weight.range.hi[..., :0]
         if len(nodes) > 1:
-            top = np.maximum.reduceat(weight.range.hi, nodes[:-1])
-            # reduceat's last span runs to the end of the grid: cut it at the last node
-            top[-1] = weight.range.hi[nodes[-2] : nodes[-1]].max()
+            # a last span would run to the end of the grid
+            inside = weight.range.hi[..., : nodes[-1]]
+            top = np.maximum.reduceat(inside, nodes[:-1], axis=-1)
         return Scan(mass, change, top)
 
 
@@ -77,52 +76,60 @@ def _share(b: Array, a: Array) -> Interval:
     return where(clear, quotient, Interval(np.full_like(total, -1.0), np.ones_like(total)))
 
 
-def mesh_steps(scan: Scan, mesh: int, kappa: float, rising: bool) -> Bounds:
-    """Enclose the largest loss over steps of at most 1 (over whole steps of 1 if mesh is 1).
+def mesh_steps(scan: Scan, mesh: int, kappa: float, rising: bool) -> list[Bounds]:
+    """Enclose the largest losses over steps of at most 1 (over whole steps of 1 if mesh is 1).
 
     `rising` takes phi(q) - phi(p), otherwise phi(p) - phi(q); `kappa` is at least rate / divisor.
     """
-    log = scan.mass.log()
-    phi, slope, top, mass = log, scan.change, scan.top, scan.mass
+    phi, slope, top, mass = scan.mass.log(), scan.change, scan.top, scan.mass
     if not rising:
-        phi, slope, top, mass = phi[::-1], -slope[::-1], top[::-1], mass[::-1]
-    count = len(phi.lo) - 1
+        back = (..., slice(None, None, -1))
+        phi, slope, top, mass = phi[back], -slope[back], top[back], mass[back]
     if mesh == 1:
-        loss = phi[1:] - phi[:-1]
-        best = int(np.argmax(loss.lo))
-        upper = float(np.max(loss.hi))
-        return _steps(float(loss.lo[best]), upper, best, best + 1, log, 1, rising)
-    above, below = _bulges(slope, top, mass, kappa, mesh)
+        loss = phi[..., 1:] - phi[..., :-1]
+        best = np.argmax(loss.lo, axis=-1)
+        lower = np.take_along_axis(loss.lo, best[:, None], axis=-1)[:, 0]
+        return _steps(lower, np.max(loss.hi, axis=-1), best, best + 1, phi, 1, rising)
     # the best mesh pair, for the lower end
     gain = _ahead(phi.lo, mesh + 1) - phi.hi
-    best = int(np.argmax(gain))
-    end = best + int(np.argmax(phi.lo[best : best + mesh + 1]))
-    # interval maxima and minima, curvature included
-    high = up(np.maximum(phi.hi[:-1], phi.hi[1:]) + above)
-    low = np.minimum(phi.lo[:-1], phi.lo[1:]) - below
-    upper = float(np.max(_ahead(high, mesh) - low))
+    best = np.argmax(gain, axis=-1)
+    ends = [
+        start + int(np.argmax(row[start : start + mesh + 1]))
+        for row, start in zip(phi.lo, best, strict=True)
+    ]
+    lower = np.take_along_axis(gain, best[:, None], axis=-1)[:, 0] - 1e-13
+    upper = up(_most(phi, slope, _bulges(slope, top, mass, kappa, mesh), mesh, kappa) + 1e-13)
+    return _steps(lower, np.maximum(upper, 0.0), best, np.array(ends), phi, mesh, rising)
+
+
+def _most(
+    phi: Interval, slope: Interval, bulges: tuple[Array, Array], mesh: int, kappa: float
+) -> Array:
+    """Bound the largest gains from above, curvature between mesh points included."""
+    above, below = bulges
+    count = phi.lo.shape[-1] - 1
+    high = up(np.maximum(phi.hi[..., :-1], phi.hi[..., 1:]) + above)
+    low = np.minimum(phi.lo[..., :-1], phi.lo[..., 1:]) - below
+    upper = np.max(_ahead(high, mesh) - low, axis=-1)
     if count > mesh:
-        start, stop = slice(0, count - mesh), slice(mesh, count)
+        start, stop = (..., slice(0, count - mesh)), (..., slice(mesh, count))
         jump = np.maximum(
-            phi.hi[mesh:-1] - phi.lo[: count - mesh],
-            phi.hi[mesh + 1 :] - phi.lo[1 : count - mesh + 1],
+            phi.hi[..., mesh:-1] - phi.lo[start],
+            phi.hi[..., mesh + 1 :] - phi.lo[..., 1 : count - mesh + 1],
         )
         whole = jump + above[stop] + below[start]
         back = kappa / mesh * np.maximum(0.0, -_least_slope(slope, above, below, mesh, kappa))
         direct = high[stop] - low[start]
-        upper = max(upper, float(np.max(np.minimum(whole + back[stop], direct))))
-    lower = max(float(gain[best]) - 1e-13, 0.0)
-    upper = max(float(up(upper + 1e-13)), 0.0)
-    return _steps(lower, upper, best, end, log, mesh, rising)
+        upper = np.maximum(upper, np.max(np.minimum(whole + back[stop], direct), axis=-1))
+    return np.asarray(upper)
 
 
 def _ahead(values: Array, size: int) -> Array:
-    """Return for every place the largest of the next `size` values; nan if there is one."""
-    if np.isnan(values).any():  # which the filter would pass over
-        return np.full_like(values, np.nan)
+    """Return for every place the largest of the next `size` values; nan in rows that have one."""
     shift = -(size // 2)
     found = maximum_filter1d(values, size, mode="constant", cval=-np.inf, origin=shift)
-    return np.asarray(found)
+    # which the filter would pass over
+    return np.where(np.isnan(values).any(axis=-1, keepdims=True), np.nan, found)
 
 
 def _bulges(
@@ -131,13 +138,13 @@ def _bulges(
     """How far phi can be above and below its chord on each interval."""
     length = 1.0 / mesh
     shrink = float(Interval.of(-up(kappa * length)).exp().lo) * (1 - 1e-12)
-    least = np.maximum(mass.lo[:-1], mass.lo[1:]) * shrink
+    least = np.maximum(mass.lo[..., :-1], mass.lo[..., 1:]) * shrink
     with np.errstate(divide="ignore"):
         ratio = np.where(least > 0, top / np.where(least > 0, least, 1.0), np.inf) * (1 + 1e-12)
     bend = kappa * np.maximum(1.0, ratio)  # |phi''| / kappa: how fast phi' / kappa moves
     size = np.minimum(np.abs(slope.lo), np.abs(slope.hi))
     size = np.where((slope.lo <= 0) & (slope.hi >= 0), 0.0, size)
-    steep = np.maximum(np.maximum(size[:-1], size[1:]) - bend * length, 0.0)
+    steep = np.maximum(np.maximum(size[..., :-1], size[..., 1:]) - bend * length, 0.0)
     factor = kappa**2 * length**2 / 8 * (1 + 1e-9)
     convex = factor * (1 - np.minimum(steep, 1.0) ** 2)
     concave = factor * ratio
@@ -147,14 +154,33 @@ def _bulges(
 def _least_slope(slope: Interval, above: Array, below: Array, mesh: int, kappa: float) -> Array:
     """A lower bound of phi' / kappa on each interval."""
     bend = 8 * mesh * np.maximum(above, below) / kappa * (1 + 1e-9)
-    return np.asarray(np.maximum(np.maximum(slope.lo[:-1], slope.lo[1:]) - bend, -1.0))
+    return np.asarray(np.maximum(np.maximum(slope.lo[..., :-1], slope.lo[..., 1:]) - bend, -1.0))
 
 
 def _steps(
-    lower: float, upper: float, start: int, stop: int, log: Interval, mesh: int, rising: bool
-) -> Bounds:
-    """Turn positions on the (mirrored) mesh into own sums; `stop` has the larger likelihood."""
-    last = len(log.lo) - 1
-    own, other = (start, stop) if rising else (last - start, last - stop)
-    likely = float(log.lo[other])
-    return Bounds(lower, upper, Fraction(own, mesh), Fraction(other, mesh), likely)
+    lower: Array,
+    upper: Array,
+    start: Indices,
+    stop: Indices,
+    phi: Interval,
+    mesh: int,
+    rising: bool,
+) -> list[Bounds]:
+    """Turn positions on the (mirrored) mesh into own sums; `stop` has the larger likelihood.
+
+    What is not a number is no bound.
+    """
+    last = phi.lo.shape[-1] - 1
+    likely = np.take_along_axis(phi.lo, stop[:, None], axis=-1)[:, 0]
+    lower, upper = (
+        np.where(np.isnan(lower), -np.inf, lower),
+        np.where(np.isnan(upper), np.inf, upper),
+    )
+    if mesh != 1:
+        lower = np.where(lower < 0.0, 0.0, lower)
+    found = []
+    for low, high, own, other, log in zip(lower, upper, start, stop, likely, strict=True):
+        sums = (int(own), int(other)) if rising else (last - int(own), last - int(other))
+        p, q = (Fraction(number, mesh) for number in sums)
+        found.append(Bounds(float(low), float(high), p, q, float(log)))
+    return found

@@ -40,14 +40,19 @@ class Order(Enum):
 
 @dataclass(frozen=True)
 class Theta:
-    """theta at the nodes; on the cells between them bounds of |theta'| and |theta''|.
+    """theta at the nodes; on the cells between them theta', which is not negative, and theta''.
 
-    The bounds are infinite where theta may jump or bend without limit.
+    Their ends are infinite where theta may jump or bend without limit.
     """
 
     at: Interval
-    slope: Array
-    bend: Array
+    slope: Interval
+    bend: Interval
+
+    @property
+    def sharpest(self) -> Array:
+        """What |theta''| does not exceed."""
+        return np.asarray(np.maximum(self.bend.hi, -self.bend.lo))
 
 
 def divergence_of(m: Array, v: Array) -> Interval:

@@ -108,7 +108,7 @@ def _cut(pair: Rivals | None, axes: tuple[Axis, Axis], winner: int, axis: int) -
     other = axes[1 - axis].x
     if pair is None:
         nothing = np.full(len(other), -np.inf)
-        flat = np.zeros(len(other) - 1)
+        flat = Interval.of(np.zeros(len(other) - 1))
         return Cut(Theta(Interval(nothing, nothing), flat, flat), above=True)
     return Cut(pair.threshold(other, axis == 1), above=winner == axis)
 

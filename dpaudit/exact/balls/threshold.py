@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpaudit.exact.balls.bounds import Upper
-from dpaudit.exact.balls.interval import Array, Interval
+from dpaudit.exact.balls.interval import Array, Interval, where
 from dpaudit.exact.balls.roots import Mask, Order, Theta
 
 FLIPPED = {Order.BELOW: Order.ABOVE, Order.ABOVE: Order.BELOW, Order.EQUAL: Order.EQUAL}
@@ -79,10 +79,6 @@ class Rivals:
         """Return one side's register values at which theta may jump or bend sharply."""
         return _marks(self) if of_first else _marks(self.flipped)
 
-    def nodes(self, of_first: bool, cells: int) -> Array:
-        """Return the nodes that the comparison wants on one side's axis."""
-        return _nodes(self, cells) if of_first else _nodes(self.flipped, cells)
-
 
 def _threshold(x: Array, pair: Rivals) -> Theta:
     own, other = pair.first, pair.second
@@ -114,7 +110,8 @@ def _threshold(x: Array, pair: Rivals) -> Theta:
     slope, bend = _derivatives(pair, m, v, mean)
     same = (low[1:] == high[:-1]) & (low[:-1] == low[1:]) & (high[:-1] == high[1:])
     flat = (bottom[1:] & bottom[:-1]) | (top[1:] & top[:-1]) | same
-    return Theta(Interval(low, high), np.where(flat, 0.0, slope), np.where(flat, 0.0, bend))
+    still = Interval.of(np.zeros(flat.shape))
+    return Theta(Interval(low, high), where(flat, still, slope), where(flat, still, bend))
 
 
 def _last(placed: Placed) -> Interval:
@@ -156,8 +153,10 @@ def _floor(pair: Rivals) -> Interval:
     return Interval.of(-np.inf)
 
 
-def _derivatives(pair: Rivals, m: Interval, v: Interval, mean: Interval) -> tuple[Array, Array]:
-    """Bound theta' and |theta''| on each cell; infinite where it may bend without limit."""
+def _derivatives(
+    pair: Rivals, m: Interval, v: Interval, mean: Interval
+) -> tuple[Interval, Interval]:
+    """Enclose theta' and theta'' on each cell; without ends where it may bend without limit."""
     own, other = pair.first, pair.second
     with np.errstate(all="ignore"):
         mine = Interval(m.lo[:-1], m.hi[1:])
@@ -172,20 +171,15 @@ def _derivatives(pair: Rivals, m: Interval, v: Interval, mean: Interval) -> tupl
         bend = slope.over(pace) * (swing - their_swing)
         stretch = own.scale.over(other.scale)
         slope, bend = slope * stretch, bend * stretch * own.scale
-        steep, bent = slope.hi, np.maximum(bend.hi, -bend.lo)
         usable &= sound & also & (pace.lo > 0) & (score.lo > 0)
-        usable &= np.isfinite(steep) & np.isfinite(bent)
-    return np.where(usable, steep, np.inf), np.where(usable, bent, np.inf)
+        usable &= np.isfinite(slope.lo + slope.hi + bend.lo + bend.hi)
+    endless = Interval.of(np.inf)
+    slope = where(usable, slope.clip(0.0, np.inf), Interval(np.float64(0.0), endless.hi))
+    return slope, where(usable, bend, Interval(-endless.hi, endless.hi))
 
 
 def _fill(x: Interval, usable: Mask, value: float) -> Interval:
     return Interval(np.where(usable, x.lo, value), np.where(usable, x.hi, value))
-
-
-def graded(low: float, high: float, cells: int) -> Array:
-    """Return nodes that thicken towards both ends like the sixth-degree smooth step."""
-    u = np.linspace(0.0, 1.0, cells + 1)[1:-1]
-    return low + (high - low) * u**3 * (10 - 15 * u + 6 * u**2)
 
 
 def _marks(pair: Rivals) -> list[Interval]:
@@ -201,14 +195,3 @@ def _marks(pair: Rivals) -> list[Interval]:
         crossings.append(_crossing(own, other.bound.ceiling))
     inner = [x for x in crossings if np.isfinite(x.lo) and np.isfinite(x.hi)]
     return [ends[0], *inner, ends[1]]
-
-
-def _nodes(pair: Rivals, cells: int) -> Array:
-    found: list[Array] = []
-    places = _marks(pair)
-    for place in places:
-        edge = 16 * np.spacing(1 + abs(place.hi)) + 2 * (place.hi - place.lo)
-        found.append(np.array([place.lo - edge, place.hi + edge]))
-    for left, right in zip(places[:-1], places[1:], strict=True):
-        found.append(graded(float(left.hi), float(right.lo), cells))
-    return np.concatenate(found) if found else np.empty(0)

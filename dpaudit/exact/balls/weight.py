@@ -1,17 +1,23 @@
-"""Positive functions of one register on a grid, enclosed to second order, and their Laplace masses.
+"""Positive functions of one register on a grid, enclosed to third order, and their Laplace masses.
 
-A `Weight` knows enclosures of its values at the nodes, of its range on every cell, and bounds of
-its first two derivatives there (infinite where there is none). On a cell of length h it is within
-min(h^2 |w''| / 8, range) of its chord; beyond the outer nodes it is constant.
+A `Weight` knows enclosures of its values at the nodes, of its range on every cell, and of its first
+two derivatives there (everything where there may be none). On a cell [a, b] of length h a function
+is its chord less w''(.) (x - a) (b - x) / 2, within its range; beyond the outer nodes it is
+constant.
 
-The mean of a chord under a Laplace density that has no kink inside the cell is its value at the
-centroid, which is within rate h^2 / 12 of the middle: for a truncated exponential the distance is
-(z coth z - 1) / rate with z = rate h / 2, and z coth z - 1 <= z^2 / 3.
+Means over a cell, or a part of one, are taken under a Laplace density that has no kink inside.
+That of a chord is its value at the centroid, which leaves the middle towards the centre of the law
+by (z coth z - 1) / rate with z = rate h / 2, and z^2 / 3 - z^4 / 45 <= z coth z - 1 <= z^2 / 3.
+That of (x - a) (b - x) / 2 over the whole cell is h^2 / 12 times a number between 1 - z^2 / 6 and
+1: the even part of the density is at least z / sinh z of the uniform one, and grows outwards. Over
+a part of length p it is within h / 2, which bounds the slope, times the way of the centroid, at
+most rate p^2 / 12, of its mean under the uniform law.
 Sums of n positive doubles are off by at most n ulps, in whatever order they are taken.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -32,24 +38,46 @@ ROUND = 1e-14  # covers the few roundings of one formula on non-negative doubles
 
 @dataclass(frozen=True)
 class Weight:
-    """A positive function: nodes, and on each cell its range and bounds of two derivatives."""
+    """A positive function: nodes, and on each cell its range and bounds of two derivatives.
+
+    The last axis is the register's; many functions of one register may be stacked before it.
+    """
 
     at: Interval
     range: Interval
-    first: Array
-    second: Array
+    first: Interval
+    second: Interval
 
     def __mul__(self, other: Weight) -> Weight:
-        a, b = self.range.hi, other.range.hi
-        cross = times(self.first, other.first)
-        first = times(self.first, b) + times(a, other.first)
-        second = times(self.second, b) + 2 * cross + times(a, other.second)
+        first = scaled(self.range, other.first) + scaled(other.range, self.first)
+        second = scaled(self.range, other.second) + scaled(other.range, self.second)
+        cross = signed(self.first, other.first)
         return Weight(
             self.at.times(other.at),
             self.range.times(other.range),
-            first * (1 + ROUND),
-            second * (1 + ROUND),
+            first,
+            second + Interval(2 * cross.lo, 2 * cross.hi),
         )
+
+    @property
+    def _parts(self) -> tuple[Array, ...]:
+        both = ((part.lo, part.hi) for part in (self.at, self.range, self.first, self.second))
+        return tuple(end for ends in both for end in ends)
+
+    @staticmethod
+    def _of(parts: Iterable[Array]) -> Weight:
+        ends = iter(parts)
+        return Weight(*(Interval(low, high) for low, high in zip(ends, ends, strict=True)))
+
+    @staticmethod
+    def stacked(weights: Sequence[Weight]) -> Weight:
+        """Return functions of one register as one."""
+        columns = zip(*(weight._parts for weight in weights), strict=True)
+        return Weight._of(np.stack(column) for column in columns)
+
+    def split(self) -> list[Weight]:
+        """Return the functions that were stacked."""
+        return [Weight._of(row) for row in zip(*self._parts, strict=True)]
 
 
 def times(a: Array, b: Array) -> Array:
@@ -58,10 +86,32 @@ def times(a: Array, b: Array) -> Array:
         return np.where((a == 0) | (b == 0), 0.0, a * b)
 
 
-def from_monotone(at: Interval, rising: bool, first: Array, second: Array) -> Weight:
-    """Return the weight of a monotone function from its nodes."""
-    low, high = (at.lo[:-1], at.hi[1:]) if rising else (at.lo[1:], at.hi[:-1])
-    return Weight(at, Interval(low, np.maximum(low, high)), first, second)
+def _widened(low: Array, high: Array) -> Interval:
+    return Interval(low - ROUND * np.abs(low), high + ROUND * np.abs(high))
+
+
+def scaled(by: Interval, x: Interval) -> Interval:
+    """Return the product with non-negative numbers; 0 times what has no bound is 0."""
+    low, high = np.asarray(x.lo), np.asarray(x.hi)
+    low = times(low, np.asarray(np.where(low < 0, by.hi, by.lo)))
+    return _widened(low, times(high, np.asarray(np.where(high < 0, by.lo, by.hi))))
+
+
+def signed(a: Interval, b: Interval) -> Interval:
+    """Return the product of numbers of any sign; 0 times what has no bound is 0."""
+    products = [times(x, y) for x in (a.lo, a.hi) for y in (b.lo, b.hi)]
+    return _widened(np.minimum.reduce(products), np.maximum.reduce(products))
+
+
+def from_monotone(at: Interval, rising: bool, first: Interval, second: Interval) -> Weight:
+    """Return the weight of a monotone function from its nodes.
+
+    The derivatives are given as if it rose.
+    """
+    left, right = (..., slice(None, -1)), (..., slice(1, None))
+    low, high = (at.lo[left], at.hi[right]) if rising else (at.lo[right], at.hi[left])
+    turned = (first, second) if rising else (-first, -second)
+    return Weight(at, Interval(low, np.maximum(low, high)), *turned)
 
 
 @dataclass(frozen=True)
@@ -78,24 +128,9 @@ class Grid:
     def one(self) -> Weight:
         """Return the constant 1."""
         cells = len(self.x) - 1
-        node, cell, zero = np.ones(cells + 1), np.ones(cells), np.zeros(cells)
-        return Weight(Interval(node, node), Interval(cell, cell), zero, zero)
-
-    def slack(self, weight: Weight) -> Array:
-        """Bound the distance of a weight from its chord, cell by cell."""
-        bent = times(self.length.hi**2 / 8, weight.second) * (1 + ROUND)
-        return np.asarray(np.minimum(bent, up(weight.range.hi - weight.range.lo)))
-
-    def means(self, weight: Weight, rate: float) -> Interval:
-        """Enclose the mean of a weight on every cell under any Laplace law of at most this rate."""
-        lean = np.minimum(rate * self.length.hi / 12 * (1 + ROUND), 0.5)
-        slack = self.slack(weight)
-        low, high = weight.at.lo, weight.at.hi
-        least = 0.5 * (low[:-1] + low[1:]) - np.abs(np.diff(low)) * lean - slack
-        most = 0.5 * (high[:-1] + high[1:]) + np.abs(np.diff(high)) * lean + slack
-        least = np.maximum(least - ROUND * np.abs(least) - ROUND * weight.range.hi, weight.range.lo)
-        most = np.minimum(most * (1 + ROUND), weight.range.hi)
-        return Interval(np.minimum(least, weight.range.hi), np.maximum(most, weight.range.lo))
+        node, cell = Interval.of(np.ones(cells + 1)), Interval.of(np.ones(cells))
+        zero = Interval.of(np.zeros(cells))
+        return Weight(node, cell, zero, zero)
 
 
 def outward(value: arb) -> Interval:
@@ -133,6 +168,48 @@ def cumulative(z: Interval) -> Interval:
     return Interval(ends(z.lo).lo, ends(z.hi).hi).clip(0.0, 1.0)
 
 
+@dataclass(frozen=True)
+class Part:
+    """What a mean over a part of a cell needs, whatever the weight.
+
+    `place` encloses the centroid's place between the ends of the cell, `sag` the mean of
+    (x - a) (b - x) / 2.
+    """
+
+    place: Interval
+    sag: Interval
+
+    def mean(self, ends: tuple[Interval, Interval], cell: Interval, second: Interval) -> Interval:
+        """Enclose the mean of a weight by its values at a cell's ends, its range and its bend."""
+        a, b = ends
+        low = np.minimum(*(a.lo + (b.lo - a.lo) * at for at in (self.place.lo, self.place.hi)))
+        high = np.maximum(*(a.hi + (b.hi - a.hi) * at for at in (self.place.lo, self.place.hi)))
+        sunk = scaled(self.sag, second)
+        low = np.maximum(low - sunk.hi - ROUND * (cell.hi + np.abs(sunk.hi)), cell.lo)
+        high = np.minimum(high - sunk.lo + ROUND * (cell.hi + np.abs(sunk.lo)), cell.hi)
+        return Interval(np.minimum(low, cell.hi), np.maximum(high, cell.lo))
+
+
+def part_of(cell: Interval, a: Array, b: Array, lean: Array, rate: float) -> Part:
+    """Return the part [a, b] of cells, in a density that rises (lean 1) or falls (-1)."""
+    whole, before = cell.hi - cell.lo, a - cell.lo
+    length = b - a
+    way = rate * length / 12 * (1 + ROUND)
+    least = np.maximum(way * (1 - (rate * length) ** 2 / 60) * (1 - 4 * ROUND), 0.0)
+    moved = lean * np.minimum(way, 0.5), lean * np.minimum(least, 0.5)
+    places = [np.clip((before + length * (0.5 + move)) / whole, 0.0, 1.0) for move in moved]
+    ends = before, before + length
+    even = whole * (ends[0] + ends[1]) / 4
+    even = even - (ends[0] ** 2 + ends[0] * ends[1] + ends[1] ** 2) / 6
+    # of a whole cell the mean is known better
+    uneven = np.where(length == whole, 0.0, whole * rate * length**2 / 24)
+    shrunk = np.where(length == whole, np.maximum(1 - (rate * whole) ** 2 / 24, 0.0), 1.0)
+    margin = uneven + 4 * ROUND * whole**2
+    sag = Interval(even * shrunk - margin, even + margin).clip(0.0, np.inf)
+    sag = Interval(sag.lo, np.minimum(sag.hi, whole**2 / 8 * (1 + ROUND)))
+    return Part(Interval(np.minimum(*places), np.maximum(*places)), sag)
+
+
 class Masses:
     """A Laplace law on a grid: masses of cells and tails, and of everything beyond a threshold."""
 
@@ -142,44 +219,69 @@ class Masses:
             raise ValueError(f"the centre {centre} is not a node")
         self.rate = outward(ball(rate))
         # moving a Laplace law by delta changes densities and tails by at most exp(rate delta)
-        moved = outward(ball(rate * abs(Fraction(self.centre) - centre)))
+        off = abs(Fraction(self.centre) - centre)
+        moved = outward(ball(rate * off))
         self.spread = Interval(-moved.hi, moved.hi).exp() if moved.hi > 1e-300 else _ONE
+        self.off = 0.0 if self.spread is _ONE else float(outward(ball(off)).hi)
         x = grid.x
         self.cells = piece(x[:-1], x[1:], self.centre, self.rate).times(self.spread)
         ends = self.rate * (Interval.of(x[[0, -1]]) - self.centre)
         self.left = cumulative(ends[0]).times(self.spread)
         self.right = cumulative(-ends[1]).times(self.spread)
-        near = np.maximum(np.maximum(down(x[:-1] - self.centre), down(self.centre - x[1:])), 0.0)
-        density = (-(self.rate.lo * Interval.of(near))).exp().times(self.spread)
-        self.peak = up(0.5 * self.rate.hi) * density.hi
+        self.lean = np.where(x[1:] <= self.centre, 1.0, -1.0)
+        ends_of = Interval(x[:-1], x[1:])
+        self.whole = part_of(ends_of, x[:-1], x[1:], self.lean, float(self.rate.hi))
+
+    def density(self, z: Interval) -> tuple[Interval, Interval]:
+        """Enclose f and f' / f for points within these distances from the rounded centre."""
+        near = np.maximum(np.maximum(z.lo, -z.hi), 0.0)
+        far = np.maximum(np.abs(z.lo), np.abs(z.hi))
+        ends = Interval(np.where(np.isinf(near), 1e6, near), np.where(np.isinf(far), 1e6, far))
+        found = (0.5 * self.rate).times((-(self.rate * ends)).exp()).times(self.spread)
+        found = Interval(np.where(np.isinf(far), 0.0, found.lo), found.hi)
+        r, left = self.rate, z.hi <= -self.off
+        right = (z.lo >= self.off) & ~left
+        return found, Interval(np.where(left, r.lo, -r.hi), np.where(right, -r.lo, r.hi))
+
+    @cached_property
+    def slopes(self) -> tuple[Interval, Interval]:
+        """Enclose f and f' / f on every cell; on the outer ones, all beyond them included."""
+        x = self.grid.x
+        ends = Interval(down(x[:-1] - self.centre), up(x[1:] - self.centre))
+        # differences of neighbours of the centre are exact, and keep their side
+        low = np.asarray(np.where(x[:-1] >= self.centre, np.maximum(ends.lo, 0.0), ends.lo))
+        high = np.asarray(np.where(x[1:] <= self.centre, np.minimum(ends.hi, 0.0), ends.hi))
+        low[0], high[-1] = -np.inf, np.inf
+        return self.density(Interval(low, high))
+
+    def means(self, weight: Weight) -> Interval:
+        """Enclose the mean of a weight on every cell."""
+        ends = weight.at[..., :-1], weight.at[..., 1:]
+        return self.whole.mean(ends, weight.range, weight.second)
 
     def running(self, weight: Weight, below: bool, means: Interval | None = None) -> Interval:
         """Enclose the mass of a weight left of each node, or right of it.
 
-        `means` are its cell means at this rate, where they are known.
+        `means` are its cell means, where they are known.
         """
-        if means is None:
-            means = self.grid.means(weight, float(self.rate.hi))
-        mass = self.cells.times(means)
-        end = (self.left if below else self.right).times(weight.at[0 if below else -1])
-        error = (len(mass.lo) + 8) * 2.0**-52
-        order = slice(None) if below else slice(None, None, -1)
+        mass = self.cells.times(self.means(weight) if means is None else means)
+        last = slice(0, 1) if below else slice(-1, None)
+        end = (self.left if below else self.right).times(weight.at[..., last])
+        error = (mass.lo.shape[-1] + 8) * 2.0**-52
+        order = (..., slice(None) if below else slice(None, None, -1))
         low, high = (
-            np.cumsum(np.concatenate([[edge], part[order]]))[order]
+            np.cumsum(np.concatenate([edge, part[order]], axis=-1), axis=-1)[order]
             for edge, part in ((end.lo, mass.lo), (end.hi, mass.hi))
         )
         return Interval(low * (1 - error), high * (1 + error))
 
-    def total(self, weight: Weight) -> Interval:
-        """Enclose the integral of a weight."""
-        return self.weighed(weight, self.grid.means(weight, float(self.rate.hi)))
-
-    def weighed(self, weight: Weight, means: Interval) -> Interval:
-        """Enclose the integral of a weight whose cell means (at this rate) are known."""
-        error = (len(means.lo) + 8) * 2.0**-52
-        ends = self.left.times(weight.at[0]) + self.right.times(weight.at[-1])
-        low = np.dot(self.cells.lo, means.lo) * (1 - error)
-        high = np.dot(self.cells.hi, means.hi) * (1 + error)
+    def total(self, weight: Weight, means: Interval | None = None) -> Interval:
+        """Enclose the integral of a weight, whose cell means may be known."""
+        means = self.means(weight) if means is None else means
+        error = (means.lo.shape[-1] + 8) * 2.0**-52
+        ends = self.left.times(weight.at[..., 0]) + self.right.times(weight.at[..., -1])
+        low = np.dot(means.lo, self.cells.lo) * (1 - error)
+        high = np.dot(means.hi, self.cells.hi) * (1 + error)
         return (Interval(low, high) + ends.clip(0.0, np.inf)).clear_of_underflow()
 
 
@@ -198,95 +300,93 @@ class Beyond:
         stop = np.clip(np.searchsorted(x, theta.at.hi[1:], "right"), start + 1, len(x) - 1)
         self._spans = np.stack([start, stop], axis=1).ravel()
 
-    def _end(self, s: Array) -> tuple[Indices, Interval, Array, Array, Array]:
+    def _end(self, s: Array) -> tuple[Array, Indices, Interval, Part]:
         x, law = self.law.grid.x, self.law
         inside = np.clip(s, x[0], x[-1])
         index = np.clip(np.searchsorted(x, inside, "right") - 1, 0, len(x) - 2)
-        low, high = x[index], x[index + 1]
-        a, b = (low, inside) if self.below else (inside, high)
+        cell = Interval(x[index], x[index + 1])
+        a, b = (cell.lo, inside) if self.below else (inside, cell.hi)
         mass = piece(a, b, law.centre, law.rate).times(law.spread)
-        part, cell = b - a, high - low
-        lean = np.minimum(law.rate.hi * part / 12, 0.5) * 1.000001
-        middle = (a - low) / cell
-        least = np.clip(middle + part / cell * (0.5 - lean), 0.0, 1.0)
-        most = np.clip(middle + part / cell * (0.5 + lean), 0.0, 1.0)
-        return index, mass, least, most, s
+        return s, index, mass, part_of(cell, a, b, law.lean[index], float(law.rate.hi))
 
     def __call__(self, weight: Weight) -> Weight:
         """Return the mass beyond the threshold at every node of the other register."""
         law, order = self.law, (0, 1) if self.below else (1, 0)
-        means, slack = law.grid.means(weight, float(law.rate.hi)), law.grid.slack(weight)
-        sums, total = law.running(weight, self.below, means), law.weighed(weight, means)
-        given = (weight, sums, slack, total)
-        low = self._bound(*given, self._ends[order[0]], upper=False)
-        high = self._bound(*given, self._ends[order[1]], upper=True)
-        at = Interval(np.minimum(low, high), high)
-        reach = np.append(times(self.law.peak, weight.range.hi), 0.0)
-        steep = weight.range.hi * self.law.rate.hi + weight.first
-        change = np.append(times(self.law.peak, steep), 0.0)
-        reach = np.maximum.reduceat(reach, self._spans)[::2] * (1 + ROUND)
-        change = np.maximum.reduceat(change, self._spans)[::2] * (1 + ROUND)
+        means = law.means(weight)
+        sums, total = law.running(weight, self.below, means), law.total(weight, means)
+        low = self._bound(weight, sums.lo, total.lo, self._ends[order[0]], upper=False)
+        high = self._bound(weight, sums.hi, total.hi, self._ends[order[1]], upper=True)
+        density, rise = law.slopes
+        mass = density.times(weight.range)
+        change = scaled(density, _still_outside(weight.first)) + signed(mass, rise)
+        reach, change = self._along(mass), self._along(change)
         slope = self.theta.slope
-        first = times(reach, slope)
-        second = times(times(change, slope), slope) + times(reach, self.theta.bend)
-        return from_monotone(at, self.below, first * (1 + ROUND), second * (1 + ROUND))
+        first = scaled(slope, reach)
+        second = scaled(scaled(slope, slope), change) + scaled(reach, self.theta.bend)
+        return from_monotone(Interval(np.minimum(low, high), high), self.below, first, second)
+
+    def _along(self, bound: Interval) -> Interval:
+        """Return the hull of a bound over the cells that the threshold meets, cell by cell."""
+        end = np.zeros((*bound.lo.shape[:-1], 1))
+        low, high = (np.concatenate([part, end], axis=-1) for part in (bound.lo, bound.hi))
+        return Interval(
+            np.minimum.reduceat(low, self._spans, axis=-1)[..., ::2],
+            np.maximum.reduceat(high, self._spans, axis=-1)[..., ::2],
+        )
 
     def _bound(
         self,
         weight: Weight,
-        running: Interval,
-        slack: Array,
-        total: Interval,
-        end: tuple[Indices, Interval, Array, Array, Array],
+        sums: Array,
+        total: Array,
+        end: tuple[Array, Indices, Interval, Part],
         upper: bool,
     ) -> Array:
-        index, mass, least, most, s = end
-        node, sums = (weight.at.hi, running.hi) if upper else (weight.at.lo, running.lo)
-        left, step = node[index], node[index + 1] - node[index]
-        one, two = left + step * least, left + step * most
+        s, index, mass, part = end
+        ends = weight.at[..., index], weight.at[..., index + 1]
+        mean = part.mean(ends, weight.range[..., index], weight.second[..., index])
         x = self.law.grid.x
-        base = sums[index] if self.below else sums[index + 1]
+        base = sums[..., index if self.below else index + 1]
         nothing = np.isneginf(s) if self.below else np.isposinf(s)
         everything = np.isposinf(s) if self.below else np.isneginf(s)
-        if upper:
-            mean = np.maximum(one, two) + slack[index] + ROUND * weight.range.hi[index]
-            mean = np.minimum(mean * (1 + ROUND), weight.range.hi[index])
-            value = (base + mass.hi * mean) * (1 + ROUND)
-        else:
-            mean = np.minimum(one, two) - slack[index] - ROUND * weight.range.hi[index]
-            mean = np.maximum(mean, weight.range.lo[index])
-            value = (base + mass.lo * mean) * (1 - ROUND)
-        whole = total.hi if upper else total.lo
+        value = base + (mass.hi * mean.hi if upper else mass.lo * mean.lo)
+        value = value * (1 + ROUND if upper else 1 - ROUND)
+        whole = total[..., None]
         value = np.where(everything, whole, np.where(nothing, 0.0, value))
         # a finite threshold beyond the grid: the tail there is undivided, so take all or none of it
         past = (s < x[0]) | (s > x[-1])
         outside = past & ~nothing & ~everything
         if outside.any():
-            value = np.where(outside, self._undivided(value, sums, s, whole, upper), value)
+            value = np.where(outside, self._undivided(sums, s, whole, upper), value)
         return value
 
-    def _undivided(self, value: Array, sums: Array, s: Array, whole: float, upper: bool) -> Array:
+    def _undivided(self, sums: Array, s: Array, whole: Array, upper: bool) -> Array:
         x = self.law.grid.x
         first = s < x[0] if self.below else s > x[-1]
-        edge = sums[0] if self.below else sums[-1]
-        near, rest = (edge, whole) if upper else (0.0, sums[-1] if self.below else sums[0])
+        ends = sums[..., :1], sums[..., -1:]
+        edge, far = ends if self.below else ends[::-1]
+        near, rest = (edge, whole) if upper else (np.zeros_like(edge), far)
         return np.where(first, near, rest)
+
+
+def _still_outside(first: Interval) -> Interval:
+    """Return a derivative that may also be 0 on the outer cells: beyond them nothing moves."""
+    low, high = first.lo.copy(), first.hi.copy()
+    for edge in (0, -1):
+        low[..., edge] = np.minimum(low[..., edge], 0.0)
+        high[..., edge] = np.maximum(high[..., edge], 0.0)
+    return Interval(low, high)
 
 
 def tail(theta: Theta, law: Masses, below: bool) -> Weight:
     """Return P(value < theta(x)), or P(value > theta(x)), of a Laplace law as a weight of x."""
-    rate, centre = law.rate, law.centre
     z = Interval(
-        np.where(np.isinf(theta.at.lo), theta.at.lo, down(theta.at.lo - centre)),
-        np.where(np.isinf(theta.at.hi), theta.at.hi, up(theta.at.hi - centre)),
+        np.where(np.isinf(theta.at.lo), theta.at.lo, down(theta.at.lo - law.centre)),
+        np.where(np.isinf(theta.at.hi), theta.at.hi, up(theta.at.hi - law.centre)),
     )
-    scaled = rate * z
-    near = np.maximum(np.maximum(z.lo[:-1], -z.hi[1:]), 0.0)
-    far = np.where(np.isinf(near), 1e6, near)
-    density = (-(rate.lo * Interval.of(far))).exp().times(law.spread)
-    peak = up(0.5 * rate.hi) * density.hi
-    first = times(peak, theta.slope) * (1 + ROUND)
-    second = times(times(rate.hi * peak, theta.slope), theta.slope)
-    second = (second + times(peak, theta.bend)) * (1 + ROUND)
-    values = (cumulative(scaled) if below else cumulative(-scaled)).times(law.spread)
-    return from_monotone(values.clip(0.0, 1.0), below, first, second)
+    density, rise = law.density(Interval(z.lo[:-1], z.hi[1:]))
+    slope = theta.slope
+    first = scaled(slope, density)
+    second = scaled(scaled(slope, slope), signed(density, rise)) + scaled(density, theta.bend)
+    at = (cumulative(law.rate * z) if below else cumulative(-(law.rate * z))).times(law.spread)
+    return from_monotone(at.clip(0.0, 1.0), below, first, second)
