@@ -158,8 +158,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("dpaudit/exact/balls/interval.py", "Interval._ends", "return ([self.lo, self.hi])"): (
         "an end is listed twice"
     ),
-    ("dpaudit/exact/lattice_loss.py", "Released.pair", "strict=False"): LONGER,
-    ("dpaudit/exact/enumerate.py", "responds", "clock), 2)"): (
+    ("dpaudit/exact/enumerate.py", "finitely_many", "clock), 2)"): (
         "the sums are right for a path without responses, and refuse one with noise"
     ),
     ("dpaudit/exact/witness.py", "_zeroed.zero", "tuple((r) for"): (

@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
@@ -175,9 +174,3 @@ def _beaten(names: list[Any], scores: list[Array], held: list[Held], won: int) -
 def _along(row: NDArray[Any], axis: int, axes: int) -> NDArray[Any]:
     """Return a row as an array of so many axes, along one of them."""
     return row.reshape((1,) * axis + (-1,) + (1,) * (axes - axis - 1))
-
-
-def exactly(chance: Fraction, part: Enclosure) -> Enclosure:
-    """Return bounds on a probability times that of public coins."""
-    low, high = float(chance) * (1 - 1e-15), float(chance) * (1 + 1e-15)
-    return Enclosure(part.lower * low, part.upper * high, part.certified)

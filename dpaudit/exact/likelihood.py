@@ -28,7 +28,7 @@ from dpaudit.core.arithmetic import FLOAT, ball, exact
 from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import RULES, Affine
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import algebra, lattice_sums, noiseless, responses
+from dpaudit.exact import algebra, finite, lattice_sums
 from dpaudit.exact.balls import certified
 from dpaudit.exact.balls.interval import above, below, enclose
 from dpaudit.exact.clock import ENDLESS, Clock
@@ -132,8 +132,10 @@ def path_likelihood(
 
 def _decided(path: Path, stream: NDArray[np.float64], engine: Engine, clock: Clock) -> Likelihood:
     """Return an enclosure of the probability that the decisions come out as on a path."""
-    if responses.applies(path):
-        chance = responses.probability(path, [exact(float(reward)) for reward in stream])
+    if not path.reads:
+        return Likelihood(0.0, 0.0, True)
+    if finite.applies(path):
+        chance = finite.probability(path, [exact(float(reward)) for reward in stream])
         if not chance:
             return Likelihood(-math.inf, -math.inf, True)
         log_chance = enclose(ball(chance).log())
@@ -144,12 +146,6 @@ def _decided(path: Path, stream: NDArray[np.float64], engine: Engine, clock: Clo
         high = above(arb(part.upper).log()) if part.upper else -math.inf
         return Likelihood(low, min(high, 0.0), part.certified)
     region = region_of(path)
-    if not region.decisions:
-        return Likelihood(0.0, 0.0, True)
-    if noiseless.applies(region):
-        totals = [exact_sum(stream, episode.steps) for episode in region.episodes]
-        log_value = 0.0 if noiseless.happens(region, totals) else -math.inf
-        return Likelihood(log_value, log_value, True)
     if engine == "ball":
         found = _certified(path, region, stream, clock)
         if found is not None:

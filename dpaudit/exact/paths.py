@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ from dpaudit.core.algorithm import (
     Disclosure,
     Keep,
     Play,
+    Register,
+    Release,
     Rows,
     Stop,
     Toss,
@@ -62,10 +64,30 @@ class Tossed:
 
 
 Event = Played | Disclosure | Decided | Tossed
+T = TypeVar("T")
+
+
+class Prepared:
+    """Keeps what is built from an object with this very object.
+
+    Paths and regions are not told apart by equality: rules of foreign code may say that they are
+    equal.
+    """
+
+    @cached_property
+    def _built(self) -> dict[Any, Any]:
+        return {}
+
+    def prepared(self, build: Callable[[Self], T]) -> T:
+        """Return build(self), built once."""
+        if build not in self._built:
+            self._built[build] = build(self)
+        found: T = self._built[build]
+        return found
 
 
 @dataclass(frozen=True)
-class Path:
+class Path(Prepared):
     """One way to make all the decisions up to the horizon."""
 
     events: tuple[Event, ...]
@@ -83,6 +105,20 @@ class Path:
         """The probability of the sides that the coins showed, whatever the rewards."""
         tossed = (event.chance for event in self.events if isinstance(event, Tossed))
         return math.prod(tossed, start=Fraction(1))
+
+    @cached_property
+    def reads(self) -> tuple[tuple[int, Disclosure], ...]:
+        """The releases that some decision reads, each behind its place among the events."""
+        wanted: set[Register] = set()
+        found: list[tuple[int, Disclosure]] = []
+        for number, event in reversed([*enumerate(self.events)]):
+            if isinstance(event, Decided):
+                wanted.update(name for group in event.request.registers for name in group)
+            elif isinstance(event, Disclosure) and event.register in wanted:
+                found.append((number, event))
+                if isinstance(event, Release):
+                    wanted.discard(event.register)
+        return tuple(reversed(found))
 
     @cached_property
     def _plays(self) -> dict[int, tuple[list[int], list[Played]]]:
@@ -164,15 +200,23 @@ def path_through(algorithm: Algorithm, horizon: int, decisions: Sequence[int]) -
     return path_along(algorithm, horizon, decide)
 
 
-def path_along(algorithm: Algorithm, horizon: int, decide: Callable[[Place], Any]) -> Path:
-    """Return the path on which every decision is answered by `decide`."""
+def path_along(
+    algorithm: Algorithm,
+    horizon: int,
+    decide: Callable[[Place], Any],
+    hear: Callable[[Event], None] = lambda event: None,
+) -> Path:
+    """Return the path on which every decision is answered by `decide`.
+
+    It hears of every event before it is asked what follows.
+    """
 
     def answers(place: Place) -> list[Any]:
         if isinstance(place.request, Toss):
             raise Unsupported("One path does not tell what a public coin does.")
         return [decide(place)]
 
-    return next(_walk(algorithm, horizon, None, ENDLESS, answers))
+    return next(_walk(algorithm, horizon, None, ENDLESS, answers, hear))
 
 
 def _walk(
@@ -181,6 +225,7 @@ def _walk(
     actions: NDArray[Any] | None,
     clock: Clock,
     answers: Callable[[Place], list[Any]] = lambda place: list(outcomes(place.request)),  # type: ignore[arg-type]
+    hear: Callable[[Event], None] = lambda event: None,
 ) -> Iterator[Path]:
     """Depth-first over the decisions, without recursion: paths may be millions of events long."""
     # `trail` is a linked list (event, earlier), so that siblings share their prefix.
@@ -196,6 +241,7 @@ def _walk(
                 if actions is not None and _differ(actions[time:stop], request.arm):
                     break
                 trail = (Played(rows, time), trail)
+                hear(trail[0])
                 if stop == horizon:
                     yield Path(_unlink(trail), horizon)
                     break
@@ -207,6 +253,7 @@ def _walk(
                 break
             elif isinstance(request, Disclosure):
                 trail = (request, trail)
+                hear(request)
                 place = place.after()
             else:
                 for outcome in reversed(answers(place)):

@@ -7,11 +7,11 @@ likelihood is the probability that all the decisions come out as they did.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,9 @@ from dpaudit.core.arithmetic import exact
 from dpaudit.core.noise import Gaussian, Laplace, Noise
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact.known import require_known
-from dpaudit.exact.paths import Decided, Path
+from dpaudit.exact.paths import Decided, Path, Prepared
 
 Array = NDArray[np.float64]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -61,25 +60,11 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class Region:
+class Region(Prepared):
     """The releases that matter for a path and the decisions they went into, in time order."""
 
     episodes: tuple[Episode, ...]
     decisions: tuple[Decision, ...]
-
-    @cached_property
-    def _prepared(self) -> dict[Any, Any]:
-        return {}
-
-    def prepared(self, build: Callable[[Region], T]) -> T:
-        """Return build(self), kept with this very region.
-
-        Regions are not told apart by equality: rules of foreign code may say that they are equal.
-        """
-        if build not in self._prepared:
-            self._prepared[build] = build(self)
-        found: T = self._prepared[build]
-        return found
 
     @cached_property
     def adds(self) -> bool:
@@ -102,13 +87,17 @@ class Region:
 
 def region_of(path: Path) -> Region:
     """Return the region of a path, with only the releases that some decision reads."""
+    return path.prepared(_region)
+
+
+def _region(path: Path) -> Region:
     releases: list[tuple[Release | Accumulate, tuple[range, ...]]] = []
     held: dict[Register, tuple[int, ...]] = {}
     decided: list[tuple[Choose | Keep, tuple[tuple[int, ...], ...], Any]] = []
     factors: dict[int, Fraction] = {}
     for event in path.events:
         if isinstance(event, Respond):
-            raise Unsupported("A randomised response has no density to integrate.")
+            raise Unsupported("A randomised response and noise on one path have no exact sum.")
         if isinstance(event, Release | Accumulate):
             require_known(event)
             index = len(releases)

@@ -20,14 +20,14 @@ from typing import Any
 
 from dpaudit.core.algorithm import Algorithm, Keep
 from dpaudit.errors import InvalidArgument, Unsupported, require_integer
-from dpaudit.exact import conditions, lattice_loss, noiseless
+from dpaudit.exact import conditions, finite
 from dpaudit.exact.balls.cells import Known, impossible
 from dpaudit.exact.balls.certified import Gridded, Precise, affine, bounded_by_lines
 from dpaudit.exact.balls.concave import Polytopes
 from dpaudit.exact.balls.exponentials import Exponentials
 from dpaudit.exact.climb import climbed_loss
 from dpaudit.exact.clock import ENDLESS, GRACE, Clock, OutOfTime
-from dpaudit.exact.enumerate import enumerated, responds
+from dpaudit.exact.enumerate import enumerated, finitely_many
 from dpaudit.exact.floats.panels import MeasuredPass, Panels
 from dpaudit.exact.known import require_alike
 from dpaudit.exact.likelihood import (
@@ -87,10 +87,8 @@ def worst_loss(
     clock = Clock.of(budget)
     asked = LossSearch(algorithm, horizon, streams, clock, floor or DEFAULT_FLOOR, epsilon)
     found: WorstLoss | None = None
-    if responds(asked):
+    if finitely_many(asked):
         found = enumerated(asked)
-    elif algorithm.grid is not None:
-        found = lattice_loss.largest_loss(asked)
     elif asked.many():
         found = climbed_loss(asked)
     if found is None and engine == "ball":
@@ -126,7 +124,7 @@ class LossSearch(Question):
         for path in all_paths(self.algorithm, self.horizon, listing):
             listing()
             require_no_coin(path)
-            if noiseless.applies(region_of(path)):
+            if finite.applies(path):
                 if not paths:
                     return self._noiseless()
                 raise Unsupported(
@@ -266,7 +264,7 @@ class LossSearch(Question):
 
     def _noiseless(self) -> WorstLoss:
         """One reward that changes the actions makes the loss infinite; finding none says naught."""
-        found = noiseless.differing(self.algorithm, self.horizon, self.clock)
+        found = finite.differing(self.algorithm, self.horizon, self.clock)
         if found is None:
             raise Unsupported("No single reward on an all-0 or all-1 stream changes the actions.")
         path, pair = found

@@ -25,9 +25,9 @@ from dpaudit.core.scores import Affine
 from dpaudit.core.stream import run_stream
 from dpaudit.errors import BadDeclaration, Unsupported
 from dpaudit.exact import likelihood, worst_loss
+from dpaudit.exact.finite import probability
 from dpaudit.exact.paths import all_paths
 from dpaudit.exact.profile import law
-from dpaudit.exact.responses import on_binary_streams, probability
 from dpaudit.structure import prove
 from dpaudit.structure.prove import bound
 from dpaudit.verdict import Status
@@ -102,14 +102,14 @@ def test_likelihoods_are_sums_over_bits(arms):
         assert value.lower - 1e-12 <= wanted <= value.upper + 1e-12
 
 
-def test_both_ways_to_sum_agree_exactly():
+def test_sums_of_many_streams_at_once_are_those_of_one():
+    streams = [*product((0, 1), repeat=6)]
+    at_once = [np.array(column, dtype=float) for column in zip(*streams, strict=True)]
     for path in all_paths(LDPUCBB(arms=2), 6):
-        table, steps = on_binary_streams(path)
-        for rewards in product((0, 1), repeat=len(steps)):
-            stream = [Fraction(0)] * 6
-            for step, reward in zip(steps, rewards, strict=True):
-                stream[step] = Fraction(reward)
-            assert table[rewards] == probability(path, stream)
+        found = probability(path, at_once) * np.ones(len(streams))
+        wanted = [probability(path, [*map(Fraction, stream)]) for stream in streams]
+        assert found == pytest.approx([*map(float, wanted)], rel=1e-14)
+        assert ((found == 0) == [not exactly for exactly in wanted]).all()
 
 
 def test_the_largest_loss_is_that_of_binary_streams_and_none_in_between_exceeds_it():

@@ -8,7 +8,7 @@ from fractions import Fraction
 from flint import arb
 
 from dpaudit.core.algorithm import Algorithm, Rows
-from dpaudit.exact import algebra, noiseless, schedule
+from dpaudit.exact import algebra, schedule
 from dpaudit.exact.balls import certified
 from dpaudit.exact.balls.cells import Cells
 from dpaudit.exact.balls.exponentials import Exponentials
@@ -27,8 +27,6 @@ def path_log_likelihood(path: Path, sums: Mapping[Rows, Fraction], clock: Clock 
     require_alike(path, set())
     region = region_of(path)
     totals = {i: sums[episode.rows] for i, episode in enumerate(region.episodes)}
-    if noiseless.applies(region):
-        return arb(0) if noiseless.happens(region, list(totals.values())) else arb("-inf")
     return certified.log_likelihood(region, totals, clock) if region.decisions else arb(0)
 
 

@@ -7,7 +7,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from ball_oracle import sums_of
 from certified_engine import path_log_likelihood, worst_loss
 from flint import arb, ctx
 from scipy.integrate import quad
@@ -18,7 +17,7 @@ from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.noise import Laplace
 from dpaudit.core.stream import run_stream
 from dpaudit.errors import Unsupported
-from dpaudit.exact import noiseless
+from dpaudit.exact import finite
 from dpaudit.exact.balls import exact_order, polytopes
 from dpaudit.exact.paths import Decided, Path, Played, all_paths
 from dpaudit.exact.region import region_of
@@ -102,12 +101,10 @@ def test_noiseless_paths_happen_once_and_agree_with_the_runner(name):
     rng = np.random.default_rng(3)
     for _ in range(6):
         stream = [Fraction(int(k), 2) for k in rng.integers(0, 3, horizon)]
-        logs = {
-            tuple(path.actions): path_log_likelihood(path, sums_of(path, stream))
-            for path in all_paths(algorithm, horizon)
-        }
-        happened = [actions for actions, value in logs.items() if value == 0]
-        assert all(value == 0 or value == arb("-inf") for value in logs.values())
+        paths = [*all_paths(algorithm, horizon)]
+        chances = {tuple(path.actions): finite.probability(path, stream) for path in paths}
+        happened = [actions for actions, chance in chances.items() if chance == 1]
+        assert len(paths) == len(chances) and {*chances.values()} == {0, 1}
         ran = run_stream(algorithm, [float(r) for r in stream], rng)
         assert happened == [tuple(ran.actions)]
 
@@ -119,7 +116,7 @@ def test_without_noise_the_loss_is_infinite(name):
     assert found.loss.lower == math.inf
     witness = found.witness
     one, two = (
-        noiseless.follow(algorithm, [Fraction(r) for r in stream]).actions
+        finite.follow(algorithm, [Fraction(r) for r in stream]).actions
         for stream in (witness.stream, witness.neighbour)
     )
     assert np.array_equal(one, witness.actions)
@@ -138,7 +135,7 @@ def test_kl_bounds_in_balls_solve_their_equation():
 def test_a_tie_at_mean_one_is_a_tie_in_doubles_too():
     """49 (1 / 49) rounds below 1: without care arm 1 would win from step 51 on."""
     algorithm, horizon = load("kl_ucb", arms=2), 120
-    exactly = noiseless.follow(algorithm, [Fraction(1)] * horizon).actions
+    exactly = finite.follow(algorithm, [Fraction(1)] * horizon).actions
     declared = run_stream(algorithm, [1.0] * horizon, np.random.default_rng(0)).actions
     compiled = run_many(algorithm, Stream.constant(1.0, horizon), 1, np.random.default_rng(0))
     np.testing.assert_array_equal(declared, exactly)

@@ -21,7 +21,7 @@ from dpaudit.core.stream import run_stream
 from dpaudit.errors import Unsupported
 from dpaudit.exact import likelihood, worst_loss
 from dpaudit.exact.balls.exact_order import winner
-from dpaudit.exact.noiseless import follow
+from dpaudit.exact.finite import follow
 
 PULLS = np.array([2, 3, 5])
 

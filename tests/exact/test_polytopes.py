@@ -293,15 +293,11 @@ def test_likelihoods_that_do_not_add_up_are_told(monkeypatch):
     monkeypatch.setattr(profile, "path_likelihood", lambda *_: Likelihood(-0.1, -0.1, True))
     with pytest.raises(Contradiction):
         law(algorithm, (1.0, 0.0, 0.0))
-    one = np.full(8, math.log(0.4))
-    monkeypatch.setattr(enumerate_, "_table", lambda *_: enumerate_.Tabulated(one, one))
-    with pytest.raises(Contradiction):
-        enumerate_.worst_pair(algorithm, 3, (0.0, 1.0))
-    monkeypatch.setattr(
-        enumerate_, "_table", lambda *_: enumerate_.Tabulated(one, one, 1e-9, certified=False)
-    )
-    with pytest.raises(Unsupported):
-        enumerate_.worst_pair(algorithm, 3, (0.0, 1.0))
+    for sure, wrong in ((True, Contradiction), (False, Unsupported)):
+        same = Likelihood(math.log(0.4), math.log(0.4), sure)
+        monkeypatch.setattr(enumerate_, "path_likelihood", lambda *_, same=same: same)
+        with pytest.raises(wrong):
+            enumerate_.worst_pair(algorithm, 3, (0.0, 1.0))
 
 
 def test_what_meets_two_points_is_not_told_by_the_pieces_beside_one():
