@@ -64,6 +64,9 @@ def upper_bound(mean: Any, level: Any) -> Any:
     ulps of v = w - log(1 - p).
     """
     mean, level = _doubles(mean, level)
+    if not level.any():  # q is the mean
+        with np.errstate(divide="ignore"):
+            return -np.log1p(-mean)[()]
     result = np.where(mean >= 1, np.inf, level)  # exact at mean = 0
     inner = (mean > 0) & (mean < 1)
     if inner.all():
@@ -114,6 +117,8 @@ def lower_mean(v: Any, level: Any) -> Any:
     near p = 1 that is an ulp of p, which the bound v itself may resolve much more finely.
     """
     v, level = _doubles(v, level)
+    if not level.any():  # p is q
+        return -np.expm1(-np.maximum(v, 0.0))[()]
     shape, reachable = v.shape, v > level
     # stand-ins where there is nothing to solve
     level = np.atleast_1d(np.where(reachable, level, 0.5))

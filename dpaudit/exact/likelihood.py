@@ -32,7 +32,7 @@ from dpaudit.exact import algebra, finite, lattice_sums
 from dpaudit.exact.balls import certified
 from dpaudit.exact.balls.interval import above, below, enclose
 from dpaudit.exact.clock import ENDLESS, Clock
-from dpaudit.exact.floats import accumulate, plane
+from dpaudit.exact.floats import plane
 from dpaudit.exact.floats.draws import DRAWS_ERROR, Draws, drawn
 from dpaudit.exact.floats.panels import Panels
 from dpaudit.exact.known import OWN_ERROR, require_alike
@@ -198,10 +198,8 @@ def log_likelihood(region: Region, means: NDArray[np.float64], clock: Clock = EN
     if region.prepared(certified.bounded_by_lines):
         with nullcontext() if eliminates else suppress(Unsupported):
             return certified.rounded_log_likelihood(region, means)
-    if region.prepared(_three_arms):
-        return plane.log_likelihood(region, means, clock)
-    if region.adds:
-        return accumulate.log_likelihood(region.prepared(accumulate.program_of), means, clock)
+    if region.prepared(_three_arms) or region.adds:
+        return plane.log_likelihood(region.prepared(plane.program_of), means, clock)
     chain = region.prepared(chain_of)
     centres = dict(enumerate(means.tolist()))
     if region.prepared(drawn):
@@ -220,7 +218,7 @@ def measured_error(region: Region) -> float:
     if region.prepared(_three_arms):
         return plane.PLANE_ERROR + rounding_error
     if region.adds:
-        return accumulate.SUMS_ERROR + rounding_error
+        return plane.SUMS_ERROR + rounding_error
     return (DRAWS_ERROR if region.prepared(drawn) else MEASURED_ERROR) + rounding_error
 
 

@@ -15,7 +15,7 @@ from dpaudit.core.episodes import CumulativeBatches
 from dpaudit.core.scores import Affine, Score
 from dpaudit.errors import Unsupported
 from dpaudit.exact import law, likelihood, recompute, worst_loss
-from dpaudit.exact.floats import accumulate, arrange, sheet
+from dpaudit.exact.floats import arrange, plane, sheet
 from dpaudit.exact.floats.duel import duel_of, knots, threshold
 from dpaudit.exact.likelihood import log_likelihood
 from dpaudit.exact.paths import Path, all_paths, paths_of
@@ -184,8 +184,8 @@ def test_agrees_with_a_million_runs(name: str, horizon: int, epsilon: float) -> 
 
 
 def evaluated(region: Region, stream: Values) -> float:
-    program = accumulate.program_of(region)
-    return accumulate.log_likelihood(program, region.means(region.sums(stream)))
+    program = plane.program_of(region)
+    return plane.log_likelihood(program, region.means(region.sums(stream)))
 
 
 @pytest.mark.parametrize(
@@ -253,8 +253,7 @@ def test_the_measured_error_covers_what_a_finer_grid_changes(
     refine(monkeypatch)
     fine = [evaluated(region, stream) for region in regions]
     assert all(
-        a == b or abs(a - b) < 0.2 * accumulate.SUMS_ERROR
-        for a, b in zip(coarse, fine, strict=True)
+        a == b or abs(a - b) < 0.2 * plane.SUMS_ERROR for a, b in zip(coarse, fine, strict=True)
     )
 
 
@@ -273,9 +272,7 @@ def test_the_measured_error_covers_long_and_extreme_paths(monkeypatch: pytest.Mo
     coarse = [evaluated(*item) for item in work]
     refine(monkeypatch)
     fine = [evaluated(*item) for item in work]
-    assert all(
-        a == b or abs(a - b) < accumulate.SUMS_ERROR for a, b in zip(coarse, fine, strict=True)
-    )
+    assert all(a == b or abs(a - b) < plane.SUMS_ERROR for a, b in zip(coarse, fine, strict=True))
 
 
 @pytest.mark.parametrize("name, epsilon", [("dp_klucb", 4.0), ("dp_imed", 1.0), ("dp_imed", 6.0)])

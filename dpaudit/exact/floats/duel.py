@@ -39,7 +39,7 @@ class Duel:
     @property
     def identity(self) -> Hashable:
         """What tells it from other comparisons; of scores of one's own, itself."""
-        if any(type(score) not in (*RULES, MeanBound) for score in self.scores):
+        if any(type(score) not in RULES for score in self.scores):
             return id(self)
         parts = [(type(score), *map(float, vars(score).values())) for score in self.scores]
         return (*parts, self.ties)
@@ -69,34 +69,6 @@ class Duel:
         return [float(x) for x in found if np.isfinite(x)]
 
 
-@dataclass(frozen=True)
-class MeanBound(Score):
-    """The upper bound at level 0: the clipped mean m itself, as v = -log(1 - m)."""
-
-    shift: Any = 0
-    scale: Any = 1
-
-    def value(self, x: Any) -> Any:
-        """Return -log(1 - m), infinite where m is 1."""
-        with np.errstate(divide="ignore"):
-            return -np.log1p(-np.clip(self.scale * x + self.shift, 0, 1))
-
-    def inverse(self, v: Any) -> Any:
-        """Return the smallest x with value(x) >= v."""
-        x = (-np.expm1(-np.asarray(v)) - self.shift) / self.scale
-        return np.where(np.asarray(v) <= 0, -np.inf, x)[()]
-
-    def inverse_upper(self, v: Any) -> Any:
-        """Return the largest x with value(x) <= v."""
-        v = np.asarray(v, dtype=float)
-        x = (-np.expm1(-v) - self.shift) / self.scale
-        return np.where(np.isinf(v), np.inf, np.where(v < 0, -np.inf, x))[()]
-
-    def kinks(self) -> list[float]:
-        """Return where the mean is clipped."""
-        return [(mean - float(self.shift)) / float(self.scale) for mean in (0.0, 1.0)]
-
-
 def duel_of(rule: Any) -> Duel:
     """Return a two-arm rule as a comparison of two scores."""
     if isinstance(rule, Imed):
@@ -114,12 +86,11 @@ def _imed_duel(rule: Imed) -> Duel:
     level = float(np.log(n[1 - few] / n[few]) / n[few])
     bounds: list[Score] = []
     for position, arm in enumerate(arms):
-        if position != few or level == 0:
-            bounds.append(MeanBound(arm.shift, arm.scale))
-        elif arm.epsilon is None:
-            bounds.append(KLBound(level, shift=arm.shift, scale=arm.scale))
+        own = level if position == few else 0.0
+        if own and arm.epsilon is not None:
+            bounds.append(PrivateKLBound(own, arm.epsilon, shift=arm.shift, scale=arm.scale))
         else:
-            bounds.append(PrivateKLBound(level, arm.epsilon, shift=arm.shift, scale=arm.scale))
+            bounds.append(KLBound(own, shift=arm.shift, scale=arm.scale))
     return Duel((bounds[0], bounds[1]), ties=few)
 
 

@@ -1,12 +1,16 @@
-"""Three arms: two registers are held on a sheet while the third one is fresh.
+"""Two registers on a sheet: three arms, and two arms whose registers add releases up.
 
-Hold x_a, x_b with weight H(x_a, x_b), their densities included, while the third, z, is fresh. If z
-wins, H is multiplied by the chance that z beats both: a tail at the larger of two thresholds, which
-changes from one to the other where a and b tie. If a wins, H is cut where b beats a, and
+The state between decisions is the joint weight H(x_0, x_1) of two registers, their densities
+included. A decision cuts it along the curve on which they tie, or, where it alone reads a release,
+multiplies it by that one's chance in closed form: a tail at a threshold, for a third arm at the
+larger of two. Then a register gets a fresh release, added to what it held (a convolution along that
+register) or in place of it (the old one is integrated out). A third arm z that x_0 has beaten and
+that is read again takes the place of x_0:
 
-    H'(z, x_b) = f(z) times the integral of H over x_a >= theta(z), the values that beat z.
+    H'(z, x_1) = f(z) times the integral of H over x_0 >= theta(z), the values that beat z.
 
-So H' bends where H does, every curve x_a = c(x_b) seen from z by theta(z) = c(x_b).
+So H' bends where H does, every curve x_0 = c(x_1) seen from z by theta(z) = c(x_1). A `Sheet` is
+laid for every integral along a register.
 
 Floating point with a measured error; not certified.
 """
@@ -14,9 +18,11 @@ Floating point with a measured error; not certified.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, permutations
+from typing import Any
 
 import numpy as np
 
@@ -25,37 +31,78 @@ from dpaudit.core.scores import Affine, KLBound, Score
 from dpaudit.errors import Unsupported
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.floats.arrange import Scales, arrange, windows
-from dpaudit.exact.floats.duel import Duel, Frontier
+from dpaudit.exact.floats.duel import Duel, Frontier, duel_of
 from dpaudit.exact.floats.gauss import Array
 from dpaudit.exact.floats.sheet import (
     Border,
     Function,
     Points,
     Shape,
+    Sheet,
     beats,
     density,
     joint_density,
     survival,
 )
 from dpaudit.exact.known import scores_of
-from dpaudit.exact.region import Region, require_read_once, scales_of
+from dpaudit.exact.region import Region, require_read_once, scales_of, seats
 
-# Of a log-likelihood. Balls show errors of at most 1e-11 for affine scores, epsilon from 0.3 to 4,
-# finer panels of at most 1e-12 for KL bounds (test_exact_plane.py repeats both on other paths).
+# Of a log-likelihood of three arms. Balls show errors of at most 1e-11 for affine scores, epsilon
+# from 0.3 to 4, finer panels of at most 1e-12 for KL bounds (test_exact_plane.py repeats both).
 PLANE_ERROR = 1e-9
+# Of two. Finer panels, cells and tails change no log-likelihood of 36 random paths of dp_klucb,
+# dp_imed (T up to 12) and dp_ucb (T = 6), epsilon from 0.3 to 5, by more than 7e-11
+# (test_exact_sums.py repeats this). Beside certified values dp_ucb is off by 1.02e-9 at T = 8.
+SUMS_ERROR = 5e-9
+_WIDE = 10.0  # a noise scale at which no likelihood of a few rounds underflows
 _LEAST, _SMALLEST = 1e-10, 1e-250  # with and without points left out of the window
 # where these scores bend is known; a bend inside a panel costs far more than `PLANE_ERROR`
 _SMOOTH = (Affine, KLBound)
 
 
 @dataclass(frozen=True)
-class Contest:
-    """A three-arm decision: the episodes shown, the scores, the positions that won and is fresh."""
+class Meet:
+    """A decision: the positions that the axes show, the winner's, a release read by it alone.
 
-    shown: tuple[int, ...]
-    scores: tuple[Score, ...]
+    That release is the third arm's; or it is on top of what axis `on` holds, or in its place.
+    """
+
+    place: int
+    seats: tuple[int, int]
     winner: int
-    fresh: int
+    release: int | None = None
+    on: int | None = None
+    alone: bool = False
+
+
+@dataclass(frozen=True)
+class Renew:
+    """A fresh release on an axis: added, in place of what it held, or of what has beaten it.
+
+    `slot` is whose window it has, `beaten` the decision, its position there, and the winner's.
+    """
+
+    axis: int
+    release: int
+    slot: int
+    adds: bool = False
+    beaten: tuple[int, int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Program:
+    """The steps that integrate a region, and what its decisions compare.
+
+    `met` has for every comparison its decision, both positions, and the slots of their windows.
+    """
+
+    scales: Array
+    first: tuple[int, int]
+    slots: tuple[int, int]
+    steps: tuple[Meet | Renew, ...]
+    met: tuple[tuple[int, int, int, int, int], ...]
+    duels: tuple[Mapping[tuple[int, int], Duel], ...]
+    shown: tuple[tuple[tuple[int, ...], ...], ...]
 
 
 @dataclass(frozen=True)
@@ -83,122 +130,234 @@ class Moved:
         return [*self.curve.knots(axis), *images[np.isfinite(images)]]
 
 
-def contests_of(region: Region) -> tuple[Contest, ...]:
-    """Return the decisions of a three-arm region; raise `Unsupported` where it has no plane."""
+def program_of(region: Region) -> Program:
+    """Return the steps of a region; raise `Unsupported` where two registers do not describe it."""
     require_read_once(region)
-    found = []
-    held = {group[0] for group in region.decisions[0].shown[:2]}
-    for place, decision in enumerate(region.decisions):
-        if len(decision.shown) != 3 or not hasattr(decision.request, "rule"):
-            raise Unsupported("The plane engine needs choices between three arms.")
-        if any(len(group) != 1 for group in decision.shown):
-            raise Unsupported("The plane engine needs registers that hold a single release.")
-        rule = decision.request.rule(FLOAT)
-        if not isinstance(rule, Score) or type(rule) not in _SMOOTH:
-            raise Unsupported(f"The plane engine has no regions for {type(rule).__name__}.")
-        shown = tuple(group[0] for group in decision.shown)
-        fresh = [p for p in range(3) if shown[p] not in held]
-        if len(fresh) != 1 or not held <= set(shown):
-            raise Unsupported("The plane engine needs one fresh register at every decision.")
-        winner = decision.arms.index(decision.outcome)
-        if any((shown[winner],) in later.shown for later in region.decisions[place + 1 :]):
-            raise Unsupported("The winner's register is read again after it won.")
-        held = {*shown} - {shown[winner]}
-        found.append(Contest(shown, scores_of(rule, 3), winner, fresh[0]))
-    return tuple(found)
+    arms = {len(decision.shown) for decision in region.decisions}
+    if not all(hasattr(decision.request, "rule") for decision in region.decisions):
+        raise Unsupported("Sheets are for choices.")
+    if arms == {2}:
+        return _of_sums(region)
+    if arms == {3}:
+        return _of_three(region)
+    raise Unsupported("Sheets are for choices between two arms, or between three.")
 
 
-def log_likelihood(region: Region, means: Array, clock: Clock = ENDLESS) -> float:
-    """Return the log-likelihood of a three-arm region with these centres of its releases."""
-    return Plane(region, means, clock).log_likelihood()
-
-
-class Plane:
-    """One path and one vector of centres; registers are counted from them."""
-
-    def __init__(self, region: Region, means: Array, clock: Clock = ENDLESS) -> None:
-        self.contests, self.means, self.clock = region.prepared(contests_of), means, clock
-        self.scales = scales_of(region)
-        self.span = Scales(float(self.scales.min()), float(self.scales.max()))
-        met = [
-            (contest.shown[one], contest.shown[two], self.tie(contest, one, two))
-            for contest in self.contests
-            for one, two in combinations(range(3), 2)
-        ]
-        self.windows, self.clipped = windows(len(self.scales), met, self.span.coarse)
-
-    def tie(self, contest: Contest, one: int, two: int) -> Frontier:
-        """Return where the scores of two positions are equal."""
-        duel = Duel((contest.scores[one], contest.scores[two]), ties=0 if one < two else 1)
-        a, b = (float(self.means[contest.shown[p]]) for p in (one, two))
-        return Frontier(duel, (a, b))
-
-    def log_likelihood(self) -> float:
-        """Carry the weight through the contests and integrate what is left."""
-        held = [*self.contests[0].shown]
-        del held[self.contests[0].fresh]
-        one, two = (float(self.scales[index]) for index in held)
-        weight = joint_density(one, two)
-        lines = [frozenset(self.windows[index]) for index in held]
-        shape = Shape((lines[0], lines[1]))
-        for place, contest in enumerate(self.contests):
-            self.clock()
-            seats = [contest.shown.index(index) for index in held]
-            tie = self.tie(contest, *seats)
-            shape = shape.with_curve(tie)
-            if contest.winner == contest.fresh or place == len(self.contests) - 1:
-                weight, shape = self._unread(contest, seats, tie, weight, shape)
+def _of_sums(region: Region) -> Program:
+    """Two arms: each axis is a register, to which releases are added."""
+    order = seats(region)
+    shown = [(d.shown[i], d.shown[j]) for d, (i, j) in zip(region.decisions, order, strict=True)]
+    last_read = {i: place for place, both in enumerate(shown) for group in both for i in group}
+    if any(len(group) != 1 for group in shown[0]):
+        raise Unsupported("Sheets need one release per arm at the first decision.")
+    carried = [*shown[0]]
+    steps: list[Meet | Renew] = []
+    for place, (decision, seat) in enumerate(zip(region.decisions, order, strict=True)):
+        meet = Meet(place, seat, decision.arms.index(decision.outcome))
+        for axis, group in enumerate(shown[place]):
+            fresh = tuple(index for index in group if index not in carried[axis])
+            rest = tuple(index for index in group if index in carried[axis])
+            if not fresh and rest == carried[axis]:
+                continue
+            if len(fresh) != 1 or rest not in ((), carried[axis]):
+                raise Unsupported(
+                    "A decision reads part of a sum whose parts other decisions read: the path "
+                    "has more than two live registers."
+                )
+            if last_read[fresh[0]] == place and meet.release is None:
+                meet = replace(meet, release=fresh[0], on=axis, alone=not rest)
             else:
-                axis = seats.index(contest.winner)
-                weight, shape = self._held_wins(contest, axis, tie, weight, shape)
-                held[axis] = contest.shown[contest.fresh]
-        sheet = arrange(shape, 0, self.span, self.clock)
-        sheet.multiply(weight)
-        total = sheet.total()
-        if not total >= (_LEAST if self.clipped else _SMALLEST):
-            raise Unsupported("The likelihood is too small for the plane engine.")
-        return math.log(total)
+                steps.append(Renew(axis, fresh[0], axis, adds=bool(rest)))
+                carried[axis] = group
+        steps.append(meet)
+    first = shown[0][0][0], shown[0][1][0]
+    met = tuple((place, *seat, 0, 1) for place, seat in enumerate(order))
+    return _program(region, first, (0, 1), steps, met)
 
-    def _unread(
-        self, contest: Contest, seats: list[int], tie: Frontier, weight: Function, shape: Shape
-    ) -> tuple[Function, Shape]:
-        """Multiply by the chance of the outcome: no later contest reads the fresh register."""
-        over = [self.tie(contest, contest.fresh, seat) for seat in seats]
-        scale = float(self.scales[contest.shown[contest.fresh]])
+
+def _of_three(region: Region) -> Program:
+    """Three arms: one register is fresh at every decision, and the axes hold the others."""
+    held = [group[0] for group in region.decisions[0].shown[:2]]
+    first = held[0], held[1]
+    steps: list[Meet | Renew] = []
+    met: list[tuple[int, int, int, int, int]] = []
+    for place, decision in enumerate(region.decisions):
+        if any(len(group) != 1 for group in decision.shown):
+            raise Unsupported("Sheets of three arms need registers that hold a single release.")
+        rule = decision.request.rule(FLOAT)  # type: ignore[union-attr]
+        if type(rule) not in _SMOOTH:
+            raise Unsupported(f"Sheets of three arms have no regions for {type(rule).__name__}.")
+        shown = tuple(group[0] for group in decision.shown)
+        fresh = [position for position in range(3) if shown[position] not in held]
+        if len(fresh) != 1:
+            raise Unsupported("Sheets of three arms need one fresh register at every decision.")
+        won, later = decision.arms.index(decision.outcome), region.decisions[place + 1 :]
+        if any((shown[won],) in other.shown for other in later):
+            raise Unsupported("The winner's register is read again after it won.")
+        meet = Meet(place, (shown.index(held[0]), shown.index(held[1])), won)
+        if won == fresh[0] or not later:
+            steps.append(replace(meet, release=shown[fresh[0]]))
+        else:
+            axis, slot = meet.seats.index(won), shown[fresh[0]]
+            steps += [meet, Renew(axis, slot, slot, beaten=(place, fresh[0], won))]
+            held[axis] = slot
+        met += [(place, i, j, shown[i], shown[j]) for i, j in combinations(range(3), 2)]
+    return _program(region, first, first, steps, tuple(met))
+
+
+def _program(
+    region: Region,
+    first: tuple[int, int],
+    slots: tuple[int, int],
+    steps: list[Meet | Renew],
+    met: tuple[tuple[int, int, int, int, int], ...],
+) -> Program:
+    rules = [decision.request.rule(FLOAT) for decision in region.decisions]  # type: ignore[union-attr]
+    shown = tuple(decision.shown for decision in region.decisions)
+    duels = tuple(_duels(rule, len(both)) for rule, both in zip(rules, shown, strict=True))
+    return Program(scales_of(region), first, slots, tuple(steps), met, duels, shown)
+
+
+def _duels(rule: Any, arms: int) -> dict[tuple[int, int], Duel]:
+    """Return the comparisons of any two positions of a rule."""
+    if arms == 2:
+        duel = duel_of(rule)
+        return {(0, 1): duel, (1, 0): duel.seated((1, 0))}
+    own: tuple[Score, ...] = scores_of(rule, arms)
+    return {(i, j): Duel((own[i], own[j]), int(i > j)) for i, j in permutations(range(arms), 2)}
+
+
+def log_likelihood(program: Program, means: Array, clock: Clock = ENDLESS) -> float:
+    """Return the log-likelihood of a program with given centres of its releases.
+
+    -inf is for impossible paths alone. Laplace noise of any scale reaches every value, so a path
+    is impossible iff it is so with noise wide enough that nothing underflows.
+    """
+    run = _Run(program, means, clock)
+    total = run.likelihood()
+    if total >= (_LEAST if run.clipped else _SMALLEST):
+        return math.log(total)
+    wider = program.scales * max(1.0, _WIDE / float(program.scales.min()))
+    if total > 0 or _Run(replace(program, scales=wider), means, clock).likelihood() > 0:
+        raise Unsupported("The likelihood is too small for sheets.")
+    return -math.inf
+
+
+class _Run:
+    """One evaluation: the weight as a function of both registers, and where it is not smooth.
+
+    Registers are counted from the centres of what they show.
+    """
+
+    def __init__(self, program: Program, means: Array, clock: Clock) -> None:
+        self.program, self.means, self.clock = program, means, clock
+        fine, coarse = float(program.scales.min()), float(program.scales.max())
+        two = len(program.shown[0]) == 2
+        parts = math.ceil(min(coarse / fine, 1e9) - 1e-9) if two else 1
+        self.scales = Scales(fine, coarse, parts)
+        met = [(i, j, self.curve(place, one, two)) for place, one, two, i, j in program.met]
+        if not all(curve.line or curve.bounded for *_, curve in met):
+            raise Unsupported("Sheets need scores that are linear or clipped.")
+        self.windows, self.clipped = windows(max(2, len(program.scales)), met, coarse)
+        lines = [frozenset(self.windows[slot]) for slot in program.slots]
+        self.shape = Shape((lines[0], lines[1]))
+        self.weight = joint_density(*(float(program.scales[index]) for index in program.first))
+
+    def curve(self, place: int, one: int, two: int) -> Frontier:
+        """Return where two positions of a decision tie."""
+        shown = self.program.shown[place]
+        a, b = (float(sum(self.means[i] for i in shown[position])) for position in (one, two))
+        return Frontier(self.program.duels[place][one, two], (a, b))
+
+    def likelihood(self) -> float:
+        """Return the likelihood as a double, which may underflow."""
+        axis = 0
+        for step in self.program.steps:
+            self.clock()
+            if isinstance(step, Meet):
+                self._meet(step)
+                continue
+            axis = step.axis
+            sheet = self._laid(axis)
+            if step.adds:
+                for panel in sheet.panels:
+                    self.clock()
+                    panel.convolve(float(self.program.scales[step.release]))
+                self.weight, self.shape = sheet, sheet.shape
+            else:
+                self._renew(sheet, step)
+        return self._laid(axis).total()
+
+    def _laid(self, axis: int) -> Sheet:
+        sheet = arrange(self.shape, axis, self.scales, self.clock)
+        sheet.multiply(self.weight)
+        return sheet
+
+    def _meet(self, step: Meet) -> None:
+        """Multiply by the outcome, or by its chance where a release is read here alone."""
+        before, tie = self.weight, self.curve(step.place, *step.seats)
+        if step.release is None:
+            self.shape = self.shape.with_curve(tie)
+            factor = beats(tie, step.seats.index(step.winner))
+        else:
+            scale = float(self.program.scales[step.release])
+            chance = self._of_third if step.on is None else self._of_sum
+            factor = chance(step, tie, scale)
+        self.weight = lambda points: before(points) * factor(points)
+
+    def _of_sum(self, step: Meet, tie: Frontier, scale: float) -> Function:
+        """Return the chance of an outcome by the noise of a release on an axis."""
+        axis = step.on or 0
+        sign = 1.0 if step.seats.index(step.winner) == axis else -1.0
+        self.shape = self.shape.with_lines(1 - axis, tie.knots(1 - axis))
+        if not step.alone:
+            self.shape = self.shape.with_curve(tie)
+        else:
+            meets = float(tie.least(1 - axis, np.zeros(1))[0])
+            self.shape = self.shape.with_lines(1 - axis, [meets] * math.isfinite(meets))
+
+        def chance(points: Points) -> Array:
+            least = points.apply(1 - axis, partial(tie.least, axis))
+            return survival(sign * (least - (0.0 if step.alone else points[axis])), scale)
+
+        return chance
+
+    def _of_third(self, step: Meet, tie: Frontier, scale: float) -> Function:
+        """Return the chance of an outcome by the noise of the third arm's release."""
+        third = 3 - sum(step.seats)
+        over = [self.curve(step.place, third, seat) for seat in step.seats]
+        self.shape = self.shape.with_curve(tie)
         for axis, curve in enumerate(over):
             points = [*curve.knots(1), float(curve.least(1, np.zeros(1))[0])]
-            shape = shape.with_lines(axis, [x for x in points if math.isfinite(x)])
+            self.shape = self.shape.with_lines(axis, [x for x in points if math.isfinite(x)])
 
-        def outcome(points: Points) -> Array:
+        def chance(points: Points) -> Array:
             least = [points.apply(axis, partial(over[axis].least, 0)) for axis in (0, 1)]
-            if contest.winner == contest.fresh:
-                return weight(points) * survival(np.maximum(*least), scale)
-            axis = seats.index(contest.winner)
-            return weight(points) * beats(tie, axis)(points) * survival(-least[axis], scale)
+            if step.winner == third:
+                return survival(np.maximum(*least), scale)
+            axis = step.seats.index(step.winner)
+            return beats(tie, axis)(points) * survival(-least[axis], scale)
 
-        return outcome, shape
+        return chance
 
-    def _held_wins(
-        self, contest: Contest, axis: int, tie: Frontier, weight: Function, shape: Shape
-    ) -> tuple[Function, Shape]:
-        """Cut off what the other one beats, and integrate the winner out beyond the fresh one."""
-        sheet = arrange(shape, axis, self.span, self.clock)
-        sheet.multiply(weight)
-        sheet.multiply(beats(tie, axis))
-        fresh = contest.shown[contest.fresh]
-        over, scale = self.tie(contest, contest.fresh, contest.winner), float(self.scales[fresh])
+    def _renew(self, sheet: Sheet, step: Renew) -> None:
+        """Integrate an axis out, all of it or beyond what it has beaten, which takes its place."""
+        axis, scale, old = step.axis, float(self.program.scales[step.release]), sheet.shape
+        over = None if step.beaten is None else self.curve(*step.beaten)
 
-        def beaten(points: Points) -> Array:
-            least = points.apply(axis, partial(over.least, 1))
-            mass = sheet.beyond(points[1 - axis], least)
-            return mass * points.apply(axis, lambda z: density(z, scale))
+        def weight(points: Points) -> Array:
+            fresh = points.apply(axis, lambda x: density(x, scale))
+            if over is None:
+                return fresh * points.apply(1 - axis, sheet.integrals)
+            return fresh * sheet.beyond(
+                points[1 - axis], points.apply(axis, partial(over.least, 1))
+            )
 
-        old = sheet.shape
-        images = over.least(0, np.array(sorted(old.lines[axis])))
         lines = [*old.lines]
-        lines[axis] = frozenset(self.windows[fresh])
-        found = Shape((lines[0], lines[1])).with_lines(
-            axis, [*over.knots(0), *images[np.isfinite(images)]]
-        )
-        curves = tuple(Moved(curve, over, axis) for curve in old.curves)
-        return beaten, Shape(found.lines, curves)
+        lines[axis] = frozenset(self.windows[step.slot])
+        self.weight, self.shape = weight, Shape((lines[0], lines[1]))
+        if over is not None:
+            images = over.least(0, np.array(sorted(old.lines[axis])))
+            bent = self.shape.with_lines(axis, [*over.knots(0), *images[np.isfinite(images)]])
+            curves = tuple(Moved(curve, over, axis) for curve in old.curves)
+            self.shape = replace(bent, curves=curves)
