@@ -21,18 +21,17 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Keep, Play, Release, Stop, Toss
+from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Release
 from dpaudit.core.conversions import double_above
-from dpaudit.core.walk import begin
+from dpaudit.core.walk import Place
 from dpaudit.errors import DpauditError, Unsupported
 from dpaudit.exact import conditions
 from dpaudit.exact.clock import ENDLESS, Clock, OutOfTime
 from dpaudit.exact.likelihood import likelihood, log_likelihood, measured_error
-from dpaudit.exact.paths import Path, Undecided, path_through, paths_of, require_shown
+from dpaudit.exact.paths import Path, Undecided, path_along, path_through, paths_of, require_shown
 from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.search import Question, WorstLoss
 from dpaudit.exact.witness import loss_between, pair_of_step, witness_of
@@ -90,15 +89,10 @@ class Climb:
 
     def _longest(self, decisions: tuple[int, ...]) -> Path:
         """Return the path of the longest horizon that needs no further decision."""
-        low, high = self.algorithm.arms, self.horizon
-        while low < high:
-            middle = (low + high + 1) // 2
-            try:
-                path_through(self.algorithm, middle, decisions)
-                low = middle
-            except Undecided:
-                high = middle - 1
-        return path_through(self.algorithm, low, decisions)
+        try:
+            return path_through(self.algorithm, self.horizon, decisions)
+        except Undecided as more:
+            return path_through(self.algorithm, max(more.time, 1), decisions)
 
     def _extended(self, decisions: tuple[int, ...], wanted: set[tuple[int, int]]) -> list[Climbed]:
         path = self._longest(decisions)
@@ -197,24 +191,22 @@ def against_the_odds(algorithm: Algorithm, level: int, limit: int) -> list[int] 
 
     None where they do not fit into `limit` rounds, or the declaration decides in another way.
     """
-    actions: list[int] = []
-    place = begin(algorithm)
-    while place.time < limit:
-        answer: Any = None
-        match place.request:
-            case Play(arm):
-                answer = place.rows(limit)
-                actions += [arm] * len(answer)
-                if place.time + len(answer) == limit:
-                    return None
-            case Choose((0, 1)):
-                behind = [arm for arm in (0, 1) if place.pulls[arm] <= level]
-                if not behind:
-                    return [*actions, 0]
-                answer = behind[0]
-            case Keep() | Toss() | Stop():
-                return None
-        place = place.after(answer)
+
+    def decide(place: Place) -> int:
+        request = place.request
+        if not isinstance(request, Choose) or request.arms != (0, 1):
+            raise Unsupported("The hunt is for choices between two arms.")
+        behind = [arm for arm in (0, 1) if place.pulls[arm] <= level]
+        if not behind:
+            raise Undecided(place.time)
+        return behind[0]
+
+    try:
+        path_along(algorithm, limit, decide)
+    except Undecided as reached:
+        return [*map(int, path_along(algorithm, reached.time, decide).actions), 0]
+    except Unsupported:
+        pass
     return None
 
 

@@ -182,7 +182,11 @@ def require_no_coin(path: Path) -> None:
 
 
 class Undecided(Unsupported):
-    """A path needs more decisions than were given."""
+    """A path needs more decisions than were given, from round `time` on."""
+
+    def __init__(self, time: int) -> None:
+        super().__init__("There are more decisions.")
+        self.time = time
 
 
 def path_through(algorithm: Algorithm, horizon: int, decisions: Sequence[int]) -> Path:
@@ -192,7 +196,7 @@ def path_through(algorithm: Algorithm, horizon: int, decisions: Sequence[int]) -
     def decide(place: Place) -> Any:
         answer, request = next(left, None), place.request
         if answer is None:
-            raise Undecided("There are more decisions.")
+            raise Undecided(place.time)
         if not isinstance(request, Choose) or answer not in request.arms:
             raise Unsupported(f"A decision has no outcome {answer}.")
         return answer

@@ -17,8 +17,7 @@ from dpaudit.core.arithmetic import exact
 from dpaudit.core.notions import Kind, Notion
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact.attained import Attained, Pairs, shortcut
-from dpaudit.exact.first_decision import first_decision
-from dpaudit.exact.sequences import sequences
+from dpaudit.exact.sequences import first_decision, sequences
 from dpaudit.verdict import Bracket, Finding, Status
 
 MOST_STREAMS = 2**10

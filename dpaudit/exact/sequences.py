@@ -1,14 +1,20 @@
-"""One long action sequence as an event: what a pair attains where all sequences are too many.
+"""Events of longer runs: what a pair attains where all sequences are too many, or tell nothing.
 
-Whether a run was this one sequence is a bit, a post-processing of the actions, so what the two laws
-of the bit attain is a lower bound. The likelihood of one sequence is cheap at horizons at which all
-of them cannot be listed. Two kinds are tried, on two arms:
+**One long sequence.** Whether a run was this one sequence is a bit, a post-processing of the
+actions, so what the two laws of the bit attain is a lower bound. The likelihood of one sequence is
+cheap at horizons at which all of them cannot be listed. Two kinds are tried, on two arms:
 
 - one arm wins a few decisions and the other one all that follow: the first arm's last release is
   compared with ever more precise ones, which is a threshold far in its tail, where Renyi
   divergences of Gaussian noise are nearly attained;
 - one arm wins until its register is precise, then the other one always, although its first rewards
   are behind: every release that its first reward enters is compared with nearly the same number.
+
+**The first decision.** Eliminations, and indices after a forced beginning, decide nothing for many
+rounds: all sequences of a few rounds tell nothing, and just after the first decision there is a
+handful of them, so that their whole law is cheap. The streams put the comparison at a quantile of
+its noise: the changed arm's rewards are 0, and as many of the other one's are 1 as give the actions
+that no reward gives about that probability.
 """
 
 from __future__ import annotations
@@ -18,18 +24,20 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 
 from dpaudit.core.algorithm import Algorithm, Choose, Disclosure
 from dpaudit.core.notions import Notion
 from dpaudit.core.walk import Place
-from dpaudit.errors import Unsupported
-from dpaudit.exact.attained import Attained, Stream, attained
+from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.exact.attained import Attained, Pairs, Stream, attained
 from dpaudit.exact.likelihood import Likelihood, likelihood
-from dpaudit.exact.paths import Path, path_along
+from dpaudit.exact.paths import Path, all_paths, path_along
 from dpaudit.exact.profile import Law
 
 SHORT, LONG, LONGEST = 33, 129, 1025
+MOST_PATHS, LATEST = 8, 1 << 17  # just after a first decision, and when it may come
+QUANTILES = (0.5, 0.1, 0.9, 1e-3, 0.999)
 
 
 @dataclass(frozen=True)
@@ -128,3 +136,62 @@ def _by_one(
         low, high = math.nextafter(rest[0], -math.inf), min(math.nextafter(rest[1], 1.0), 0.0)
         laws.append(Law({(0,): one, (1,): Likelihood(low, high, one.certified)}))
     return Attained(stream, neighbour, attained(laws[0], laws[1], notion))
+
+
+def first_decision(
+    build: Callable[[int], Algorithm], notion: Notion, longest: int, deadline: float
+) -> Iterator[Attained]:
+    """Yield what pairs attain by the first decision, until the deadline; nothing if it is late."""
+    low, high = 2, 4
+    while len(_paths(build(high), high)) < 2:
+        low, high = high, 2 * high
+        if high > min(longest, LATEST) or time.monotonic() > deadline:
+            return
+    while high - low > 1:
+        middle = (low + high) // 2
+        few = len(_paths(build(middle), middle)) < 2
+        low, high = (middle, high) if few else (low, middle)
+    algorithm = build(high)
+    paths = _paths(algorithm, high)
+    if algorithm.arms != 2 or len(paths) > MOST_PATHS:
+        return
+    pairs = Pairs(algorithm, high, notion, "ball")
+    with suppress(Unsupported, InvalidArgument):
+        for arm, target in product((0, 1), QUANTILES):
+            if time.monotonic() > deadline:
+                return
+            stream, neighbour = _at_quantile(pairs, paths[0], arm, target)
+            yield pairs.look(stream, neighbour)
+            yield pairs.look(neighbour, stream)
+
+
+def _paths(algorithm: Algorithm, horizon: int) -> list[Path]:
+    return list(islice(all_paths(algorithm, horizon), MOST_PATHS + 1))
+
+
+def _at_quantile(pairs: Pairs, path: Path, arm: int, target: float) -> tuple[Stream, Stream]:
+    """Return the streams whose comparison of an arm with the other one lies at a quantile."""
+    first: dict[int, list[int]] = {}
+    for event in path.events:
+        if isinstance(event, Disclosure):
+            steps = [step for part in path.steps(event.rows) for step in part]
+            first.setdefault(event.rows.arm, steps)
+    if first.keys() != {0, 1}:
+        raise Unsupported("An arm is not released before the first decision.")
+
+    def stream(ones: int, changed: int = 0) -> Stream:
+        rewards = [0.0] * path.horizon
+        for step in (*first[1 - arm][:ones], *first[arm][:changed]):
+            rewards[step] = 1.0
+        return tuple(rewards)
+
+    before = pairs.law(stream(0)).probabilities
+    common = max(before, key=lambda actions: before[actions].lower)
+    low, high = 0, len(first[1 - arm])
+    while high - low > 1:
+        middle = (low + high) // 2
+        if pairs.law(stream(middle)).probabilities[common].lower > target:
+            low = middle
+        else:
+            high = middle
+    return stream(high), stream(high, pairs.notion.unit)

@@ -17,8 +17,8 @@ from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.notions import Kind, Notion
 from dpaudit.exact import refuting
 from dpaudit.exact.balls.gaussians import Normal
-from dpaudit.exact.first_decision import first_decision
 from dpaudit.exact.profile import law
+from dpaudit.exact.sequences import first_decision
 from dpaudit.structure.accounting import judge
 from dpaudit.verdict import Status
 

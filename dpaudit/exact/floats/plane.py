@@ -90,7 +90,7 @@ class Renew:
 
 
 @dataclass(frozen=True)
-class Program:
+class SheetProgram:
     """The steps that integrate a region, and what its decisions compare.
 
     `met` has for every comparison its decision, both positions, and the slots of their windows.
@@ -130,7 +130,7 @@ class Moved:
         return [*self.curve.knots(axis), *images[np.isfinite(images)]]
 
 
-def program_of(region: Region) -> Program:
+def program_of(region: Region) -> SheetProgram:
     """Return the steps of a region; raise `Unsupported` where two registers do not describe it."""
     require_read_once(region)
     arms = {len(decision.shown) for decision in region.decisions}
@@ -143,7 +143,7 @@ def program_of(region: Region) -> Program:
     raise Unsupported("Sheets are for choices between two arms, or between three.")
 
 
-def _of_sums(region: Region) -> Program:
+def _of_sums(region: Region) -> SheetProgram:
     """Two arms: each axis is a register, to which releases are added."""
     order = seats(region)
     shown = [(d.shown[i], d.shown[j]) for d, (i, j) in zip(region.decisions, order, strict=True)]
@@ -175,7 +175,7 @@ def _of_sums(region: Region) -> Program:
     return _program(region, first, (0, 1), steps, met)
 
 
-def _of_three(region: Region) -> Program:
+def _of_three(region: Region) -> SheetProgram:
     """Three arms: one register is fresh at every decision, and the axes hold the others."""
     held = [group[0] for group in region.decisions[0].shown[:2]]
     first = held[0], held[1]
@@ -211,11 +211,11 @@ def _program(
     slots: tuple[int, int],
     steps: list[Meet | Renew],
     met: tuple[tuple[int, int, int, int, int], ...],
-) -> Program:
+) -> SheetProgram:
     rules = [decision.request.rule(FLOAT) for decision in region.decisions]  # type: ignore[union-attr]
     shown = tuple(decision.shown for decision in region.decisions)
     duels = tuple(_duels(rule, len(both)) for rule, both in zip(rules, shown, strict=True))
-    return Program(scales_of(region), first, slots, tuple(steps), met, duels, shown)
+    return SheetProgram(scales_of(region), first, slots, tuple(steps), met, duels, shown)
 
 
 def _duels(rule: Any, arms: int) -> dict[tuple[int, int], Duel]:
@@ -227,7 +227,7 @@ def _duels(rule: Any, arms: int) -> dict[tuple[int, int], Duel]:
     return {(i, j): Duel((own[i], own[j]), int(i > j)) for i, j in permutations(range(arms), 2)}
 
 
-def log_likelihood(program: Program, means: Array, clock: Clock = ENDLESS) -> float:
+def log_likelihood(program: SheetProgram, means: Array, clock: Clock = ENDLESS) -> float:
     """Return the log-likelihood of a program with given centres of its releases.
 
     -inf is for impossible paths alone. Laplace noise of any scale reaches every value, so a path
@@ -249,7 +249,7 @@ class _Run:
     Registers are counted from the centres of what they show.
     """
 
-    def __init__(self, program: Program, means: Array, clock: Clock) -> None:
+    def __init__(self, program: SheetProgram, means: Array, clock: Clock) -> None:
         self.program, self.means, self.clock = program, means, clock
         fine, coarse = float(program.scales.min()), float(program.scales.max())
         two = len(program.shown[0]) == 2
