@@ -13,7 +13,7 @@ where it is no longer small, they are silent.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -254,25 +254,15 @@ def resolved(region: Region) -> float:
     error = 0.0
     for decision in region.decisions:
         shown = [region.episodes[i] for group in decision.shown for i in group]
-        scales = [float(e.noise.scale) for e in shown if isinstance(e.noise, Laplace)]
-        error += require_fine(decision.request, scales, (len(e) / float(e.divisor) for e in shown))
+        noise = [float(e.noise.scale) for e in shown if isinstance(e.noise, Laplace)]
+        size = max(_reach(decision.request), *(len(e) / float(e.divisor) for e in shown))
+        if any(not SMALLEST <= scale <= LARGEST for scale in noise):
+            rule = f"{SMALLEST:g} to {LARGEST:g}: doubles end."
+            raise Unsupported(f"A noise scale lies outside {rule}")
+        if any(scale < SMALLEST * size for scale in noise):
+            raise Unsupported("Noise is too small for doubles beside the registers it is added to.")
+        error += _ROUNDING * size / min(noise, default=1.0)
     return error
-
-
-def require_fine(
-    request: Choose | Keep, scales: Iterable[float], centres: Iterable[float]
-) -> float:
-    """Return the error of one decision; raise `Unsupported` unless noise is fit for its registers.
-
-    The registers have these noise scales and, at most, these centres.
-    """
-    noise = list(scales)
-    size = max([*centres, _reach(request), 0.0])
-    if any(not SMALLEST <= scale <= LARGEST for scale in noise):
-        raise Unsupported(f"A noise scale lies outside {SMALLEST:g} to {LARGEST:g}: doubles end.")
-    if any(scale < SMALLEST * size for scale in noise):
-        raise Unsupported("Noise is too small for doubles beside the registers it is added to.")
-    return _ROUNDING * size / min(noise, default=1.0)
 
 
 def _reach(request: Choose | Keep) -> float:

@@ -34,7 +34,6 @@ class Episode:
     steps: tuple[range, ...]
     noise: Noise
     divisor: Fraction
-    accumulated: bool
 
     def __len__(self) -> int:
         return sum(len(part) for part in self.steps)
@@ -126,7 +125,6 @@ def _region(path: Path) -> Region:
             steps,
             _scaled(event.noise, factors[index]) if index in factors else event.noise,
             Fraction(event.divisor) / factors.get(index, 1),
-            isinstance(event, Accumulate),
         )
         for index, (event, steps) in ((index, releases[index]) for index in read)
     )

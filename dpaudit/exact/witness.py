@@ -9,7 +9,7 @@ own sum, every other reward fixed.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -137,10 +137,22 @@ def shrink(witness: Witness, algorithm: Algorithm, engine: Engine = "float") -> 
     best = _measure(witness, algorithm, engine)
     if best is None:
         return witness
+
+    def first(candidates: Iterable[Witness], otherwise: Witness) -> Witness:
+        found = (_measure(candidate, algorithm, engine) for candidate in candidates)
+        return next((it for it in found if it is not None), otherwise)
+
     if not algorithm.told():
-        best = _shorter(best, algorithm, engine)
-    best = _sparser(best, algorithm, engine)
-    return _earlier(best, algorithm, engine)
+        best = first(_shorter(best, algorithm.arms), best)
+    # rewards are set to 0 in chunks that halve (delta debugging)
+    places = [t for t, r in enumerate(best.stream) if r and t != best.position]
+    size = len(places)
+    while places and size:
+        for start in range(0, len(places), size):
+            best = first([_zeroed(best, set(places[start : start + size]))], best)
+        places = [t for t in places if best.stream[t]]
+        size //= 2
+    return first(_earlier(best), best)
 
 
 def _measure(witness: Witness, algorithm: Algorithm, engine: Engine) -> Witness | None:
@@ -160,36 +172,12 @@ def measured(witness: Witness, check: WitnessCheck) -> Witness:
     )
 
 
-def _shorter(witness: Witness, algorithm: Algorithm, engine: Engine) -> Witness:
-    for horizon in range(max(algorithm.arms, witness.position + 1), len(witness.actions)):
-        found = _measure(
-            replace(
-                witness,
-                actions=witness.actions[:horizon],
-                stream=witness.stream[:horizon],
-                neighbour=witness.neighbour[:horizon],
-            ),
-            algorithm,
-            engine,
-        )
-        if found is not None:
-            return found
-    return witness
-
-
-def _sparser(witness: Witness, algorithm: Algorithm, engine: Engine) -> Witness:
-    """Set rewards to 0, in chunks that halve (delta debugging)."""
-    places = [t for t, r in enumerate(witness.stream) if r and t != witness.position]
-    size = max(1, len(places))
-    while places and size:
-        for start in range(0, len(places), size):
-            chunk = set(places[start : start + size])
-            found = _measure(_zeroed(witness, chunk), algorithm, engine)
-            if found is not None:
-                witness = found
-        places = [t for t in places if witness.stream[t]]
-        size = size // 2 if size > 1 else 0
-    return witness
+def _shorter(witness: Witness, arms: int) -> Iterator[Witness]:
+    """Yield the witness cut to fewer rounds, the fewest first."""
+    for horizon in range(max(arms, witness.position + 1), len(witness.actions)):
+        stream, neighbour = witness.stream[:horizon], witness.neighbour[:horizon]
+        actions = witness.actions[:horizon]
+        yield replace(witness, actions=actions, stream=stream, neighbour=neighbour)
 
 
 def _zeroed(witness: Witness, chunk: set[int]) -> Witness:
@@ -199,20 +187,14 @@ def _zeroed(witness: Witness, chunk: set[int]) -> Witness:
     return replace(witness, stream=zero(witness.stream), neighbour=zero(witness.neighbour))
 
 
-def _earlier(witness: Witness, algorithm: Algorithm, engine: Engine) -> Witness:
+def _earlier(witness: Witness) -> Iterator[Witness]:
+    """Yield the witness with its changed reward swapped for an earlier one."""
     for position in range(witness.position):
-        stream, neighbour = list(witness.stream), list(witness.neighbour)
-        for values in (stream, neighbour):
-            values[position], values[witness.position] = values[witness.position], values[position]
-        if stream == neighbour:
-            continue
-        candidate = replace(
-            witness, stream=tuple(stream), neighbour=tuple(neighbour), position=position
-        )
-        found = _measure(candidate, algorithm, engine)
-        if found is not None:
-            return found
-    return witness
+        sides = [list(witness.stream), list(witness.neighbour)]
+        for side in sides:
+            side[position], side[witness.position] = side[witness.position], side[position]
+        stream, neighbour = map(tuple, sides)
+        yield replace(witness, stream=stream, neighbour=neighbour, position=position)
 
 
 def to_json(witness: Witness) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def worst_loss(
     elif asked.many():
         found = climbed_loss(asked)
     if found is None and engine == "ball":
-        with suppress(Unsupported):
+        with suppress(Unsupported, OutOfTime):
             found = asked.certified()
     found = asked.measured() if found is None else found
     return replace(found, charge=asked.charge)
@@ -110,13 +110,10 @@ class LossSearch(Question):
             return self.algorithm.arms > 2
 
     def certified(self) -> WorstLoss:
-        """Search in balls; raise `Unsupported` where they do not cover the algorithm."""
-        try:
-            return self._certified()
-        except OutOfTime:
-            raise Unsupported("The budget ended before the first pair was certified.") from None
+        """Search in balls; raise `Unsupported` where they do not cover the algorithm.
 
-    def _certified(self) -> WorstLoss:
+        Raise `OutOfTime` if the budget ends before the first pair is certified.
+        """
         # a search that is listed in time states a lower end, however little budget is left for it
         listing = self.clock.later(GRACE)
         paths: list[Path] = []
@@ -179,13 +176,12 @@ class LossSearch(Question):
         found = Candidates()
         paths: list[Path] = []
         regions: list[Region] = []
-        try:
-            paths, regions = self.extremal()
+        with suppress(OutOfTime):
+            try:
+                paths, regions = self.extremal()
+            except Unsupported as failure:
+                return enumerated(self, reason=str(failure))
             found = self.searched(regions)
-        except ConditionFails as failure:
-            return enumerated(self, reason=str(failure))
-        except OutOfTime:
-            found.complete = False
         best = found.best
         if best is None:
             none = Enclosure(0.0, 0.0 if found.complete else math.inf, found.complete)
@@ -197,19 +193,14 @@ class LossSearch(Question):
         return self._result(loss, found, paths, regions, owners, "float")
 
     def extremal(self) -> tuple[list[Path], list[Region]]:
-        """List the paths and their regions; raise `ConditionFails` where a condition fails."""
-        paths, regions = [], []
+        """List the paths and their regions; raise `Unsupported` where a condition fails."""
+        paths = []
         for path in all_paths(self.algorithm, self.horizon, self.clock):
-            region = region_of(path)
-            try:
-                require_no_coin(path)
-                require_shown(self.algorithm, path, self.clock)
-                conditions.require_extremal(region)
-            except Unsupported as failure:
-                raise ConditionFails(str(failure)) from None
+            require_no_coin(path)
+            require_shown(self.algorithm, path, self.clock)
+            conditions.require_extremal(region_of(path))
             paths.append(path)
-            regions.append(region)
-        return paths, regions
+        return paths, [region_of(path) for path in paths]
 
     def searched(self, regions: list[Region]) -> Candidates:
         """Search in doubles."""
@@ -271,10 +262,6 @@ class LossSearch(Question):
         endless = Enclosure(math.inf, math.inf, certified=True)
         witness = witness_of(self.algorithm, path.actions, *pair, "ball", self.clock)
         return self.answer(endless, witness, 1, loss_above_floor=math.inf)
-
-
-class ConditionFails(Unsupported):
-    """A condition of the extremal-streams theorem does not hold."""
 
 
 def every_step(

@@ -36,7 +36,7 @@ def worst_loss(
     streams: Streams = "real",
     budget_seconds: float | None = None,
 ) -> WorstLoss:
-    """Enclose the largest loss, or raise `Unsupported`."""
+    """Enclose the largest loss, or raise `Unsupported`, `OutOfTime` before there is a pair."""
     clock = Clock.of(budget_seconds)
     return LossSearch(algorithm, horizon, streams, clock, DEFAULT_FLOOR).certified()
 

@@ -38,6 +38,7 @@ from dpaudit.exact.schedule import Batch, Chain, Turn
 _SCAN = 8  # own sums tried per unit step
 _LONG = 64  # rows from which fewer are tried
 _FINER = 3
+_MOVES = np.linspace(-1, 1, 9)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,41 +102,20 @@ def steps(
         stop = start + int(np.argmax(reach[start]))
     own, other = float(sums[start]), float(sums[stop])
     low, high = float(values[start]), float(values[stop])
-    if not whole:
-        own, other, low, high = _improved(phi, own, other, low, high, rows, 1 / per)
+    spacing = 1 / per
+    for _ in range(0 if whole or own == other else _FINER):
+        # both ends of the step move, on finer and finer grids
+        starts, stops = (np.clip(end + spacing * _MOVES, 0, rows) for end in (own, other))
+        before, after = phi(starts), phi(stops)
+        ahead = (stops - starts[:, None]) * (1 if rising else -1)
+        gains = np.where((ahead >= 0) & (ahead <= 1), after - before[:, None], -np.inf)
+        one, two = np.unravel_index(int(gains.argmax()), gains.shape)
+        if gains[one, two] > high - low:
+            own, other = float(starts[one]), float(stops[two])
+            low, high = float(before[one]), float(after[two])
+        spacing /= 8
     gain = max(high - low, 0.0)
     return Bounds(gain, gain, Fraction(own), Fraction(other), high)
-
-
-def _improved(
-    phi: Callable[[Array], Array],
-    own: float,
-    other: float,
-    low: float,
-    high: float,
-    rows: int,
-    spacing: float,
-) -> tuple[float, float, float, float]:
-    """Move both ends of a step together, then its far end alone, on finer and finer grids."""
-    for _ in range(_FINER):
-        for both in (True, False):
-            moves = np.linspace(-spacing, spacing, 9)
-            starts = own + moves if both else np.full(9, own)
-            stops = other + moves
-            inside = (np.minimum(starts, stops) >= 0) & (np.maximum(starts, stops) <= rows)
-            inside &= np.abs(stops - starts) <= 1
-            inside &= (stops - own) * (other - own) >= 0
-            if other == own or not inside.any():
-                continue
-            starts, stops = starts[inside], stops[inside]
-            before = phi(starts) if both else np.full(len(starts), low)
-            after = phi(stops)
-            best = int(np.argmax(after - before))
-            if after[best] - before[best] > high - low:
-                own, other = float(starts[best]), float(stops[best])
-                low, high = float(before[best]), float(after[best])
-        spacing /= 8
-    return own, other, low, high
 
 
 LogLikelihood = Callable[[Region, NDArray[np.float64]], float]
