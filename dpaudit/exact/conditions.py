@@ -89,16 +89,14 @@ def _choices(region: Region) -> str:
 def monotone(region: Region, index: int) -> bool:
     """Return whether the likelihood is monotone in one episode's mean.
 
-    It is where the release never wins (falling) or wins the first decision that reads it and is
-    read by no later one (rising). Eliminations are not counted.
+    It is where the release wins every choice that reads it (rising) or none (falling). Eliminations
+    are not counted.
     """
-    wins = []
+    wins = set()
     for decision in region.decisions:
-        if isinstance(decision.request, Keep):
-            if any(index in group for group in decision.shown):
-                return False
-            continue
         for arm, group in zip(decision.arms, decision.shown, strict=True):
             if index in group:
-                wins.append(decision.outcome == arm)
-    return not any(wins) or all(wins)
+                if isinstance(decision.request, Keep):
+                    return False
+                wins.add(decision.outcome == arm)
+    return len(wins) < 2

@@ -16,6 +16,7 @@ from flint import arb
 
 from dpaudit.core.algorithm import Keep
 from dpaudit.errors import Unsupported
+from dpaudit.exact import conditions
 from dpaudit.exact.algebra import Bounds
 from dpaudit.exact.balls.exponentials import bounds
 from dpaudit.exact.balls.polytopes import Part, parts_of, probability, releases_of
@@ -72,10 +73,10 @@ class Polytopes:
             if all(probability(region, part, sums).is_zero() for part in union):
                 return  # an elimination of no width that keeps two arms: nobody takes these paths
         for union in unions:
-            part = union[0]
-            for index in releases_of(part):
+            for index in releases_of(union[0]):
                 log = partial(_log, region, union, sums, index)
-                yield index, ByEvaluation(log, len(region.episodes[index]), _monotone(part, index))
+                rows, monotone = len(region.episodes[index]), conditions.monotone(region, index)
+                yield index, ByEvaluation(log, rows, monotone)
 
 
 def _require_convex(union: Sequence[Part]) -> None:
@@ -90,19 +91,6 @@ def _require_convex(union: Sequence[Part]) -> None:
     one, two = decisions[0].arms
     if {tuple(d.outcome) for d in decisions} == {(one,), (two,)}:
         raise Unsupported("The outcomes of the same actions are not an interval.")
-
-
-def _monotone(part: Part, index: int) -> bool:
-    """Tell whether a release wins all its choices, or none."""
-    if any(isinstance(decision.request, Keep) for decision in part):
-        return False
-    wins = {
-        decision.outcome == arm
-        for decision in part
-        for arm, group in zip(decision.arms, decision.shown, strict=True)
-        if index in group
-    }
-    return len(wins) == 1
 
 
 def _log(
