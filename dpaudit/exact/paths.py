@@ -37,7 +37,7 @@ from dpaudit.core.walk import Place, begin, outcomes
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact.clock import ENDLESS, Clock
 
-_PIECE = 1 << 16
+NOT_SHOWN = "A decision does not show in the actions."
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ def require_shown(algorithm: Algorithm, path: Path, clock: Clock = ENDLESS) -> N
     """
     shown = _walk(algorithm, path.horizon, path.actions, clock)
     if next(islice(shown, 1, None), None) is not None:
-        raise Unsupported("A decision does not show in the actions.")
+        raise Unsupported(NOT_SHOWN)
 
 
 def require_no_coin(path: Path) -> None:
@@ -242,7 +242,7 @@ def _walk(
             if isinstance(request, Play):
                 rows, time = place.rows(horizon), place.time
                 stop = time + len(rows)
-                if actions is not None and _differ(actions[time:stop], request.arm):
+                if actions is not None and (actions[time:stop] != request.arm).any():
                     break
                 trail = (Played(rows, time), trail)
                 hear(trail[0])
@@ -252,7 +252,7 @@ def _walk(
                 place = place.after(rows)
             elif isinstance(request, Stop):
                 last = recommended(place, request, horizon)
-                if actions is None or not _differ(actions[place.time :], last.rows.arm):
+                if actions is None or (actions[place.time :] == last.rows.arm).all():
                     yield Path(_unlink((last, trail)), horizon)
                 break
             elif isinstance(request, Disclosure):
@@ -276,14 +276,6 @@ def _answered(request: Choose | Keep | Toss, outcome: Any) -> Event:
     if isinstance(request, Toss):
         return Tossed(Fraction(request.chances[outcome]))
     return Decided(request, outcome)
-
-
-def _differ(actions: NDArray[Any], arm: int) -> bool:
-    """Return whether some action is another arm; piece by piece, so that nothing large is made."""
-    return any(
-        bool((actions[first : first + _PIECE] != arm).any())
-        for first in range(0, len(actions), _PIECE)
-    )
 
 
 def _unlink(trail: Any) -> tuple[Event, ...]:

@@ -37,7 +37,7 @@ from dpaudit.exact.likelihood import (
     measured_error,
     require_engine,
 )
-from dpaudit.exact.paths import Path, all_paths, require_no_coin, require_shown
+from dpaudit.exact.paths import NOT_SHOWN, Path, all_paths, require_no_coin
 from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.schedule import Chain, chain_of
 from dpaudit.exact.search import (
@@ -130,18 +130,15 @@ class LossSearch(Question):
             require_alike(path, alike)
             paths.append(path)
         regions = [region_of(path) for path in paths]
-        owners = list(range(len(paths)))
         opened: Precise | Gridded
-        eliminates = any(isinstance(d.request, Keep) for r in regions for d in r.decisions)
-        if eliminates:
-            groups = _by_actions(paths)
-            owners = [group[0] for group in groups]
+        groups = _by_actions(paths)
+        if any(isinstance(d.request, Keep) for region in regions for d in region.decisions):
             for region in regions:
                 conditions.require_single_use(region)
         else:
-            groups = [[number] for number in owners]
-            for path, region in zip(paths, regions, strict=True):
-                require_shown(self.algorithm, path, listing)
+            if len(groups) < len(paths):
+                raise Unsupported(NOT_SHOWN)
+            for region in regions:
                 conditions.require_extremal(region)
         if any(bounded_by_lines(region) for region in regions):
             polytopes = Polytopes([[regions[i] for i in group] for group in groups])
@@ -151,10 +148,11 @@ class LossSearch(Question):
         said: dict[str, Any] = {"leader_first": True}
         if isinstance(opened, Precise):
             said = {"working": opened.working}
-        found = search(len(owners), opened, self.whole, self.clock, WIDTH, **said)
+        found = search(len(groups), opened, self.whole, self.clock, WIDTH, **said)
         if found.best is None:
             raise Unsupported("No release enters a decision within the horizon.")
         loss = Enclosure(found.lower, found.upper, certified=True)
+        owners = [group[0] for group in groups]
         return self._result(loss, found, paths, [regions[i] for i in owners], owners, "ball")
 
     def _chained(self, chains: list[Chain]) -> Precise | Gridded:
@@ -197,9 +195,10 @@ class LossSearch(Question):
         paths = []
         for path in all_paths(self.algorithm, self.horizon, self.clock):
             require_no_coin(path)
-            require_shown(self.algorithm, path, self.clock)
             conditions.require_extremal(region_of(path))
             paths.append(path)
+        if len(_by_actions(paths)) < len(paths):
+            raise Unsupported(NOT_SHOWN)
         return paths, [region_of(path) for path in paths]
 
     def searched(self, regions: list[Region]) -> Candidates:

@@ -132,7 +132,6 @@ class Moved:
 
 def program_of(region: Region) -> SheetProgram:
     """Return the steps of a region; raise `Unsupported` where two registers do not describe it."""
-    require_read_once(region)
     arms = {len(decision.shown) for decision in region.decisions}
     if not all(hasattr(decision.request, "rule") for decision in region.decisions):
         raise Unsupported("Sheets are for choices.")
@@ -177,6 +176,7 @@ def _of_sums(region: Region) -> SheetProgram:
 
 def _of_three(region: Region) -> SheetProgram:
     """Three arms: one register is fresh at every decision, and the axes hold the others."""
+    require_read_once(region)
     held = [group[0] for group in region.decisions[0].shown[:2]]
     first = held[0], held[1]
     steps: list[Meet | Renew] = []
