@@ -74,7 +74,9 @@ GUARDED = {
     "exact/algebra": "exact/by_hand exact/exact_engines exact/ball_affine",
     "exact/sequences": "exact/first_decision exact/exact_notions structure/notion_mutants",
     "exact/balls/": "exact/ball_primitives exact/ball_affine exact/ball_other exact/ball_kl",
-    "exact/balls/exponentials": "exact/by_hand exact/ball_affine exact/ball_primitives",
+    "exact/balls/exponentials": (
+        "exact/by_hand exact/ball_affine exact/ball_primitives exact/ball_other exact/exact_plane"
+    ),
     "exact/balls/piecewise": "exact/by_hand exact/ball_affine exact/polytopes",
     "exact/balls/sums": "exact/ball_sums exact/exact_sums exact/any_order",
     "exact/balls/fibres": "exact/ball_sums exact/ball_primitives",
@@ -85,7 +87,6 @@ GUARDED = {
     "exact/balls/gaussians": "exact/first_decision exact/exact_notions",
     "exact/balls/jets": "exact/own_formula exact/own_score exact/ball_primitives",
     "exact/balls/polytopes": "exact/polytopes exact/ball_other exact/ball_affine",
-    "exact/balls/concave": "exact/ball_other exact/ball_affine exact/exact_plane exact/by_hand",
     "exact/attained": "exact/exact_notions structure/notion_mutants",
     "exact/refuting": "exact/exact_notions structure/notion_mutants",
     "exact/profile": "exact/exact_notions exact/exact_worst exact/hidden",

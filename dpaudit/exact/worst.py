@@ -23,8 +23,7 @@ from dpaudit.errors import InvalidArgument, Unsupported, require_integer
 from dpaudit.exact import conditions, finite
 from dpaudit.exact.balls.cells import Known, impossible
 from dpaudit.exact.balls.certified import Gridded, Precise, affine, bounded_by_lines
-from dpaudit.exact.balls.concave import Polytopes
-from dpaudit.exact.balls.exponentials import Exponentials
+from dpaudit.exact.balls.exponentials import Exponentials, Polytopes
 from dpaudit.exact.climb import climbed_loss
 from dpaudit.exact.clock import ENDLESS, GRACE, Clock, OutOfTime
 from dpaudit.exact.enumerate import enumerated, finitely_many
