@@ -181,9 +181,10 @@ def _responded(group: Sequence[Path], streams: Array, clock: Clock) -> Tabulated
         clock()
         asked = [event for _, event in path.reads if isinstance(event, Respond)]
         chances = [c for it in asked for one in (it.one, it.zero) for c in (one, 1 - one) if c]
-        if float(min(chances, default=1)) ** len(asked) < SMALLEST:
+        coins = float(path.chance)
+        if coins * float(min(chances, default=1)) ** len(asked) < SMALLEST:
             raise Unsupported("A likelihood is too small for doubles.")
-        found += float(path.chance) * np.asarray(finite.probability(path, list(streams.T)), float)
+        found += coins * finite.probability(path, list(streams.T))
         roundings += 2 + 3 * len(asked) + 2 ** len(asked)
     error = roundings * 2.0**-52
     logs = Interval(found * (1 - error), found * (1 + error)).log()

@@ -53,7 +53,7 @@ def probability(path: Path, stream: Sequence[Any]) -> Any:
     require_alike(path, set())
     read = dict(path.reads)
     # what the values were is forgotten as soon as they are added up
-    weights: dict[Held, Any] = {(): Fraction(1)}
+    weights: dict[Held, Any] = {(): 1}
     for number, event in enumerate(path.events):
         release = read.get(number)
         if release is not None:
@@ -69,7 +69,7 @@ def probability(path: Path, stream: Sequence[Any]) -> Any:
             request, shown = event.request, {held: _shown(event.request, held) for held in weights}
             best = {it: winner(request, [*map(Fraction, it)]) for it in {*shown.values()}}
             weights = {h: w for h, w in weights.items() if best[shown[h]] == event.outcome}
-    return sum(weights.values(), Fraction(0))
+    return sum(weights.values())
 
 
 def _values(path: Path, event: Disclosure, stream: Sequence[Any]) -> list[tuple[Any, Any]]:
@@ -77,7 +77,7 @@ def _values(path: Path, event: Disclosure, stream: Sequence[Any]) -> list[tuple[
     rewards = [stream[step] for part in path.steps(event.rows) for step in part]
     if not isinstance(event, Respond):
         require_known(event)
-        return [(sum(rewards, Fraction(0)) / Fraction(event.divisor), Fraction(1))]
+        return [(sum(rewards, Fraction(0)) / Fraction(event.divisor), 1)]
     (reward,), ends = rewards, (event.zero, event.one)
     if isinstance(reward, np.ndarray):
         zero, one = (np.where(reward == 1, *map(float, pair)) for pair in _sides(*ends))

@@ -14,7 +14,7 @@ from flint import arb, ctx, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.core.algorithm import Respond, Rows
+from dpaudit.core.algorithm import Respond, Rows, Step, Toss
 from dpaudit.core.algorithms.ldp_ucb_b import LDPUCBB
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.local import Local
@@ -244,3 +244,24 @@ def test_a_response_to_several_rows_is_no_certificate():
 
 def test_a_local_algorithm_claims_local_privacy():
     assert LDPUCBB(arms=2, epsilon=0.5).claim.notion == Notion(Kind.LOCAL, 0.5)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rare(Told):
+    """A coin that hardly ever shows its second side comes first."""
+
+    chance: Fraction = Fraction(1, 10**320)
+
+    def start(self) -> Any:
+        return None
+
+    def step(self, state: Any) -> Any:
+        if state is None:
+            both = (1 - self.chance, self.chance)
+            return Step(Toss(both), lambda side: super(Rare, self).start())
+        return super().step(state)
+
+
+def test_a_coin_too_rare_for_doubles_is_refused_and_not_taken_for_impossible():
+    with pytest.raises(Unsupported, match="too small for doubles"):
+        worst_loss(Rare(arms=2), 4)
