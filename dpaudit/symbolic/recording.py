@@ -137,9 +137,8 @@ def recorded(path: Path, name: str, record: Record) -> Iterator[Any]:
     """Give the object of the target, its file and those beside it executed anew with probes."""
     kind = type("Recorder", (_Recorder,), {"record": record})
     folder = path.absolute().parent
-    known = {it: module for it, module in sys.modules.items() if _lies(folder, module)}
-    for it in known:
-        del sys.modules[it]
+    known = _taken(folder, {})
+    others = dict(sys.modules)
     finder: Any = _Beside(folder, kind)
     sys.meta_path.insert(0, finder)
     try:
@@ -153,15 +152,18 @@ def recorded(path: Path, name: str, record: Record) -> Iterator[Any]:
         yield getattr(module, name)
     finally:
         sys.meta_path.remove(finder)
-        for it in [it for it, module in sys.modules.items() if _lies(folder, module)]:
-            del sys.modules[it]
+        _taken(folder, others)
         sys.modules.update(known)
 
 
-def _lies(folder: Path, module: Any) -> bool:
-    """Tell whether a module was loaded from the folder, and not from an environment in it."""
-    name, file = getattr(module, "__name__", ""), getattr(module, "__file__", None)
-    if file is None or not str(file).startswith(f"{folder}{os.sep}"):
-        return False
-    top = str(name).partition(".")[0]
-    return (folder / f"{top}.py").is_file() or (folder / top).is_dir()
+def _taken(folder: Path, others: dict[str, Any]) -> dict[str, Any]:
+    """Take away the modules of a folder, but for those of an environment in it and for others."""
+    within, found = f"{folder}{os.sep}", {}
+    for it, module in list(sys.modules.items()):  # thousands of them, and again for every stream
+        if others.get(it) is module:
+            continue
+        if str(getattr(module, "__file__", None)).startswith(within):
+            top = str(getattr(module, "__name__", "")).partition(".")[0]
+            if (folder / f"{top}.py").is_file() or (folder / top).is_dir():
+                found[it] = sys.modules.pop(it)
+    return found

@@ -216,12 +216,13 @@ def test_what_the_text_cannot_tell_is_followed(tmp_path, monkeypatch, name):
     real = numeric.may_raise
     monkeypatch.setattr(numeric, "may_raise", lambda *it: (summaries.append(it), real(*it)))
     both = "; ".join(f"_ = {call}" for call in ("bound(self.means[0], 0.3)", "self._bound(0)"))
-    judged(tmp_path, both)
+    monkeypatch.setattr(numeric, "LONG", 2)  # three steps are a search
+    judged(tmp_path, both, **{"TIMES = 12": "TIMES = 3"})
     assert {it[0] for it in summaries} == {
         f"the search of {name}(), which depends on rewards or noise" for name in ("bound", "_bound")
     }
     summaries.clear()
-    judged(tmp_path, both.replace("0.3", "0.9"), **FOLLOWED[name])
+    judged(tmp_path, both.replace("0.3", "0.9"), **{"TIMES = 12": "TIMES = 3"} | FOLLOWED[name])
     assert len({it[0] for it in summaries}) < 2
 
 
@@ -287,8 +288,8 @@ def test_a_member_that_python_reads_otherwise_is_not_taken_for_read(tmp_path, na
     """Each search compares with the raw reward, beside a noisy value under the same text."""
     path = tmp_path / "policy.py"
     path.write_text(READ_OTHERWISE[name])
-    found = prove(CodeTarget(f"{path}:Policy", 2, 6, 1.0), 5.0).finding
-    assert found.status is Status.SILENT
+    found = prove(CodeTarget(f"{path}:Policy", 2, 6, 1.0), 0.5).finding
+    assert found.status is Status.SILENT and "misread" not in found.reason
 
 
 def test_what_a_search_meets_is_a_combination_of_what_it_reads():
