@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from cases import Case, cases
 from checks import Tally, examine
+from declarations import Pick, Script
 from hypothesis import HealthCheck, given, settings
 
 COMMON = {
@@ -22,8 +23,18 @@ def agree(case: Case) -> None:
     assert not tally.disagreements, f"{found}\n{case!r}"
 
 
+def brief(case: Case) -> bool:
+    """Tell whether no KL indices of three arms are compared twice: that takes half a minute.
+
+    The thousands below have such cases, and tests/exact/test_exact_plane.py is about them.
+    """
+    turns = case.algorithm.program.body if isinstance(case.algorithm, Script) else ()
+    twice = [part for part in turns if isinstance(part, Pick) and "kl" in part.index.kind][1:]
+    return case.algorithm.arms == 2 or not twice
+
+
 @settings(max_examples=20, **COMMON)
-@given(cases())
+@given(cases().filter(brief))
 def test_whoever_answers_agrees(case):
     agree(case)
 
