@@ -21,6 +21,7 @@ import platform
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.machinery import all_suffixes
@@ -121,13 +122,14 @@ def _walk(text: str, source: Any, root: Path) -> tuple[set[Path], set[str]]:
             pending += [path] if (path := _module_file(base.__module__)) else []
     found: set[Path] = set()
     packages: set[str] = set()
+    module_file = cache(_module_file)  # most files import what others do
     while pending:
         path = pending.pop()
         if path in found or not (path == start or _followed(path, start)):
             continue
         found.add(path)
-        for name in _imported(path):
-            known = _module_file(name, path.parent, root)
+        for name in _of_core(path) if path.is_relative_to(CORE) else _imported(path):
+            known = module_file(name, path.parent, root)
             if known is not None:
                 pending.append(known)
             if known is None or _installed(known):
@@ -167,11 +169,11 @@ def _version(name: str) -> str:
     """Return the version of the installed package that a module belongs to, or nothing."""
     if name == dpaudit.__name__:
         return ""
-    for distribution in (name, *_distributions().get(name, ())):
-        try:
+    with suppress(importlib.metadata.PackageNotFoundError):
+        return importlib.metadata.version(name)
+    for distribution in _distributions().get(name, ()):
+        with suppress(importlib.metadata.PackageNotFoundError):
             return importlib.metadata.version(distribution)
-        except importlib.metadata.PackageNotFoundError:
-            continue
     return ""
 
 
@@ -200,6 +202,12 @@ def _imported(path: Path) -> Iterator[str]:
             module = ".".join(part for part in (base, node.module) if part)
             yield from _prefixes(module)
             yield from (f"{module}.{alias.name}" for alias in node.names if module)
+
+
+@cache
+def _of_core(path: Path) -> tuple[str, ...]:
+    """Return what a file of dpaudit's own imports, which does not change while it runs."""
+    return tuple(dict.fromkeys(_imported(path)))
 
 
 def _prefixes(name: str) -> Iterator[str]:
@@ -245,9 +253,9 @@ def _module_file(name: str, *places: Path) -> Path | None:
 
 
 def _below(place: Path, name: str) -> Path | None:
-    path = place.joinpath(*name.split("."))
-    tried = (path / "__init__.py", *(path.with_name(path.name + end) for end in SUFFIXES))
-    return next((it.resolve() for it in tried if it.is_file()), None)
+    path = os.path.join(place, *name.split("."))
+    tried = (os.path.join(path, "__init__.py"), *(path + end for end in SUFFIXES))
+    return next((Path(it).resolve() for it in tried if os.path.isfile(it)), None)
 
 
 def _label(path: Path, root: Path) -> str:

@@ -2,9 +2,10 @@
 
 A process of its own costs two seconds of imports, and the tests start hundreds. Here a server per
 hash seed is started once for a worker of the test run. At its first request it imports what the
-process of a target imports before it becomes ready; it loads no target itself, and forks a child
-for every request: what the child sees is what a fresh process would see. Tests of the start itself
-use the real one (the fixture `cold`), and so does all that is started as `python -m dpaudit`.
+process of a target imports before it becomes ready, and reads dpaudit's own files; it loads no
+target itself, and forks a child for every request: what the child sees is what a fresh process
+would see. Tests of the start itself use the real one (the fixture `cold`), and so does all that is
+started as `python -m dpaudit`.
 """
 
 from __future__ import annotations
@@ -178,6 +179,7 @@ def serve(folder: Path, seeds: tuple[str, ...]) -> None:
             if not warm:
                 for name in IMPORTS:
                     importlib.import_module(name)
+                read_own_files()
                 put(Warm(folder, seeds))
                 warm = True
             line, _ = listening.accept()
@@ -189,6 +191,15 @@ def serve(folder: Path, seeds: tuple[str, ...]) -> None:
     with contextlib.suppress(ChildProcessError):
         while True:
             os.wait()
+
+
+def read_own_files() -> None:
+    """Read once what every process would read again of files that do not change."""
+    from dpaudit import sources
+
+    for path in sources.CORE.rglob("*.py"):
+        sources._of_core(path)
+    sources._distributions()
 
 
 def minded(line: socket.socket) -> None:
