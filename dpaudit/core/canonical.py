@@ -31,6 +31,10 @@ def canonical(value: Any) -> Any:
     kind = type(value)
     if kind in PLAIN:
         return value
+    if kind is tuple:
+        return (tuple, *map(canonical, value))
+    if kind is Fraction:
+        return (Fraction, value.numerator, value.denominator)
     if type(kind) in KINDS:
         if isinstance(value, tuple) and not kind.__dictoffset__:
             return (kind, *map(canonical, tuple.__iter__(value)))
@@ -43,13 +47,11 @@ def canonical(value: Any) -> Any:
             return (kind, value._name_)
         if kind is float:
             return (float, value.hex())
-        if kind is Fraction:
-            return (Fraction, value.numerator, value.denominator)
         if kind is frozenset:
             return (frozenset, frozenset(map(canonical, value)))
         content = _content(value, kind)
         if content is not None:
-            return (kind, *((name, canonical(content[name])) for name in sorted(content)))
+            return (kind, *[(name, canonical(content[name])) for name in sorted(content)])
     raise Distrust(
         f"a public state or parameter holds a {kind.__name__}; only immutable plain data "
         "(int, float, str, Fraction, tuple, NamedTuple, frozenset, frozen dataclass) is trusted"

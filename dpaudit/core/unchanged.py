@@ -13,13 +13,20 @@ from types import GetSetDescriptorType
 from typing import Any
 
 METACLASSES = (type, ABCMeta)
+_order = vars(type)["__mro__"].__get__
+_table = vars(type)["__dict__"].__get__
 
 
 def held(kind: type, name: str) -> Any:
-    """Return what a class holds under a name, itself or by its bases; None where nothing does."""
-    from inspect import getattr_static
+    """Return what a class holds under a name, itself or by its bases; None where nothing does.
 
-    return getattr_static(kind, name, None)
+    Its metaclass comes last, as where `getattr` looks.
+    """
+    for base in (*_order(kind), *_order(type(kind))):
+        table = _table(base)
+        if name in table:
+            return table[name]
+    return None
 
 
 def plain(value: object) -> bool:
