@@ -94,7 +94,7 @@ def _decomposition(rng):
         joint, joint_other, spent = [], [], ball(0)
         for actions in words(2, 3):
             for rewards in words(2, 3):
-                chance = second = policy.probability(actions, rewards)
+                chance = second = policy.table[actions, rewards]
                 for arm, reward in zip(actions, rewards, strict=True):
                     chance *= means[arm] if reward else 1 - means[arm]
                     second *= other[arm] if reward else 1 - other[arm]

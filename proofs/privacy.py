@@ -61,10 +61,11 @@ def _lemma(rng):
                 for out in itertools.product(range(3), repeat=3)
             ]
 
-        for bits in words(2, 5):
+        laws = {bits: law(bits) for bits in words(2, 5)}
+        for bits in laws:
             for other in neighbours(bits, 2):
                 count += 1
-                if any(p > growth * q for p, q in zip(law(bits), law(other), strict=True)):
+                if any(p > growth * q for p, q in zip(laws[bits], laws[other], strict=True)):
                     return Tally(count, f"streams {bits}, {other}")
     return Tally(count)
 

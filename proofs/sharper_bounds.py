@@ -59,15 +59,15 @@ def _divergence(rng):
     for number in range(250):
         policy = random_policy(rng, 2, 3 if number % 4 else 2)
         means, other = ([Fraction(int(i), 12) for i in rng.integers(0, 13, size=2)] for _ in "12")
-        first, second = policy.law(means), policy.law(other)
-        if first == second or policy.growth() == 1:
+        first, second, growth = policy.law(means), policy.law(other), policy.growth()
+        if first == second or growth == 1:
             continue
         count += 1
         bound = ball(0)
         for arm in range(2):
             if means[arm] != other[arm]:
                 pulls = sum(first[a] * a.count(arm) for a in first)
-                bound += ball(pulls) * _private_entropy(means[arm], other[arm], policy.growth())
+                bound += ball(pulls) * _private_entropy(means[arm], other[arm], growth)
         if not bound > relative_entropy(list(first.values()), list(second.values())):
             return Tally(count, f"means {means}, {other}, kernels {policy.kernels}")
     return Tally(count)

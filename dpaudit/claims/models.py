@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -77,11 +78,12 @@ def private_event(
         word: Fraction(int(rng.integers(0, 13)), 12) if rng.integers(0, 3) else Fraction(1)
         for word in words(alphabet, length)
     }
+    around = {word: neighbours(word, alphabet) for word in event}
     changed = True
     while changed:
         changed = False
         for word in event:
-            for other in neighbours(word, alphabet):
+            for other in around[word]:
                 ceiling = min(
                     growth * event[other] + delta, 1 - (1 - event[other] - delta) / growth
                 )
@@ -122,42 +124,36 @@ class Policy:
     horizon: int
     kernels: Mapping[tuple[Word, Word], Law]
 
-    def probability(self, actions: Word, rewards: Word) -> Fraction:
-        """Return pi(actions | rewards)."""
-        return prod(
-            (self.kernels[actions[:t], rewards[:t]][actions[t]] for t in range(self.horizon)),
-            start=Fraction(1),
-        )
+    @cached_property
+    def table(self) -> dict[tuple[Word, Word], Fraction]:
+        """pi(actions | rewards), of every pair."""
+        known: dict[tuple[Word, Word], Fraction] = {((), ()): Fraction(1)}
+        for _ in range(self.horizon):
+            known = {
+                ((*actions, arm), (*rewards, reward)): chance * share
+                for (actions, rewards), chance in known.items()
+                for arm, share in enumerate(self.kernels[actions, rewards])
+                for reward in (0, 1)
+            }
+        return known
 
     def growth(self) -> Fraction:
         """Return the smallest e^epsilon for which the policy is epsilon-global DP."""
         worst = Fraction(1)
-        for actions in words(self.arms, self.horizon):
-            for rewards in words(2, self.horizon):
-                top = self.probability(actions, rewards)
-                for other in neighbours(rewards, 2):
-                    worst = max(worst, top / self.probability(actions, other))
+        for (actions, rewards), one in self.table.items():
+            for neighbour in neighbours(rewards, 2):
+                if neighbour > rewards:
+                    other = self.table[actions, neighbour]
+                    worst = max(worst, max(one, other) / min(one, other))
         return worst
 
     def law(self, means: Sequence[Fraction]) -> dict[Word, Fraction]:
         """Return the law of the action sequence when arm a pays 1 with probability means[a]."""
-        return {
-            actions: sum(
-                (
-                    self.probability(actions, rewards)
-                    * prod(
-                        (
-                            means[a] if r else 1 - means[a]
-                            for a, r in zip(actions, rewards, strict=True)
-                        ),
-                        start=Fraction(1),
-                    )
-                    for rewards in words(2, self.horizon)
-                ),
-                Fraction(0),
-            )
-            for actions in words(self.arms, self.horizon)
-        }
+        known = dict.fromkeys(words(self.arms, self.horizon), Fraction(0))
+        for (actions, rewards), chance in self.table.items():
+            paid = zip(actions, rewards, strict=True)
+            known[actions] += chance * prod(means[a] if r else 1 - means[a] for a, r in paid)
+        return known
 
 
 def random_policy(rng: Any, arms: int, horizon: int) -> Policy:

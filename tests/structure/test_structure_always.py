@@ -61,8 +61,8 @@ def test_the_theorem_says_what_the_ledger_counts(name):
         counted = bound(algorithm, horizon).charge
         assert counted <= always
         assert counted == always or horizon < 40
-    assert prove(algorithm, 200, 0.7).always
-    assert not prove(algorithm, 200, 0.69).always
+    assert prove(algorithm, 40, 0.7).always
+    assert not prove(algorithm, 40, 0.69).always
 
 
 def test_a_long_horizon_takes_no_longer_than_a_short_one():
