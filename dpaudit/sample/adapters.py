@@ -85,7 +85,10 @@ def drive(
 ) -> NDArray[np.int64]:
     """Run a policy of any known style on a stream and return its actions, checked."""
     for methods, driver in STYLES:
-        if all(callable(getattr(policy, method, None)) for method in methods):
+        # the first one by itself: it is most often missing, and every run is asked
+        if callable(getattr(policy, methods[0], None)) and all(
+            callable(getattr(policy, method, None)) for method in methods
+        ):
             choices = driver(policy, rewards.tolist(), arms)  # plain floats
             actions = [_arm(arm, arms, step, name) for step, arm in enumerate(choices)]
             return np.array(actions, dtype=np.int64)
@@ -119,6 +122,8 @@ def _whole(actions: Any, horizon: int, arms: int, name: str) -> NDArray[np.int64
         raise PolicyError(
             f"{name} returned {len(row):,} actions; the stream has {horizon:,} rewards."
         )
+    if row.dtype.kind != "f" and row.min() >= 0 and row.max() < arms:
+        return row.astype(np.int64)
     wrong = np.flatnonzero((row < 0) | (row >= arms) | (row != np.floor(row)))
     if len(wrong):
         step = int(wrong[0])

@@ -22,7 +22,7 @@ from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.mutant import Mutant
 from dpaudit.errors import InvalidArgument, UnknownName, require_integer
 from dpaudit.sample.adapters import drive
-from dpaudit.sample.guard import judged, lent_randomness, time_limit
+from dpaudit.sample.guard import RunSeed, judged, lent_randomness, run_seeds, time_limit
 from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Stream
 from dpaudit.sources import file_of, sources_of
@@ -146,14 +146,12 @@ class PolicyBox:
     def run(self, stream: Stream, runs: int, seed: Seed) -> Runs:
         """Return runs one by one, each with a generator of its own."""
         rewards = stream.array()
-        return Runs.of_actions(self.run_each([(rewards, child) for child in seed.spawn(runs)]))
+        return Runs.of_actions(self.run_each([(rewards, it) for it in run_seeds(seed, runs)]))
 
-    def run_each(self, work: Sequence[tuple[Any, Seed]]) -> NDArray[np.int16]:
+    def run_each(self, work: Sequence[tuple[Any, RunSeed]]) -> NDArray[np.int16]:
         """Return the actions of runs (rewards, seed) that are made in this order.
 
-        Each has a generator and global random states of its own, fixed by its seed. Of the seed it
-        sees a digest: the seed itself names the audit and the side of the pair, which foreign code
-        could read off its generator.
+        Each has a generator and global random states of its own, fixed by its seed.
         """
         actions = np.zeros((len(work), self.horizon), dtype=np.int16)
         with (
@@ -162,10 +160,9 @@ class PolicyBox:
             judged(self.name),
         ):
             for row, (rewards, seed) in zip(actions, work, strict=True):
-                *own, lent = seed.generate_state(9).tolist()
-                lend(lent)
+                lend(seed.lent)
                 start()
-                rng = np.random.Generator(np.random.PCG64(own))
+                rng = np.random.Generator(np.random.PCG64(seed))
                 row[:] = drive(self.build(rng), rewards, self.arms, rng, self.name)
         return actions
 

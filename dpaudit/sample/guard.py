@@ -18,6 +18,8 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+from numpy.random.bit_generator import ISpawnableSeedSequence
+from numpy.typing import NDArray
 
 from dpaudit import noise
 from dpaudit.errors import DpauditError
@@ -162,6 +164,45 @@ class Generators:
         if kind == "Random":
             return random.Random(seed[0] * 65_537 + seed[1])
         return _RNG(seed) if kind == "default_rng" else _STATE(seed)
+
+
+class RunSeed(ISpawnableSeedSequence):
+    """The seed of one run: what its generator starts from, and what global ones are lent.
+
+    It is a digest of its place in an audit, which foreign code could else read off its generator.
+    """
+
+    def __init__(self, words: NDArray[np.uint64], lent: int) -> None:
+        self.words, self.lent = words, lent
+        self.made: np.random.SeedSequence | None = None
+
+    @property
+    def whole(self) -> np.random.SeedSequence:
+        """A sequence of numpy's own, for runs that ask for more than a generator."""
+        if self.made is None:
+            self.made = np.random.SeedSequence(self.words.tolist())
+        return self.made
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> NDArray[Any]:
+        """Return the words that a generator starts from."""
+        if n_words == len(self.words) and dtype is np.uint64:
+            return self.words
+        return self.whole.generate_state(n_words, dtype)
+
+    def spawn(self, n_children: int) -> list[Any]:
+        """Return seeds for generators of the run's own."""
+        return self.whole.spawn(n_children)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.whole, name)
+
+
+def run_seeds(seed: np.random.SeedSequence, runs: int) -> list[RunSeed]:
+    """Return the seeds of runs in their order: of more runs the first ones are the same."""
+    words = np.random.Philox(seed).random_raw(5 * runs).reshape(runs, 5)
+    return [RunSeed(row[:4], int(row[4] >> 32)) for row in words]
 
 
 def integer_bits(seed: int) -> Any:

@@ -13,6 +13,7 @@ from hashlib import blake2b
 import numpy as np
 
 from dpaudit.sample.boxes import Box, PolicyBox, Seed
+from dpaudit.sample.guard import run_seeds
 from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Pair, Stream
 
@@ -36,11 +37,11 @@ def run_rounds(
     streams, seeds = (pair.stream, pair.neighbour), [seed_of(seed, *key, side) for side in (0, 1)]
     if not isinstance(box, PolicyBox):
         return box.run(streams[0], rounds, seeds[0]), box.run(streams[1], rounds, seeds[1])
-    rewards, children = [it.array() for it in streams], [it.spawn(rounds) for it in seeds]
+    rewards, own = [it.array() for it in streams], [run_seeds(it, rounds) for it in seeds]
     first = np.random.default_rng(seed_of(seed, *key, COINS)).integers(0, 2, rounds)
     sides = np.stack((first, 1 - first), axis=1)
     actions = box.run_each(
-        [(rewards[s], children[s][number]) for number, both in enumerate(sides) for s in both]
+        [(rewards[s], own[s][number]) for number, both in enumerate(sides) for s in both]
     )
     made = sides.ravel()
     return Runs.of_actions(actions[made == 0]), Runs.of_actions(actions[made == 1])
@@ -69,8 +70,8 @@ class Slot:
     def again(self, box: Box, seed: int) -> Runs:
         """Make the run again, alone."""
         if isinstance(box, PolicyBox):
-            child = seed_of(seed, *self.key, self.number)
-            return Runs.of_actions(box.run_each([(self.stream.array(), child)]))
+            own = run_seeds(seed_of(seed, *self.key), self.number + 1)[-1]
+            return Runs.of_actions(box.run_each([(self.stream.array(), own)]))
         return box.run(self.stream, self.runs, seed_of(seed, *self.key))
 
 

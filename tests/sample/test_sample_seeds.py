@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,7 +11,7 @@ import numpy as np
 from dpaudit.sample.audit import audit
 from dpaudit.sample.boxes import PolicyBox
 from dpaudit.sample.plan import AuditPlan
-from dpaudit.sample.rounds import run_rounds
+from dpaudit.sample.rounds import Slot, run_rounds
 from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Pair, Stream
 
@@ -73,3 +75,29 @@ def test_a_generator_tells_nothing_of_the_audit():
     run_rounds(box, Pair("first", Stream.of([0.0] * 3), 0, 1.0), 8, 0, (1, 0))
     assert len(SEEN) == 16 and {key for key, _ in SEEN} == {()}
     assert len({entropy for _, entropy in SEEN}) == 16
+
+
+def drawing(stream, rng):
+    """Uses its generator in every way that numpy's own allows."""
+    copies = [copy.deepcopy(rng), pickle.loads(pickle.dumps(rng))]
+    children = [*rng.spawn(1), *rng.spawn(1), np.random.default_rng(rng.bit_generator.seed_seq)]
+    drawn = [each.integers(0, 2**15 - 1) for each in (rng, *copies, *children)]
+    DRAWN.append(tuple(drawn))
+    return drawn
+
+
+DRAWN: list = []
+
+
+def test_a_run_made_again_alone_draws_the_same():
+    """Also with generators that it spawns, copies or makes of its seed."""
+    box = PolicyBox("drawing", lambda rng: drawing, 2**15 - 1, 6)
+    pair = Pair("first", Stream.of([0.0] * 6), 0, 1.0)
+    both = run_rounds(box, pair, 40, 3, (1, 0))
+    for number in (0, 17, 39):
+        for side in (0, 1):
+            alone = Slot.of(pair, (1, 0), 40, number, side).again(box, 3)
+            assert np.array_equal(alone.actions(0), both[side].actions(number))
+    assert len(set(DRAWN)) == 80
+    first, one, other, *children = DRAWN[0]
+    assert first == one == other and len({first, *children[:2]}) == 3
