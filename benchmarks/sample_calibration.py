@@ -77,12 +77,12 @@ class Peeking(Wealth):
         self.asked[id(found)] = counts, sizes, left
         return found
 
-    def update(self, prospect: Prospect | None, counts: Any) -> None:
+    def update(self, prospect: Prospect | None, pieces: Any, left: int) -> None:
         """Bet on a block in the knowledge of its outcome."""
         if prospect is not None:
-            known, sizes, left = self.asked[id(prospect)]
-            prospect = super().prospect(known + PEEK * counts, sizes, left)
-        super().update(prospect, counts)
+            known, sizes, before = self.asked[id(prospect)]
+            prospect = super().prospect(known + PEEK * pieces.sum(axis=0), sizes, before)
+        super().update(prospect, pieces, left)
 
 
 # what a report says of the files of its target takes as long as these audits, and is not looked at

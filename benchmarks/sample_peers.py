@@ -76,7 +76,7 @@ def judged_counts(
     box: Any, pair: Pair, event: OneOf, rounds: int, key: tuple[int, ...], seed: int
 ) -> tuple[int, int]:
     """Return how often an event occurred on the stream and on the neighbour."""
-    [[[_, hits], [_, other]]] = judge(box, pair, (event,), rounds, key, seed).counts
+    [[[[_, hits], [_, other]]]] = judge(box, pair, (event,), rounds, key, seed).counts
     return hits, other
 
 

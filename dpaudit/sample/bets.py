@@ -17,8 +17,9 @@ E s(Y) - c E s(X) <= delta max s, so the sum is at most k (2 + delta max t + del
 So wealth that starts at 1 and is multiplied, round by round, by S, or by any average of such S
 with weights chosen before, is a nonnegative supermartingale under H. It does not matter on which
 pair the round was played, which statistic of the actions the bet looks at or how it was learned,
-as long as all of that was fixed by earlier rounds. By Ville's inequality wealth ever reaches 1 /
-error with probability at most `error` under H: one may look and stop at any time.
+as long as all of that was fixed by earlier rounds, be they of the same block. By Ville's inequality
+wealth ever reaches 1 / error with probability at most `error` under H: one may look and stop at any
+time.
 
 Money may also be put aside: (wealth + what is aside) is one of these averages, with a bet that does
 nothing. So a search among pairs of which next to nothing is known can lose only what it stakes.
@@ -59,7 +60,7 @@ HALVINGS = 26
 STEPS = 50  # levels up to the claim, or up to 1 and then for every factor e
 BEYOND = 1.25  # claims up to which they are as near to one another; then their distances grow
 WIDER = 1.25
-EARLY = 0.25  # of the runs that are left: to refute within these, wealth should grow
+EARLY = 0.25  # of the runs that are left: if these refute from nothing, wealth should grow
 SHARP = 3.0  # how quickly the money of a level follows what bettors expect
 BELOW = 0.7  # of the lowest open level
 SURE = 4.0  # parts of all rounds of which bets have their full size
@@ -210,10 +211,15 @@ def believed(
 
 
 class Prospect(NamedTuple):
-    """Bets of several bettors at the levels where somebody bets, and the weights of these."""
+    """Bets of several bettors at the levels where somebody bets, and the weights of these.
+
+    `careful` ones are for growth, `hopeful` ones to be scaled: by `sure`, and by what is left.
+    """
 
     alive: NDArray[np.int64]
-    bets: Bets
+    careful: Bets
+    hopeful: Bets
+    sure: Row
     log_weights: Row
 
 
@@ -288,18 +294,11 @@ class Wealth:
         with np.errstate(divide="ignore"):
             log_weights = np.log(weights / weights.sum(axis=1, keepdims=True))
         ratio, delta, careful = ratio[1:], delta[1:], Bets(*(each[1:] for each in careful))
-        part, exposure = self._exposure(alive, left)
-        soon = -part < EARLY * left * careful.growth.max(axis=1)
         hopeful = best_bets(ratio, bold_p[None], bold_q[None], delta)
         # a bettor that has seen little does not know yet which cells to bet on
         seen = counts[:, 0].sum(axis=1)
         sure = np.minimum(SURE * seen / (seen + left), 1.0)
-        bold = exposure[:, None] * sure / np.sqrt(2 * np.maximum(hopeful.growth, 1e-12))
-        bets = hopeful.scaled(bold[:, :, None])
-        late = ~soon[:, None, None]
-        f = np.where(late, bets.stream, careful.stream)
-        g = np.where(late, bets.neighbour, careful.neighbour)
-        return Prospect(alive, Bets(f, g, careful.growth), log_weights)
+        return Prospect(alive, careful, hopeful, sure, log_weights)
 
     def _widest(self, p: Row, q: Row) -> float:
         """Return the highest level that beliefs could show."""
@@ -309,17 +308,26 @@ class Wealth:
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(np.max(np.where(p > 0, np.abs(np.log(p / q)), 0.0)))
 
-    def _exposure(self, alive: NDArray[np.int64], left: int) -> tuple[Row, Row]:
-        """Return how far levels are from being refuted, and how much wealth should vary a round.
+    def _placed(self, prospect: Prospect, left: int) -> Bets:
+        """Return the bets on the next piece, if so many rounds are left.
 
-        Growth is the best aim where it refutes long before runs are out. Elsewhere the aim is to
-        reach 1 / error by the end: the wealth of the most powerful test of that size is the
-        conditional probability that it rejects, whose exposure is phi(u) / Phi(u) / sqrt(left) with
-        Phi(u) = wealth times error (in the normal limit; it only costs power if that is wrong).
-        Such a test does not stop to bet when it is behind, so its bets are for a hopeful belief.
+        Growth is the best aim where it refutes long before runs are out, even from nothing.
+        Elsewhere the aim is to reach 1 / error by the end: the wealth of the most powerful test of
+        that size is the conditional probability that it rejects, which varies in a round by
+        phi(u) / Phi(u) / sqrt(left) with Phi(u) = wealth times error (in the normal limit; it only
+        costs power if that is wrong). Such a test does not stop to bet when it is behind, so its
+        bets are for a hopeful belief. What it stakes changes with every round: pieces are small.
         """
-        part, u = self._far(alive)
-        return part, np.exp(-0.5 * u**2 - part) / math.sqrt(2 * math.pi * max(left, 1))
+        _, careful, hopeful, sure, _ = prospect
+        part, u = self._far(prospect.alive)
+        exposure = np.exp(-0.5 * u**2 - part) / math.sqrt(2 * math.pi * max(left, 1))
+        far = np.maximum(-part, self.needed)
+        late = far[:, None, None] >= EARLY * left * careful.growth.max(axis=1)[:, None, None]
+        bold = exposure[:, None] * sure / np.sqrt(2 * np.maximum(hopeful.growth, 1e-12))
+        bets = hopeful.scaled(bold[:, :, None])
+        f = np.where(late, bets.stream, careful.stream)
+        g = np.where(late, bets.neighbour, careful.neighbour)
+        return Bets(f, g, careful.growth)
 
     def _far(self, alive: NDArray[np.int64]) -> tuple[Row, Row]:
         """Return the log of wealth times error at levels, and its normal quantile."""
@@ -346,13 +354,19 @@ class Wealth:
         hope = np.tanh(growth.max(axis=0)) * 1e-3 * self.levels[0]
         return np.asarray(np.maximum(won, hope))
 
-    def update(self, prospect: Prospect | None, counts: NDArray[Any]) -> None:
-        """Multiply by what a block of rounds gives (counts: bettors, 2, cells)."""
+    def update(self, prospect: Prospect | None, pieces: NDArray[Any], left: int) -> None:
+        """Multiply by what a block gives, piece by piece (pieces: piece, bettors, 2, cells).
+
+        `left` are the rounds that were left before it.
+        """
         if prospect is None:
             return
-        gains = prospect.bets.log_gain(counts[None, :, 0], counts[None, :, 1])
-        gains = prospect.log_weights + gains
-        top = np.maximum(gains.max(axis=1), -1e300)
-        with np.errstate(divide="ignore"):
-            self.staked[prospect.alive] += top + np.log(np.exp(gains - top[:, None]).sum(axis=1))
-        self.peak = np.maximum(self.peak, self.log)
+        for counts in pieces:
+            gains = self._placed(prospect, left).log_gain(counts[None, :, 0], counts[None, :, 1])
+            gains = prospect.log_weights + gains
+            top = np.maximum(gains.max(axis=1), -1e300)
+            with np.errstate(divide="ignore"):
+                gain = top + np.log(np.exp(gains - top[:, None]).sum(axis=1))
+            self.staked[prospect.alive] += gain
+            self.peak = np.maximum(self.peak, self.log)
+            left -= int(counts[0, 0].sum())

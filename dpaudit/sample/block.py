@@ -1,9 +1,13 @@
-"""One block of fresh runs: how often each cell occurred on either stream, and what it teaches."""
+"""One block of fresh runs: how often each cell occurred on either stream, and what it teaches.
+
+It is counted in pieces, one after the other: what is bet on a piece may depend on those before.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,6 +19,7 @@ from dpaudit.sample.rounds import mark_of, run_rounds
 from dpaudit.sample.streams import Pair
 
 MARKED = 8  # rounds of a block that can be made again: so many first ones, and telling ones
+PIECES = 8  # of a block of an audit
 SHOWN = 4096  # steps of a marked run that are kept to say what differs
 
 
@@ -35,17 +40,23 @@ class Parted(Protocol):
 
 @dataclass(frozen=True)
 class Block:
-    """One block of fresh runs: counts of every cell on both streams, and marks of some runs.
+    """One block of fresh runs: counts (piece, parted, stream, cell), and marks of some runs.
 
     A mark is a round and the digests of its two runs, by which they are known if they are made
     again; `shown` holds the actions of marked runs (round, side), where they are few. `tables` are
     what later bets may learn from.
     """
 
-    counts: list[list[list[int]]]
+    counts: list[list[list[list[int]]]]
     marks: list[tuple[int, str, str]]
     tables: list[Table | None] = field(default_factory=list)
     shown: dict[tuple[int, int], NDArray[np.int64]] = field(default_factory=dict)
+
+
+def pieces_of(rounds: int, most: int) -> list[slice]:
+    """Return the pieces of a block, at most so many, as like as can be."""
+    edges = [rounds * n // min(most, rounds) for n in range(min(most, rounds) + 1)]
+    return [slice(*both) for both in pairwise(edges)]
 
 
 def judge(
@@ -56,6 +67,7 @@ def judge(
     key: tuple[int, ...],
     seed: int,
     taught: Sequence[Any] = (),
+    pieces: int = 1,
 ) -> Block:
     """Return the counts of one block of fresh runs, and tables of the statistics to be taught."""
     both = run_rounds(box, pair, rounds, seed, key)
@@ -63,8 +75,11 @@ def judge(
     values = {each: (each(both[0]), each(both[1])) for each in statistics}
     places = [[it.of(values[it.statistic][side]) for side in (0, 1)] for it in parted]
     counts = [
-        [np.bincount(place, minlength=it.size).tolist() for place in both_places]
-        for it, both_places in zip(parted, places, strict=True)
+        [
+            [np.bincount(place[piece], minlength=it.size).tolist() for place in both_places]
+            for it, both_places in zip(parted, places, strict=True)
+        ]
+        for piece in pieces_of(rounds, pieces)
     ]
     tables = [tabled(each, *values[each]) for each in taught]
     if not isinstance(box, PolicyBox):

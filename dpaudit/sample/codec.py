@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import DpauditError, InvalidArgument, require_integer
-from dpaudit.sample.block import Block, Parted
+from dpaudit.sample.block import PIECES, Block, Parted, pieces_of
 from dpaudit.sample.cells import Table, is_key
 from dpaudit.sample.events import AtLeast, AtMost, Event, OneOf
 from dpaudit.sample.learned import LearnedScore
@@ -106,7 +106,10 @@ def block_data(found: Block) -> dict[str, Any]:
 def block_of(data: Any, parted: Sequence[Parted], taught: Sequence[Any], rounds: int) -> Block:
     """Return a block of fresh runs from plain data."""
     try:
-        counts = [[[int(it) for it in row] for row in both] for both in data["counts"]]
+        counts = [
+            [[[int(it) for it in row] for row in both] for both in piece]
+            for piece in data["counts"]
+        ]
         marks = [(int(number), str(one), str(other)) for number, one, other in data["marks"]]
         tables = [
             None if it is None else _table_of(each, *it)
@@ -114,9 +117,13 @@ def block_of(data: Any, parted: Sequence[Parted], taught: Sequence[Any], rounds:
         ]
     except (KeyError, TypeError, ValueError, OverflowError):
         raise InvalidArgument("block", "(data)", "is not a block of an audit.") from None
-    sizes = [[it.size] * 2 for it in parted]
-    whole = all(min(row) >= 0 and sum(row) == rounds for both in counts for row in both)
-    if [[len(row) for row in both] for both in counts] != sizes or not whole:
+    sizes, lengths = [[it.size] * 2 for it in parted], pieces_of(rounds, PIECES)
+    whole = len(counts) == len(lengths) and all(
+        [[len(row) for row in both] for both in piece] == sizes
+        and all(min(row) >= 0 and sum(row) == it.stop - it.start for both in piece for row in both)
+        for piece, it in zip(counts, lengths, strict=True)
+    )
+    if not whole:
         raise InvalidArgument("block", "(data)", "holds counts that its audit cannot give.")
     if any(not 0 <= it[0] < rounds for it in marks):
         raise InvalidArgument("block", "(data)", "holds marks that its audit cannot give.")

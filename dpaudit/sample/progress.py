@@ -16,7 +16,7 @@ from typing import Any
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.sample.bets import ASIDE, Wealth
-from dpaudit.sample.block import judge
+from dpaudit.sample.block import PIECES, judge
 from dpaudit.sample.codec import block_data, block_of, score_data, score_of
 from dpaudit.sample.independence import Independence
 from dpaudit.sample.log import BlockLog
@@ -162,10 +162,9 @@ class Progress:
             prospect = suspect.prospect(self.wealth, self.left)
             for number, part in enumerate(plan.parts(rounds), suspect.blocks):
                 key = (1, suspect.index, number)
-                task: Task = (
-                    judge,
-                    (plan.box, suspect.pair, suspect.bettors, part, key, plan.seed, suspect.taught),
-                )
+                parted, taught = suspect.bettors, suspect.taught
+                given = (plan.box, suspect.pair, parted, part, key, plan.seed, taught, PIECES)
+                task: Task = (judge, given)
                 name = f"block {suspect.index} {number}"
                 order.append((name, suspect, prospect, part, key, task))
         results = iter(run(it[-1] for it in order if it[0] not in self.log.done))
@@ -177,7 +176,7 @@ class Progress:
                 block = next(results)
                 self.log.record(name, block_data(block))
             before = float(self.wealth.log[self.wealth.claim])
-            self.wealth.update(prospect, suspect.count(block, rounds))
+            self.wealth.update(prospect, suspect.count(block, rounds), self.left)
             gain = float(self.wealth.log[self.wealth.claim]) - before
             if gain:
                 self.gains[suspect.index] = self.gains.get(suspect.index, 0.0) + gain

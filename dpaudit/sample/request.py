@@ -207,7 +207,7 @@ def replayed(arguments: argparse.Namespace) -> tuple[list[str], bool]:
         doubt = independence.confirm([pair])
     finally:
         independence.close()
-    [[[_, hits], [_, hits_neighbour]]] = found.counts
+    [[[[_, hits], [_, hits_neighbour]]]] = found.counts
     if swapped:
         hits, hits_neighbour = hits_neighbour, hits
     lower = epsilon_lower(hits, hits_neighbour, rounds, arguments.error, delta)

@@ -56,11 +56,12 @@ class Suspect:
         self.learned_at = 0
 
     def count(self, block: Block, rounds: int) -> NDArray[np.int64]:
-        """Add a block to the beliefs and to the tables; return its counts in the cells."""
-        counts = np.zeros(self.counts.shape, dtype=np.int64)
-        for row, found in zip(counts, block.counts, strict=True):
-            row[:, : len(found[0])] = found
-        self.counts = self.counts + counts
+        """Add a block to the beliefs and to the tables; return its counts, piece by piece."""
+        counts = np.zeros((len(block.counts), *self.counts.shape), dtype=np.int64)
+        for piece, found in zip(counts, block.counts, strict=True):
+            for row, both in zip(piece, found, strict=True):
+                row[:, : len(both[0])] = both
+        self.counts = self.counts + counts.sum(axis=0)
         for statistic, table in zip(self.tables, block.tables, strict=False):
             if table is not None:
                 self.tables[statistic] = self.tables[statistic] + table

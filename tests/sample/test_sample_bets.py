@@ -133,7 +133,7 @@ def test_a_search_loses_what_it_stakes_and_no_more():
     assert wealth.log == pytest.approx(np.zeros(len(wealth.levels)), abs=1e-12)
     # a belief that is the wrong way round, for a thousand rounds
     wrong, fresh = counted([500, 500], [950, 50]), counted([950, 50], [500, 500])
-    wealth.update(wealth.prospect(wrong, SIZES, 2000), fresh)
+    wealth.update(wealth.prospect(wrong, SIZES, 2000), fresh[None], 2000)
     assert wealth.staked[wealth.claim] < -50
     assert wealth.log.min() >= math.log(0.75) - 1e-12
     before = wealth.log
@@ -152,9 +152,33 @@ def played(path, rounds, peek, delta=0.0):
     for number, (hits, others) in enumerate(path):
         fresh = counted([rounds - hits, hits], [rounds - others, others])
         known = belief + 20 * fresh if peek else belief
-        wealth.update(wealth.prospect(known, SIZES, rounds * (len(path) - number)), fresh)
+        left = rounds * (len(path) - number)
+        wealth.update(wealth.prospect(known, SIZES, left), fresh[None], left)
         belief = belief + fresh
     return wealth
+
+
+def in_pieces(path, peek):
+    """Bet on one block of single rounds; a broken bettor has seen all of it when it begins."""
+    wealth = Wealth(0.7, 0.25)
+    for name in ("levels", "ratios", "deltas", "staked", "aside", "peak"):  # the claim alone
+        setattr(wealth, name, getattr(wealth, name)[[wealth.claim]])
+    wealth.claim = 0
+    pieces = np.array([counted([1 - hits, hits], [1 - others, others]) for hits, others in path])
+    belief = counted([30, 60], [70, 20]) + (20 * pieces.sum(axis=0) if peek else 0)
+    wealth.update(wealth.prospect(belief, SIZES, len(path)), pieces, len(path))
+    return wealth
+
+
+@pytest.mark.parametrize("q", [0.05, 0.2, 1 / (1 + math.exp(0.7))])
+def test_bets_on_the_pieces_of_a_block_are_a_supermartingale(q):
+    """They follow the wealth inside of the block: four rounds, every outcome."""
+    ratio = math.exp(0.7)
+    mean, crossed = mean_wealth(lambda path: in_pieces(path, False), 1, 4, ratio, q)
+    assert mean <= 1 + 1e-12
+    assert crossed <= 0.25
+    mean, _ = mean_wealth(lambda path: in_pieces(path, True), 1, 4, ratio, q)
+    assert mean > 1.01
 
 
 @pytest.mark.parametrize("q", [0.02, 0.2, 1 / (1 + math.exp(0.7))])
@@ -184,8 +208,8 @@ def test_levels_of_delta_have_one_epsilon_and_end_below_one():
     assert (wealth.deltas > wealth.levels).all() and set(wealth.ratios) == {wealth.ratios[0]}
     assert wealth.ratios[0] >= math.exp(0.5)
     belief = counted([10, 90], [90, 10])  # truth 0.9 - e^0.5 0.1 = 0.735
-    for _ in range(40):
-        wealth.update(wealth.prospect(belief, SIZES, 2_000), counted([5, 45], [45, 5]))
+    for left in range(2_000, 0, -50):
+        wealth.update(wealth.prospect(belief, SIZES, left), counted([5, 45], [45, 5])[None], left)
         belief = belief + counted([5, 45], [45, 5])
     assert wealth.claim_refuted and 0.6 < wealth.lower < 0.736
 
@@ -222,7 +246,7 @@ def test_a_certain_event_is_refuted_in_a_few_rounds():
     wealth, belief = Wealth(1.0, 1e-3), counted([0, 8], [8, 0])
     for number in range(30):
         fresh = counted([0, 1], [1, 0])
-        wealth.update(wealth.prospect(belief, SIZES, 1000 - number), fresh)
+        wealth.update(wealth.prospect(belief, SIZES, 1000 - number), fresh[None], 1000 - number)
         belief = belief + fresh
     assert wealth.claim_refuted
 
@@ -234,7 +258,8 @@ def test_a_wrong_belief_is_unlearned():
     for number in range(200):
         hits, others = rng.binomial(50, 0.5), rng.binomial(50, 0.25)
         fresh = counted([50 - hits, hits], [50 - others, others])
-        wealth.update(wealth.prospect(belief, SIZES, 50 * (200 - number)), fresh)
+        left = 50 * (200 - number)
+        wealth.update(wealth.prospect(belief, SIZES, left), fresh[None], left)
         belief = belief + fresh
     assert 0.3 < wealth.lower < math.log(2) + 0.05
 

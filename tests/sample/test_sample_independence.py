@@ -46,7 +46,7 @@ def test_stream_and_neighbour_run_in_random_order_run_by_run():
     assert [sum(calls[i : i + 2]) for i in range(0, 100, 2)] == [1.0] * 50
     assert calls != [0.0] * 50 + [1.0] * 50 and 10 < sum(calls[::2]) < 40
     # a fair split of 50 among the streams: below 10 or above 40 has probability 3e-6
-    [[[_, hits], [_, hits_neighbour]]] = found.counts
+    [[[[_, hits], [_, hits_neighbour]]]] = found.counts
     assert hits + hits_neighbour == 50 and 10 <= hits <= 40
 
 

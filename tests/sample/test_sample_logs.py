@@ -109,7 +109,7 @@ def test_what_is_no_regular_file_is_left_alone(folder, capsys):
 
 def more(counts, by):
     """Counts of one cell changed."""
-    return [[[row[0] + by, *row[1:]] for row in both] for both in counts]
+    return [[[[row[0] + by, *row[1:]] for row in both] for both in piece] for piece in counts]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def more(counts, by):
 )
 def test_damaged_blocks_are_refused(logged, tmp_path, capsys, change, said):
     lines = lines_of(logged)
-    place = next(n for n, (name, it) in enumerate(lines) if "block" in name and it["counts"])
+    place = next(n for n, (name, it) in enumerate(lines) if "block" in name and it["counts"][0])
     lines[place][1] = change(lines[place][1])
     assert resumed(logged, tmp_path / "audit.log", lines) == 2
     error = capsys.readouterr().err
