@@ -217,29 +217,29 @@ def search(
     found = Candidates()
     active = {(number, background) for number in range(count) for background in (1, 0)}
     excess: float | None = None
-    led = True
-    while (now := opened(sorted({number for number, _ in active}), excess)) is not None:
+    leading = False
+    while True:
+        now = opened(sorted({number for number, _ in active}), excess)
+        if now is None and not leading:
+            return found
         try:
-            with working(now):
-                if not _look(now, active, whole, clock, found):
-                    return found
+            if now is not None:
+                with working(now):
+                    if not _look(now, active, whole, clock, found):
+                        return found
         except Imprecise:
             excess = math.inf
             continue
         found.complete = True
         gap = found.upper - found.lower
-        if gap <= width:
-            break
-        excess = gap / width
         leader = found.best
-        led = not (led and leader_first)
-        if leader is not None and not led:
-            active = {(leader.path, leader.background)}
-            continue
+        if gap <= width or leader is None:
+            return found
+        excess = gap / width
+        leading = leader_first and not leading
         limit = found.lower + width
-        items = found.known.values()
-        active = {(c.path, c.background) for c in items if c.bounds.upper > limit}
-    return found
+        rivals = {(c.path, c.background) for c in found.known.values() if c.bounds.upper > limit}
+        active = {(leader.path, leader.background)} if leading else rivals
 
 
 def _look(

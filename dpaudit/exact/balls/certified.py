@@ -35,7 +35,7 @@ from dpaudit.exact.search import Pass, Shared
 
 FIRST_PRECISION, LAST_PRECISION = 256, 1 << 15
 TARGET_BITS = 80
-CELLS, CELL_WIDTH = (300, 1200, 4800, 19200), 1e-8
+CELLS, CELL_WIDTH = (200, 600, 1800, 5400), 1e-8
 # cells of a sheet, and the widths of a log-likelihood that end its refinement or make it useless
 SHEETS = (120, 400, 800)
 SHEET_WIDTH, SHEET_LIMIT = 1e-3, 1e-2
@@ -115,7 +115,7 @@ def log_likelihood(region: Region, totals: Mapping[int, Fraction], clock: Clock 
         log = algebra.log_likelihood(
             Cells([chain], cells, centres=known, known=duels), chain, centres
         )
-        if log.hi - log.lo < CELL_WIDTH or not clock.allows(4 * (time.monotonic() - began)):
+        if log.hi - log.lo < CELL_WIDTH or not clock.allows(3 * (time.monotonic() - began)):
             break
     if not math.isfinite(log.lo):
         raise Unsupported("The likelihood is too small for the grid engine.")
