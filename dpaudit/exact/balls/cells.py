@@ -1,7 +1,7 @@
-"""Scores that bend: functions of a register on cells, enclosed to second order.
+"""Scores that bend: functions of a register on cells, enclosed to third order.
 
 A function is a `Weight`; thresholds between two scores are certified node by node. Halving the
-cells divides the width of every enclosure by about four. Grids are graded towards the clip points
+cells divides the width of every enclosure by about eight. Grids are graded towards the clip points
 and the crossings of the levels, where thresholds bend sharply, and hold every centre that a release
 can have, so that no density has a kink inside a cell.
 """

@@ -35,7 +35,7 @@ from dpaudit.exact.search import Pass, Shared
 
 FIRST_PRECISION, LAST_PRECISION = 256, 1 << 15
 TARGET_BITS = 80
-CELLS, CELL_WIDTH = (200, 600, 1800, 5400), 1e-8
+CELLS, CELL_WIDTH = (200, 600, 1800, 5400), 1e-9
 # cells of a sheet, and the widths of a log-likelihood that end its refinement or make it useless
 SHEETS = (120, 400, 800)
 SHEET_WIDTH, SHEET_LIMIT = 1e-3, 1e-2
@@ -87,7 +87,7 @@ def log_likelihood(region: Region, totals: Mapping[int, Fraction], clock: Clock 
 
     `totals` are the exact sums of the rewards of the episodes. Affine scores give about 80 correct
     bits, however small the probability is; others are enclosed on cells, refined until the ball is
-    1e-8 wide or the cells are at their finest, registers that add up releases on sheets, until it
+    1e-9 wide or the cells are at their finest, registers that add up releases on sheets, until it
     is 1e-3 wide. A clock may end either refinement, which leaves a wider ball.
     """
     if gaussians.applies(region):
