@@ -191,8 +191,14 @@ def test_own_file_wrong(capsys, here):
     assert command(capsys, "replay", "w.json", "--target", "own_wrong.py:Leaky")[0] == 0
 
 
+def slow(*names):
+    """Variants that take several seconds; audits/ has the flaw among its mutants."""
+    return [pytest.param(name, marks=pytest.mark.slow) for name in names]
+
+
 @pytest.mark.parametrize(
-    "name", ["halved_ucb", "halved_klucb", "all_ucb", "all_klucb", "redrawn_ucb", "redrawn_klucb"]
+    "name",
+    ["halved_ucb", "halved_klucb", "all_ucb", "all_klucb", *slow("redrawn_ucb", "redrawn_klucb")],
 )
 def test_known_wrong_variants_are_refuted_and_replayed(capsys, here, name):
     words = (f"variants.py:{name}", "--horizon", "1000", "--budget", "120", *CERTAIN)

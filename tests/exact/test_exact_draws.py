@@ -120,6 +120,10 @@ class Sharp(DoublingEpisodes):
         return GaussianDraw(m.number(0.05))
 
 
+def laplace(x, centre, scale):
+    return math.exp(-abs(x - centre) / scale) / (2 * scale)
+
+
 def gaussian_chain(rewards, epsilon, arms_after):
     """P(0, 1, *arms_after) of dp_gaussian_ts by nested quadrature: the register of arm 1 is held.
 
@@ -144,11 +148,11 @@ def gaussian_chain(rewards, epsilon, arms_after):
             sign = 1 if arm == 0 else -1
 
             def density(x0, c=centre, b=scale, s=spread, g=sign):
-                return stats.laplace.pdf(x0, c, b) * stats.norm.cdf(g * (x0 - x1) / s)
+                return laplace(x0, c, b) * math.erfc(g * (x1 - x0) / (s * math.sqrt(2))) / 2
 
             ends = (centre - 40 * scale, centre, centre + 40 * scale)
             value *= sum(integrate.quad(density, *ends[i : i + 2])[0] for i in (0, 1))
-        return value * stats.laplace.pdf(x1, rewards[1], 2 / epsilon)
+        return value * laplace(x1, rewards[1], 2 / epsilon)
 
     ends = (rewards[1] - 80 / epsilon, rewards[1], rewards[1] + 80 / epsilon)
     return sum(integrate.quad(inner, *ends[i : i + 2], epsabs=1e-10)[0] for i in (0, 1))

@@ -45,7 +45,7 @@ def test_likelihoods_sum_to_one_for_any_stream_and_epsilon(
     assert abs(float(np.exp(found.log_values).sum()) - 1) < 1e-9
 
 
-@pytest.mark.parametrize("name", ["adap_ucb", "adap_klucb"])
+@pytest.mark.parametrize("name", ["adap_ucb", pytest.param("adap_klucb", marks=pytest.mark.slow)])
 def test_three_arms_agree_with_one_within_the_stated_error(name: str) -> None:
     stream = np.random.default_rng(2).random(6).tolist()
     found = law(load(name, arms=3), stream, engine="float")

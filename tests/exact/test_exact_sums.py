@@ -38,7 +38,7 @@ def logs(name: str, horizon: int, epsilon: float, seed: int) -> Values:
     return np.array([log_likelihood(it, it.means(it.sums(stream))) for it in regions])
 
 
-@pytest.mark.parametrize("name, horizon", [("dp_klucb", 12), ("dp_imed", 8), ("dp_ucb", 5)])
+@pytest.mark.parametrize("name, horizon", [("dp_klucb", 9), ("dp_imed", 8), ("dp_ucb", 5)])
 def test_likelihoods_sum_to_one(name: str, horizon: int) -> None:
     assert abs(np.exp(logs(name, horizon, 1.0, seed=7)).sum() - 1) < 1e-9
 

@@ -74,8 +74,8 @@ def test_delta_is_that_of_the_one_release():
 
 
 def test_a_row_in_several_releases_gets_the_best_sum():
-    tree = DPUCB(arms=2, horizon=300, epsilon=1.0)
-    found = judge(tree, 300, Notion(Kind.APPROXIMATE, 0.5, 0.5))
+    tree = DPUCB(arms=2, horizon=100, epsilon=1.0)
+    found = judge(tree, 100, Notion(Kind.APPROXIMATE, 0.5, 0.5))
     by_sum = laplace_to_delta(Fraction(1), Fraction(1, 2))
     assert found.bracket.upper < by_sum
     node, at = Laplace(tree.levels), Fraction(1, 2)
