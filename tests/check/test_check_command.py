@@ -328,11 +328,17 @@ def test_replay_of_other_files_is_one_line(capsys, tmp_path, text, said):
     assert err.count("\n") == 1
 
 
-@pytest.fixture
-def witness(capsys, tmp_path):
-    file = tmp_path / "w.json"
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    file = tmp_path_factory.mktemp("found") / "w.json"
     assert run(["check", "ucb", "--exact-horizon", "3", "--witness", str(file)]) == 1
-    capsys.readouterr()
+    return file.read_bytes()
+
+
+@pytest.fixture
+def witness(found, tmp_path):
+    file = tmp_path / "w.json"
+    file.write_bytes(found)
     return file
 
 

@@ -66,9 +66,7 @@ def assert_extremal_streams_equal_enumeration(name: str, horizon: int) -> None:
     assert abs(real.loss.upper - halves.loss) < 1e-8
 
 
-@pytest.mark.parametrize(
-    ("name", "horizon"), [("adap_ucb", 4), ("adap_ucb", 5), ("adap_klucb", 4)]
-)
+@pytest.mark.parametrize(("name", "horizon"), [("adap_ucb", 4), ("adap_ucb", 5), ("adap_klucb", 4)])
 def test_extremal_streams_equal_enumeration(name: str, horizon: int) -> None:
     assert_extremal_streams_equal_enumeration(name, horizon)
 

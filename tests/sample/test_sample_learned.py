@@ -1,5 +1,6 @@
 """The learned classifier: exact, the same everywhere, worth its runs, and never a false alarm."""
 
+import json
 from pathlib import Path
 
 import msgspec
@@ -142,11 +143,6 @@ def whispers(events: str, pairs: tuple[Pair, ...] = (), runs: int = 5000) -> Aud
 
 
 @pytest.fixture(scope="module")
-def learned_report():
-    return audit(whispers("learned"))
-
-
-@pytest.fixture(scope="module")
 def short_report():
     """As many runs as it takes to train, test and stop between blocks."""
     return audit(whispers("learned", runs=1200))
@@ -154,14 +150,6 @@ def short_report():
 
 def encoded(report) -> bytes:
     return msgspec.json.encode(plain(report))
-
-
-def test_a_leak_spread_over_many_rounds_is_found_by_the_classifier_alone(learned_report) -> None:
-    """The truth is 49: no step, no prefix and no pull count says much, all steps together do."""
-    tables = audit(whispers("tables"))
-    assert tables.status is Status.SILENT and tables.lower < 0.7
-    assert learned_report.status is Status.REFUTED and learned_report.lower >= 2.0
-    assert "learned score" in next(j.event for j in learned_report.hypotheses if j.refuted)
 
 
 @pytest.mark.parametrize(("jobs", "backend"), [(2, "processes"), (4, "threads")])
@@ -230,7 +218,10 @@ def test_half_of_the_runs_train() -> None:
         whispers("learnt")
 
 
-def test_from_the_command_line_with_a_witness_that_replays(tmp_path, capsys) -> None:
+def test_a_leak_spread_over_many_rounds_is_found_by_the_classifier_alone(tmp_path, capsys) -> None:
+    """The truth is 49: no step, no prefix and no pull count says much, all steps together do."""
+    tables = audit(whispers("tables"))
+    assert tables.status is Status.SILENT and tables.lower < 0.7
     report = str(tmp_path / "report.json")
     target = ["audit", f"{EXAMPLE}:Whispers", "--epsilon", "2"]
     pair = tmp_path / "pair.json"
@@ -238,5 +229,8 @@ def test_from_the_command_line_with_a_witness_that_replays(tmp_path, capsys) -> 
     given = ["--pair", str(pair), "--runs", "5000", "--events", "learned"]
     assert run([*target, *given, "--json", report]) == 1
     assert "learned score of" in capsys.readouterr().out
+    found = json.loads(Path(report).read_text())
+    assert found["status"] == "REFUTED" and found["lower"] >= 2.0
+    assert all("learned score" in it["event"] for it in found["hypotheses"] if it["refuted"])
     assert run([*target, "--replay", report, "--seed", "4", "--runs", "4000"]) == 1
     assert "REFUTED again" in capsys.readouterr().out
