@@ -9,7 +9,7 @@ what it had sent is the report, and the check that it died in is silent.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import chdir
+from contextlib import chdir, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from dpaudit.judging import NOBODY, Listener, PrivacyClaim, Report
 from dpaudit.options import METHODS, Options
 from dpaudit.output import plain
 from dpaudit.process import Call, Died, call
-from dpaudit.sources import Sources, covering, sources_of
+from dpaudit.sources import Sources, covering, source_file, sources_of
 from dpaudit.subject.kinds import (
     SEARCH_SECONDS,
     Foreign,
@@ -34,7 +34,7 @@ from dpaudit.subject.naming import subject_of
 from dpaudit.subject.places import at_line, place_of
 from dpaudit.symbolic.run import CodeLine
 from dpaudit.symbolic.subject import readable
-from dpaudit.target import foreign, resolve
+from dpaudit.target import NotDeclared, foreign, resolve
 from dpaudit.verdict import Finding, Status
 
 GRACE = 3.0  # seconds beyond the budget until a process that does not answer is stopped
@@ -110,7 +110,7 @@ def _here(thing: Any, asked: Asked, to: Listener) -> Examined:
     with chdir("."):  # what is looked at may go elsewhere, and is looked for again
         subject = subject_of(thing, root)
     if isinstance(subject, Foreign) and isinstance(thing, str) and not asked.fixed:
-        _require_readable(subject.text, thing)
+        _require_readable(subject, thing)
     if asked.declared is not None:
         _require_kind(subject, asked.target, asked.declared)
     options = subject.sizes(asked.options) if asked.fixed else subject.reach(asked.options)
@@ -141,11 +141,16 @@ def _here(thing: Any, asked: Asked, to: Listener) -> Examined:
     )
 
 
-def _require_readable(text: str, target: str) -> None:
+def _require_readable(subject: Foreign, target: str) -> None:
     """Raise what is wrong with a target that is no algorithm and no code in a file of one's own."""
-    if not readable(text):
-        resolve(target).build(engine.HORIZON, {}, engine.OFFERED)
-        raise InvalidArgument("TARGET", target, "is installed code, which is for `audit`.")
+    if not readable(subject.text):
+        with suppress(NotDeclared):
+            resolve(target).build(engine.HORIZON, {}, engine.OFFERED)
+        rule = f"is installed code, which is for `audit`, as {subject.text}."
+        if source_file(subject.source) is None:
+            kind = type(subject.source).__name__
+            rule = f"is a {kind}, neither an Algorithm nor code in a file of Python."
+        raise InvalidArgument("TARGET", target, rule)
 
 
 def _require_kind(subject: Subject, target: str, declared: bool) -> None:

@@ -280,7 +280,11 @@ def said(error: BaseException) -> str:
     return f"{kind}: {text[:LONGEST_LINE]}" if text else f"{kind}."
 
 
-def _not_an_algorithm(text: str, found: Any) -> InvalidArgument:
+class NotDeclared(InvalidArgument):
+    """A target is no `Algorithm`, nor gives one."""
+
+
+def _not_an_algorithm(text: str, found: Any) -> NotDeclared:
     kind = found.__name__ if inspect.isclass(found) else type(found).__name__
     rule = f"is a {kind}, not an Algorithm; code as it stands is for `check`, `audit`, `explain`."
-    return InvalidArgument("TARGET", text, rule)
+    return NotDeclared("TARGET", text, rule)
