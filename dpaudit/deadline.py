@@ -4,19 +4,27 @@ The loops of dpaudit look at the clock and end by themselves, with what they hav
 the rest: a step of foreign code that never returns, a single call that is far larger than expected.
 An alarm needs the main thread and a system that has it (not Windows); elsewhere, and inside one
 call of compiled code, nothing is raised, and only a process of its own can be stopped from outside.
+Nor is it while a module of dpaudit or of an installed package is being loaded: half of a package
+would stay behind, and could not be loaded again.
 """
 
 from __future__ import annotations
 
 import signal
+import sysconfig
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 
 PATIENT = 3  # seconds on the wall that count as one of work, at least
 AGAIN = 0.25  # seconds until the alarm comes again, for code that catches everything
+INSTALLED = (
+    str(Path(__file__).parent),
+    *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+)
 
 
 class Expired(BaseException):
@@ -45,6 +53,17 @@ class Work:
         return max(time.process_time() - self.processor, self.elapsed / PATIENT)
 
 
+def _loading(frame: FrameType | None) -> bool:
+    """Tell whether a module that is not the user's is being loaded."""
+    while frame is not None:
+        code, name = frame.f_code, frame.f_globals.get("__name__")
+        loads = code.co_name == "<module>" and name != "__main__"
+        if loads and code.co_filename.startswith(INSTALLED):
+            return True
+        frame = frame.f_back
+    return False
+
+
 @contextmanager
 def deadline(moment: float, clock: Callable[[], float] = time.monotonic) -> Iterator[None]:
     """Raise `Expired` in the block once a clock has passed a moment.
@@ -60,7 +79,7 @@ def deadline(moment: float, clock: Callable[[], float] = time.monotonic) -> Iter
     armed = True
 
     def expire(number: int, frame: FrameType | None) -> None:
-        if armed and clock() >= moment:
+        if armed and clock() >= moment and not _loading(frame):
             raise Expired
 
     previous = signal.signal(signal.SIGALRM, expire)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import signal
+import sys
 import time
 
 import pytest
@@ -129,3 +130,25 @@ def test_an_alarm_that_comes_before_its_time_is_not_heard():
         now[0] = 1.0
         while time.monotonic() < start + 10:
             pass
+
+
+def test_a_package_is_loaded_whole_or_not_at_all(tmp_path, monkeypatch):
+    """Half of one would stay behind, without the parts that are loaded already."""
+    (tmp_path / "halved").mkdir()
+    (tmp_path / "halved" / "__init__.py").write_text("import halved.part\nimport halved.spins\n")
+    (tmp_path / "halved" / "part.py").write_text("")
+    (tmp_path / "halved" / "spins.py").write_text(
+        "import time\nend = time.monotonic() + 0.1\nwhile time.monotonic() < end:\n    pass\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    for installed in ((), (str(tmp_path),)):
+        monkeypatch.setattr("dpaudit.deadline.INSTALLED", installed)
+        with pytest.raises(Expired), deadline(time.monotonic() + 0.02):
+            import halved
+
+            for_ever(None, 0)
+        whole = hasattr(sys.modules.get("halved"), "part")
+        assert whole is bool(installed)
+        for name in [name for name in sys.modules if name.partition(".")[0] == "halved"]:
+            del sys.modules[name]
+    assert halved.part
