@@ -354,6 +354,17 @@ class Wealth:
         hope = np.tanh(growth.max(axis=0)) * 1e-3 * self.levels[0]
         return np.asarray(np.maximum(won, hope))
 
+    def rounds_to_exclude(self, counts: NDArray[Any], sizes: NDArray[Any], caution: float) -> float:
+        """Return after how many rounds of the best bettor the lowest open level may be refuted.
+
+        Half of the time, beginning anew (see `_placed`): a plan, not an inference.
+        """
+        from scipy.special import ndtri_exp
+
+        p, q = believed(counts, sizes, caution)
+        growth = best_bets(self.ratios[self.refuted], p, q, self.deltas[self.refuted]).growth.max()
+        return float(ndtri_exp(-self.needed)) ** 2 / (2 * growth) if growth > 0 else math.inf
+
     def update(self, prospect: Prospect | None, pieces: NDArray[Any], left: int) -> None:
         """Multiply by what a block gives, piece by piece (pieces: piece, bettors, 2, cells).
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,6 +106,7 @@ def conclude(done: Progress) -> AuditConclusion:
         words += f"{done.doubt}."
     else:
         words = f"no violation of {claim} found, which is not a proof; {measure} >= {lower:.4g}."
+        words += "" if lower else _why_nothing(done, measure)
     return AuditConclusion(
         Status.REFUTED if refuted else Status.SILENT,
         done.independence.name,
@@ -123,6 +125,20 @@ def conclude(done: Progress) -> AuditConclusion:
         _witness(plan, *judged[1:]) if judged is not None and refuted else None,
         done.independence.words,
     )
+
+
+def _why_nothing(done: Progress, measure: str) -> str:
+    """Return why no level is excluded: how many runs the lowest one may take."""
+    most = max(done.suspects, key=lambda it: it.rounds)
+    if not most.rounds:
+        return ""
+    rounds, level = most.outlook(done.wealth), done.wealth.levels[0]
+    what = f"what tells most on {most.pair.name!r} is within chance"
+    if rounds < math.inf:
+        about = float(f"{2 * rounds:.2g}")
+        what = f"{most.pair.name!r} may take about {about:,.0f} runs or more to exclude {measure} "
+        what += f"{level:.2g}, the lowest level"
+    return f" Why no more: {what}; it had {2 * most.rounds:,} of {done.runs:,} runs."
 
 
 def _judged(done: Progress) -> tuple[Judged, Pair, Telling] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -103,6 +104,12 @@ class Suspect:
         if not self.bettors:
             return 0.0
         return float(wealth.reach(self.beliefs, self.sizes, left, CAUTIOUS).max())
+
+    def outlook(self, wealth: Wealth) -> float:
+        """Return the rounds of this pair that may exclude the lowest open level."""
+        if not self.bettors:
+            return math.inf
+        return wealth.rounds_to_exclude(self.beliefs, self.sizes, CAUTIOUS)
 
     def telling(self, wealth: Wealth) -> Telling | None:
         """Return the event that says most at the highest level that is refuted."""

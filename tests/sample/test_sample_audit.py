@@ -17,6 +17,7 @@ from dpaudit.core.scores import Affine
 from dpaudit.errors import DpauditError, InvalidArgument
 from dpaudit.output import plain
 from dpaudit.sample.audit import audit, short_audit
+from dpaudit.sample.bets import Wealth, best_bets
 from dpaudit.sample.boxes import DeclaredBox
 from dpaudit.sample.guard import PolicyError
 from dpaudit.sample.log import BlockLog
@@ -314,3 +315,23 @@ def test_runs_of_the_pair_that_paid_most_are_made_again_first():
     progress.gains = {0: 1.0, 1: 5.0}
     progress.perform(lambda tasks: [])
     assert [pair.name for pair in asked] == ["late", "flip"] and progress.doubt == ""
+
+
+def test_a_report_without_a_bound_says_why():
+    """Next to nothing leaks: the lowest level would take many more runs, or all is chance."""
+    report = audit(response(0.05, 1.0, runs=600))
+    assert report.lower == 0.0 and "Why no more: " in report.words
+    assert "of 600 runs." in report.words
+    told = audit(response(2.0, 4.0, runs=600))
+    assert told.lower > 0 and "Why" not in told.words
+
+
+def test_the_runs_that_may_exclude_a_level_are_those_of_the_normal_limit():
+    """Events of 0.2 and 0.1 against the lowest level: z^2 / (2 growth) rounds."""
+    wealth = Wealth(1.0, 0.05)
+    counts = np.array([[[80_000, 20_000], [90_000, 10_000]]])
+    p, q = counts[0] / 100_000
+    growth = float(best_bets(wealth.ratios[:1], p, q).growth)
+    found = wealth.rounds_to_exclude(counts, np.array([2]), 0.0)
+    assert found == pytest.approx(1.6449**2 / (2 * growth), rel=0.01)
+    assert wealth.rounds_to_exclude(counts[:, [0, 0]], np.array([2]), 0.0) == math.inf
