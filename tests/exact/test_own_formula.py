@@ -174,3 +174,30 @@ def test_a_stated_bound_inverts_itself(level, mean):
     assert found.lo[0] <= mean <= found.hi[0]
     assert found.hi[0] - found.lo[0] < 1e-12
     assert v.lo[0] <= score.value(mean) * (1 + 1e-15) and score.value(mean) <= v.hi[0] * (1 + 1e-15)
+
+
+@dataclass(frozen=True)
+class Saturating(Formula):
+    """Scores of two arms that differ by 1e-7 at most, and hardly rise at the ends."""
+
+    level: Any
+    low = -0.25
+    high = 1.3
+
+    def formula(self, x, m):
+        return self.level - 1 / (1 + m.exp(8 * (x - 0.5)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearTies(AdapBernstein):
+    def rule(self, pulls, time, m):
+        return Saturating(m.number(1e-7) * m.log(time) / pulls)
+
+
+def test_a_crossing_that_is_hardly_known_costs_no_cells():
+    """The scores cross where the formula is flat: in doubt over much of the line."""
+    found = likelihood(NearTies(arms=2), [0, 1, 1, 0, 1], [0.9, 0.1, 0.9, 0.9, 1 / 3])
+    assert found.certified
+    assert found.log_upper - found.log_lower < 1e-2
+    loss = worst_loss(NearTies(arms=2, epsilon=2.0), 4, streams="binary").loss
+    assert loss.certified and loss.upper - loss.lower < 1e-2

@@ -272,7 +272,9 @@ class Written:
         """Return the root in m: values at its ends are certainly on either side."""
         guess = np.asarray(self.score.inverse(0.5 * (v.lo + v.hi)))
         guess = np.clip(guess, self.score.low, self.score.high) - float(self.low.lo)
-        spread = 1e-14 * (1 + np.abs(guess)) + 2 * (v.hi - v.lo)
+        slope = self._jet(Interval.of(guess)).first.lo
+        slope = np.where(slope > 1e-9, slope, 1e-9)
+        spread = 1e-14 * (1 + np.abs(guess)) + (2 * (v.hi - v.lo) + 1e-15 * np.abs(v.hi)) / slope
 
         def low(m: Array, index: Mask) -> Mask:
             return np.asarray((m <= 0) | (self._jet(Interval.of(m)).value.hi <= v.lo[index]))

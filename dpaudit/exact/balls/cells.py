@@ -246,9 +246,12 @@ def _nodes(marks: Sequence[Interval], cells: int) -> Array:
     edges = [16 * np.spacing(1 + abs(mark.hi)) + 2 * (mark.hi - mark.lo) for mark in marks]
     spans = sorted((m.lo - edge, m.hi + edge) for m, edge in zip(marks, edges, strict=True))
     found = [np.array(spans).ravel()]
-    whole = spans[-1][1] - spans[0][0]
-    reached = spans[0][1]
-    for start, stop in spans:
+    first, last = spans[0][0], max(stop for _, stop in spans)
+    whole = last - first
+    # a mark that is not known well may lie anywhere in a part of the grid, and leaves it its cells
+    narrow = [span for span in spans if span[1] - span[0] <= 1e-6 * whole]
+    reached = first
+    for start, stop in [*narrow, (last, last)]:
         if start - reached > 1e-9 * whole:
             share = ((start - reached) / whole) ** (2 / 3)
             found.append(graded(reached, start, max(FEWEST, math.ceil(cells * share))))

@@ -35,7 +35,7 @@ from dpaudit.exact.search import Pass, Shared
 
 FIRST_PRECISION, LAST_PRECISION = 256, 1 << 15
 TARGET_BITS = 80
-CELLS, CELL_WIDTH = (200, 600, 1800, 5400), 1e-9
+CELLS, CELL_WIDTH = (200, 600, 1800, 5400, 16200), 1e-9
 # cells of a sheet, and the widths of a log-likelihood that end its refinement or make it useless
 SHEETS = (120, 400, 800)
 SHEET_WIDTH, SHEET_LIMIT = 1e-3, 1e-2
