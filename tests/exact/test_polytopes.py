@@ -27,7 +27,7 @@ from dpaudit.exact.balls import certified, polytopes
 from dpaudit.exact.balls.piecewise import LaplaceLaw, Piecewise, Point, Unit
 from dpaudit.exact.clock import Clock
 from dpaudit.exact.likelihood import Likelihood
-from dpaudit.exact.paths import all_paths, paths_of
+from dpaudit.exact.paths import all_paths, path_along, paths_of
 from dpaudit.exact.region import Decision, Region
 
 ONE = Unit(Fraction(1))
@@ -311,3 +311,9 @@ def test_what_meets_two_points_is_not_told_by_the_pieces_beside_one():
     middle = Piecewise(ONE, (Point.at(arb(0.65, 0.1), ONE),), ({}, {0: [arb(2)]}))
     with pytest.raises(Imprecise):
         blurred.product(middle)
+
+
+def test_a_sum_of_many_releases_is_refused_before_its_terms_are_listed():
+    path = path_along(load("ldp_ucb_l", arms=2), 64, lambda place: 0)
+    with pytest.raises(Unsupported, match="more than 5000 terms"):
+        probability(path, [0.0] * 64)

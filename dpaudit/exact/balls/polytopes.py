@@ -56,6 +56,11 @@ class Effort:
     clock: Clock = ENDLESS
     left: int = LIMIT
 
+    def require(self, terms: int) -> None:
+        """Raise `Unsupported` before terms are begun that are too many."""
+        if terms > self.left:
+            raise Unsupported(f"A path needs more than {LIMIT} terms.")
+
     def spend(self) -> None:
         """Count a term; raise `Unsupported` where there are too many."""
         self.left -= 1
@@ -111,6 +116,7 @@ def probability(
         if before:
             steps.append(_steps(law, i, before[-1]))
     total, effort = arb(0), Effort(clock)
+    effort.require(prod(map(len, steps)))
     for given, sides in product(outcomes(part), [*product(*steps)]):
         constraints, weights = dict(given), functions
         for side, factors in sides:
