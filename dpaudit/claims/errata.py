@@ -42,7 +42,8 @@ def errata(entries: Sequence[Entry]) -> str:
             lines += ["", *_fault(entry)]
         if result.misprints:
             lines += ["", "Misprints:", *[f"- {text}" for text in result.misprints]]
-    lines += ["", "## Results without a false step", "", *clean]
+    if clean:
+        lines += ["", "## Results without a false step", "", *clean]
     return "\n".join(lines).rstrip() + "\n"
 
 

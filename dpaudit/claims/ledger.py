@@ -9,7 +9,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -128,13 +128,21 @@ def domain_of(claim: Claim) -> str:
 def select(results: dict[str, Result], only: Sequence[str]) -> list[Result]:
     """Return the named results, or all of them; a theorem stands for the result that states it.
 
-    Unknown names raise with a suggestion.
+    Of a result that only steps were named of, these steps. Unknown names raise with a suggestion.
     """
     homes = {it.name: name for name, result in results.items() for it in result.theorems}
+    steps = {claim.label for result in results.values() for claim in result.claims}
     wanted = {homes.get(name, name) for name in only}
-    for name in wanted - results.keys():
-        raise UnknownName("result or theorem", name, {*results, *homes})
-    return [result for name, result in results.items() if not only or name in wanted]
+    for name in sorted(wanted - results.keys() - steps):
+        raise UnknownName("result, theorem or step", name, {*results, *homes})
+    chosen = []
+    for name, result in results.items():
+        named = tuple(claim for claim in result.claims if claim.label in wanted)
+        if not only or name in wanted:
+            chosen.append(result)
+        elif named:
+            chosen.append(replace(result, claims=named))
+    return chosen
 
 
 def find_claim(results: dict[str, Result], label: str) -> tuple[Result, Claim]:

@@ -49,8 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--only",
         action="append",
         default=[],
-        metavar="RESULT",
-        help="check one result, or the one of a theorem such as thm:minimax; repeatable",
+        metavar="NAME",
+        help="check one result, that of a theorem such as thm:minimax, or one step; repeatable",
     )
     parser.add_argument("--json", metavar="FILE", help="write the ledger as JSON; - for stdout")
     parser.add_argument("--errata", metavar="FILE", help="write ERRATA.md; - for stdout")

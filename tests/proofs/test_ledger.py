@@ -21,7 +21,7 @@ from dpaudit.claims.theorem import (
     leaves_of,
     standing,
 )
-from dpaudit.errors import InvalidArgument
+from dpaudit.errors import InvalidArgument, UnknownName
 
 RESULTS = ledger.load_results()
 NAMES = (
@@ -189,3 +189,17 @@ def test_misprints_and_verdicts_are_sentences():
     for result in RESULTS.values():
         assert result.verdict.endswith(".") and result.place
         assert all(text.endswith(".") for text in result.misprints)
+
+
+def test_one_step_is_selected_by_its_name():
+    [chosen] = ledger.select(RESULTS, ["kv.moment"])
+    assert [claim.label for claim in chosen.claims] == ["kv.moment"]
+    assert ledger.select(RESULTS, ["kv.moment", "crl:vadhan_seq"]) == [RESULTS["karwa_vadhan"]]
+    with pytest.raises(UnknownName, match="No result, theorem or step 'kv.momentum'"):
+        ledger.select(RESULTS, ["kv.momentum"])
+
+
+def test_errata_of_a_part_have_no_empty_chapter(entries):
+    part = [entry for entry in entries if entry.result.name == "karwa_vadhan"]
+    assert "Results without a false step" in errata(entries)
+    assert "Results without a false step" not in errata(part)
