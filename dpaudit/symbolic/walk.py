@@ -12,9 +12,11 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
+from inspect import signature
 from typing import Any
 
 from dpaudit.symbolic.alike import Doubts
@@ -233,6 +235,11 @@ class SymbolicWalk:
         if driver is None:
             if not callable(policy):
                 raise Escape(f"an object of type {type(policy).__name__} is no policy")
+            with suppress(ValueError):  # no signature is known
+                try:
+                    signature(policy).bind(None, None)
+                except TypeError as error:
+                    raise Escape(f"no function (stream, rng) -> actions: {error}") from None
             self.found.whole = True
             return [policy, {}, None]
         driver.begin(policy, self.subject.arms)

@@ -331,3 +331,11 @@ def test_a_cache_that_takes_a_float_for_an_integer_is_refused():
         assert [cached(number) for number in (1, 2, 1)] == [0.5, 1.0, 0.5]
         with pytest.raises(Escape, match="of 1 and 1.0"):
             cached(1.0)
+
+
+def test_a_function_of_another_signature_is_named(tmp_path):
+    (tmp_path / "one.py").write_text("def one(stream):\n    return stream\n")
+    target = CodeTarget(f"{tmp_path}/one.py:one", 2, 5, 1.0)
+    found = prove(target, 20.0).finding
+    assert found.status is Status.SILENT
+    assert "no function (stream, rng) -> actions: too many positional arguments" in found.reason
