@@ -119,6 +119,11 @@ def _environment(arguments: argparse.Namespace) -> Environment:
     return named(arguments.env or "C2", arguments.rewards)
 
 
+def _number(value: float, digits: int) -> str:
+    """Return a number of so many digits, with separators of thousands."""
+    return f"{float(f'{value:.{digits}g}'):,.15g}"
+
+
 def _print(result: SimulationResult) -> None:
     from rich.console import Console
     from rich.table import Table
@@ -126,19 +131,20 @@ def _print(result: SimulationResult) -> None:
     from dpaudit.parsing import written
 
     summary = result.summary()
-    stated = {key: written(value) for key, value in result.parameters.items()}
+    given = {key: value for key, value in result.parameters.items() if value is not None}
+    stated = {key: written(value) for key, value in given.items()}
     settings = ", ".join(f"{key}={text}" for key, text in stated.items() if len(text) <= LONG)
     console = Console(highlight=False)
     console.print(f"[bold]{result.algorithm}[/bold]  {settings}")
     console.print(f"horizon {result.horizon:,}, runs {result.runs:,}, seed {result.seed}")
     regret = summary["regret"]
     console.print(
-        f"regret  mean {regret['mean']:.6g} ± {regret['standard_error']:.2g} (standard error), "
-        f"std {regret['std']:.4g}"
+        f"regret  mean {_number(regret['mean'], 6)} ± {_number(regret['standard_error'], 2)} "
+        f"(standard error), std {_number(regret['std'], 4)}"
     )
-    quantiles = ", ".join(f"{float(q):.0%} {v:.6g}" for q, v in regret["quantiles"].items())
-    console.print(f"        quantiles {quantiles}")
-    console.print(f"releases per run {summary['releases']:.6g}")
+    shares = [f"{float(q):.0%} {_number(v, 5)}" for q, v in regret["quantiles"].items()]
+    console.print(f"        quantiles {'; '.join(shares)}")
+    console.print(f"releases per run {_number(summary['releases'], 6)}")
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("arm", "mean", "gap", "pulls (mean)"):
         table.add_column(heading, justify="right")
