@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from dpaudit.gate.conforming import Conforming
     from dpaudit.gate.lock import Lock
     from dpaudit.gate.update import Writer
+    from dpaudit.judging import Report
 
 HELP = "judge claims and write them to a lock for `gate`"
 
@@ -64,7 +65,6 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.errors import InvalidArgument, require_integer
     from dpaudit.gate.lock import write
     from dpaudit.gate.update import Writer
-    from dpaudit.message import summary
     from dpaudit.output import require_writable
     from dpaudit.parsing import integer
     from dpaudit.report import console
@@ -88,7 +88,7 @@ def execute(arguments: argparse.Namespace) -> int:
             old,
             reason,
             begun=lambda claim: status.update(f"judging {claim}"),
-            heard=lambda claim, report: show(summary(report, claim)),
+            heard=lambda claim, report: show("\n".join(_heard(claim, report))),
             told=lambda lines: show("\n".join(lines)),
             jobs=jobs,
         )
@@ -101,6 +101,21 @@ def execute(arguments: argparse.Namespace) -> int:
     count = len(lock.everything)
     out.print(f"{path} holds {count} claim{'s' * (count != 1)}.", markup=False)
     return 0
+
+
+def _heard(claim: str, report: Report) -> list[str]:
+    """Return what was concluded, and what to do about a proof that time may have ended."""
+    from dpaudit.message import summary
+    from dpaudit.verdict import Status
+
+    lines = [summary(report, claim)]
+    if report.partial and report.verdict is Status.PROVED:
+        less = f"A slower machine may reach fewer than {report.covered:,} rounds, and fail there;"
+        lines += [
+            f"         {less}",
+            "         lock a --horizon soon reached, or a larger --budget.",
+        ]
+    return lines
 
 
 def _require_same_claims(arguments: argparse.Namespace, asked: dict[str, Any]) -> None:

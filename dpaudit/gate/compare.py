@@ -75,10 +75,10 @@ def weakened(entry: LockedClaim, report: Report) -> list[Problem]:
             message += f": {_why(report)}"
         found.append(Problem(ProblemRule.VERDICT, message.rstrip(".") + "."))
     elif report.verdict in CONCLUDED and report.covered < min(entry.covered, claim.horizon):
-        message = (
-            f"{report.verdict} up to {report.covered:,} rounds, locked were {entry.covered:,}."
-        )
-        found.append(Problem(ProblemRule.VERDICT, message))
+        message = f"{report.verdict} up to {report.covered:,} rounds, locked were {entry.covered:,}"
+        if report.verdict is Status.PROVED:
+            message += "; `gate --budget SECONDS` gives it more time"
+        found.append(Problem(ProblemRule.VERDICT, message + "."))
     inside = report.bracket
     if report.verdict is not Status.REFUTED and _grew(float(entry.upper), report):
         name = inside.measure

@@ -7,6 +7,7 @@ import math
 import pytest
 from test_gate_lock import entry
 
+from dpaudit.commands.lock import _heard
 from dpaudit.formats.result import ProblemRule
 from dpaudit.gate.compare import problems, weakened
 from dpaudit.gate.lock import LockedFinding
@@ -113,10 +114,12 @@ def test_proving_fewer_rounds():
     part = report(Status.PROVED, structure(horizon=900))
     [problem] = weakened(entry(upper="inf"), part)
     assert problem.rule is ProblemRule.VERDICT
-    assert problem.message == "PROVED up to 900 rounds, locked were 1,000."
+    said = "PROVED up to 900 rounds, locked were 1,000; `gate --budget SECONDS` gives it more time."
+    assert problem.message == said
     assert weakened(entry(covered=900, upper="inf"), part) == []
     assert "up to 900 of 1,000 rounds" in summary(part, "mine")
     assert "rounds" not in summary(PROVED, "mine")
+    assert "a larger --budget" in _heard("mine", part)[-1] and len(_heard("mine", PROVED)) == 1
 
 
 def test_source_that_changed_appeared_or_vanished():
