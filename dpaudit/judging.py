@@ -264,7 +264,8 @@ class Case:
 
         claim, notion = self.claim, self.claim.notion
         if notion is not None and (notion.delta is None or notion.unit > 1):
-            reason = f"It judges epsilon for one reward, not {claim.judged}; nothing is converted."
+            stated = f"{notion} ({notion.kind.described})"
+            reason = f"It judges epsilon for one reward, not {stated}; nothing is converted."
             return [Finding("sample", Status.SILENT, reason, arms=claim.arms)]
         level, delta = claim.judged.level, claim.judged.delta or 0.0
         return [short_audit(self.algorithm, level, claim.horizon, self.seed, budget, delta)]

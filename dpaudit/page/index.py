@@ -63,7 +63,8 @@ def index(rows: Sequence[IndexRow], waiting: int, ledger: Mapping[str, int] | No
         table("What the verdicts mean", ("verdict", "algorithms", "meaning"), counts),
         tag("h2", "Algorithms"),
         table(
-            "epsilon bounds are those of the claimed horizon, rounded outward",
+            "proved or certified bounds on epsilon at the claimed horizon, rounded outward; what "
+            "an audit found by sampling is on its page",
             (
                 "algorithm",
                 "kind",
