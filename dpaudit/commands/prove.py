@@ -199,9 +199,8 @@ def _print(entries: list[Entry], judged: list[JudgedTheorem]) -> None:
     parts = [f"{number} {kind}" for kind, number in ledger.counts(entries).items() if number]
     own = sum(not entry.result.in_paper for entry in entries)
     note = f", {own} of them not about the paper" if own else ""
-    console.print(
-        f"\n{len(entries)} step{'s' * (len(entries) != 1)}{note}: {', '.join(parts)} ({seconds:.0f} s)"
-    )
+    steps = f"{len(entries)} step{'s' * (len(entries) != 1)}{note}"
+    console.print(f"\n{steps}: {', '.join(parts)} ({seconds:.0f} s)")
     false = [entry.claim.label for entry in entries if entry.outcome.kind in FALSE]
     if false:
         console.print(
