@@ -56,11 +56,12 @@ class Work:
 def _loading(frame: FrameType | None) -> bool:
     """Tell whether a module that is not the user's is being loaded."""
     while frame is not None:
-        code, name = frame.f_code, frame.f_globals.get("__name__")
-        loads = code.co_name == "<module>" and name != "__main__"
-        if loads and code.co_filename.startswith(INSTALLED):
+        code, caller = frame.f_code, frame.f_back
+        # a text that somebody executes is no module
+        loads = caller is not None and caller.f_code.co_filename.startswith("<frozen importlib")
+        if loads and code.co_name == "<module>" and code.co_filename.startswith(INSTALLED):
             return True
-        frame = frame.f_back
+        frame = caller
     return False
 
 
