@@ -211,7 +211,7 @@ def duel_of(chain: Chain, stage: Turn) -> Bout:
         raise Unsupported("Noise of such a scale does not fit on the certified grids.")
     with ctx.workprec(256):
         rule = stage.request.rule(BALL)
-        scores = compared(stage.request.rule, stage.held)
+        scores = compared(stage.request.rule, (stage.held, 1 - stage.held))
         numbers = [x for arm in (rule.at(0), rule.at(1)) for x in balls_of(arm)]
         exact = tuple(part for x in numbers for part in (x.mid().man_exp(), x.rad().man_exp()))
     return Bout(older, fresh, scores, (type(rule), older, fresh, stage.held, exact))

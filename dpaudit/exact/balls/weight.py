@@ -210,49 +210,41 @@ def part_of(cell: Interval, a: Array, b: Array, lean: Array, rate: float) -> Par
     return Part(Interval(np.minimum(*places), np.maximum(*places)), sag)
 
 
-class Masses:
-    """A Laplace law on a grid: masses of cells and tails, and of everything beyond a threshold."""
+class Measure:
+    """Lebesgue's measure on a grid but for some cells: masses of cells and their running sums.
 
-    def __init__(self, grid: Grid, rate: Fraction, centre: Fraction) -> None:
-        self.grid, self.centre = grid, float(centre)
-        if not np.any(grid.x == self.centre):
-            raise ValueError(f"the centre {centre} is not a node")
-        self.rate = outward(ball(rate))
-        # moving a Laplace law by delta changes densities and tails by at most exp(rate delta)
-        off = abs(Fraction(self.centre) - centre)
-        moved = outward(ball(rate * off))
-        self.spread = Interval(-moved.hi, moved.hi).exp() if moved.hi > 1e-300 else _ONE
-        self.off = 0.0 if self.spread is _ONE else float(outward(ball(off)).hi)
-        x = grid.x
-        self.cells = piece(x[:-1], x[1:], self.centre, self.rate).times(self.spread)
-        ends = self.rate * (Interval.of(x[[0, -1]]) - self.centre)
-        self.left = cumulative(ends[0]).times(self.spread)
-        self.right = cumulative(-ends[1]).times(self.spread)
-        self.lean = np.where(x[1:] <= self.centre, 1.0, -1.0)
-        ends_of = Interval(x[:-1], x[1:])
-        self.whole = part_of(ends_of, x[:-1], x[1:], self.lean, float(self.rate.hi))
+    Nothing lies beyond the grid, nor in a hole, a cell that is left out.
+    """
 
-    def density(self, z: Interval) -> tuple[Interval, Interval]:
-        """Enclose f and f' / f for points within these distances from the rounded centre."""
-        near = np.maximum(np.maximum(z.lo, -z.hi), 0.0)
-        far = np.maximum(np.abs(z.lo), np.abs(z.hi))
-        ends = Interval(np.where(np.isinf(near), 1e6, near), np.where(np.isinf(far), 1e6, far))
-        found = (0.5 * self.rate).times((-(self.rate * ends)).exp()).times(self.spread)
-        found = Interval(np.where(np.isinf(far), 0.0, found.lo), found.hi)
-        r, left = self.rate, z.hi <= -self.off
-        right = (z.lo >= self.off) & ~left
-        return found, Interval(np.where(left, r.lo, -r.hi), np.where(right, -r.lo, r.hi))
+    rate = Interval.of(np.float64(0.0))
 
-    @cached_property
-    def slopes(self) -> tuple[Interval, Interval]:
-        """Enclose f and f' / f on every cell; on the outer ones, all beyond them included."""
-        x = self.grid.x
-        ends = Interval(down(x[:-1] - self.centre), up(x[1:] - self.centre))
-        # differences of neighbours of the centre are exact, and keep their side
-        low = np.asarray(np.where(x[:-1] >= self.centre, np.maximum(ends.lo, 0.0), ends.lo))
-        high = np.asarray(np.where(x[1:] <= self.centre, np.minimum(ends.hi, 0.0), ends.hi))
-        low[0], high[-1] = -np.inf, np.inf
-        return self.density(Interval(low, high))
+    def __init__(self, grid: Grid, holes: Sequence[int] = ()) -> None:
+        x, self.grid = grid.x, grid
+        self._solid = np.ones(len(x) - 1)
+        self._solid[list(holes)] = 0.0
+        self.cells = self.between(x[:-1], x[1:], np.arange(len(x) - 1))
+        self.left = self.right = Interval.of(np.float64(0.0))
+        self.lean = np.zeros(len(x) - 1)
+        self.whole = part_of(Interval(x[:-1], x[1:]), x[:-1], x[1:], self.lean, 0.0)
+
+    def between(self, a: Array, b: Array, index: Indices) -> Interval:
+        """Enclose the mass of [a, b] inside of cells, for doubles a <= b."""
+        found = (Interval.of(b) - Interval.of(a)).clip(0.0, np.inf)
+        return Interval(found.lo * self._solid[index], found.hi * self._solid[index])
+
+    def slopes(self, weight: Weight) -> tuple[Interval, Interval]:
+        """Enclose the density of a weighted measure and its derivative, cell by cell.
+
+        It has no derivative at the ends of the grid and of holes.
+        """
+        mass, first = weight.range, weight.first
+        jumps = np.where(self._solid > 0, 0.0, np.inf)
+        jumps[[0, -1]] = np.inf
+        solid = Interval.of(self._solid)
+        low = mass.lo.copy()
+        low[..., [0, -1]] = 0.0
+        mass = Interval(low, mass.hi).times(solid)
+        return mass, scaled(solid, first) + Interval(-jumps, jumps)
 
     def means(self, weight: Weight) -> Interval:
         """Enclose the mean of a weight on every cell."""
@@ -285,13 +277,71 @@ class Masses:
         return (Interval(low, high) + ends.clip(0.0, np.inf)).clear_of_underflow()
 
 
+class Masses(Measure):
+    """A Laplace law on a grid: masses of cells and tails, and of everything beyond a threshold."""
+
+    def __init__(self, grid: Grid, rate: Fraction, centre: Fraction) -> None:
+        self.grid, self.centre = grid, float(centre)
+        if not np.any(grid.x == self.centre):
+            raise ValueError(f"the centre {centre} is not a node")
+        self.rate = outward(ball(rate))
+        # moving a Laplace law by delta changes densities and tails by at most exp(rate delta)
+        off = abs(Fraction(self.centre) - centre)
+        moved = outward(ball(rate * off))
+        self.spread = Interval(-moved.hi, moved.hi).exp() if moved.hi > 1e-300 else _ONE
+        self.off = 0.0 if self.spread is _ONE else float(outward(ball(off)).hi)
+        x = grid.x
+        self.cells = piece(x[:-1], x[1:], self.centre, self.rate).times(self.spread)
+        ends = self.rate * (Interval.of(x[[0, -1]]) - self.centre)
+        self.left = cumulative(ends[0]).times(self.spread)
+        self.right = cumulative(-ends[1]).times(self.spread)
+        self.lean = np.where(x[1:] <= self.centre, 1.0, -1.0)
+        ends_of = Interval(x[:-1], x[1:])
+        self.whole = part_of(ends_of, x[:-1], x[1:], self.lean, float(self.rate.hi))
+
+    def between(self, a: Array, b: Array, index: Indices) -> Interval:
+        """Enclose the mass of [a, b], the centre not inside, for doubles a <= b."""
+        return piece(a, b, self.centre, self.rate).times(self.spread)
+
+    def density(self, z: Interval) -> tuple[Interval, Interval]:
+        """Enclose f and f' / f for points within these distances from the rounded centre."""
+        near = np.maximum(np.maximum(z.lo, -z.hi), 0.0)
+        far = np.maximum(np.abs(z.lo), np.abs(z.hi))
+        ends = Interval(np.where(np.isinf(near), 1e6, near), np.where(np.isinf(far), 1e6, far))
+        found = (0.5 * self.rate).times((-(self.rate * ends)).exp()).times(self.spread)
+        found = Interval(np.where(np.isinf(far), 0.0, found.lo), found.hi)
+        r, left = self.rate, z.hi <= -self.off
+        right = (z.lo >= self.off) & ~left
+        return found, Interval(np.where(left, r.lo, -r.hi), np.where(right, -r.lo, r.hi))
+
+    def slopes(self, weight: Weight) -> tuple[Interval, Interval]:
+        """Enclose the density of a weighted law and its derivative, cell by cell.
+
+        The outer cells include all beyond them, where weights do not move.
+        """
+        density, rise = self._slopes
+        mass = density.times(weight.range)
+        return mass, scaled(density, _still_outside(weight.first)) + signed(mass, rise)
+
+    @cached_property
+    def _slopes(self) -> tuple[Interval, Interval]:
+        """Enclose f and f' / f on every cell; on the outer ones, all beyond them included."""
+        x = self.grid.x
+        ends = Interval(down(x[:-1] - self.centre), up(x[1:] - self.centre))
+        # differences of neighbours of the centre are exact, and keep their side
+        low = np.asarray(np.where(x[:-1] >= self.centre, np.maximum(ends.lo, 0.0), ends.lo))
+        high = np.asarray(np.where(x[1:] <= self.centre, np.minimum(ends.hi, 0.0), ends.hi))
+        low[0], high[-1] = -np.inf, np.inf
+        return self.density(Interval(low, high))
+
+
 class Beyond:
     """The mass of a weight on one side of a threshold, as a weight of the other register.
 
     Positions among the cells and masses of parts of cells do not depend on the weight.
     """
 
-    def __init__(self, law: Masses, theta: Theta, below: bool) -> None:
+    def __init__(self, law: Measure, theta: Theta, below: bool) -> None:
         self.law, self.theta, self.below = law, theta, below
         x = law.grid.x
         # at theta.lo the mass below is least, the mass above is largest
@@ -306,7 +356,7 @@ class Beyond:
         index = np.clip(np.searchsorted(x, inside, "right") - 1, 0, len(x) - 2)
         cell = Interval(x[index], x[index + 1])
         a, b = (cell.lo, inside) if self.below else (inside, cell.hi)
-        mass = piece(a, b, law.centre, law.rate).times(law.spread)
+        mass = law.between(a, b, index)
         return s, index, mass, part_of(cell, a, b, law.lean[index], float(law.rate.hi))
 
     def __call__(self, weight: Weight) -> Weight:
@@ -316,10 +366,7 @@ class Beyond:
         sums, total = law.running(weight, self.below, means), law.total(weight, means)
         low = self._bound(weight, sums.lo, total.lo, self._ends[order[0]], upper=False)
         high = self._bound(weight, sums.hi, total.hi, self._ends[order[1]], upper=True)
-        density, rise = law.slopes
-        mass = density.times(weight.range)
-        change = scaled(density, _still_outside(weight.first)) + signed(mass, rise)
-        reach, change = self._along(mass), self._along(change)
+        reach, change = (self._along(bound) for bound in law.slopes(weight))
         slope = self.theta.slope
         first = scaled(slope, reach)
         second = scaled(scaled(slope, slope), change) + scaled(reach, self.theta.bend)
