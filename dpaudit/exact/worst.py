@@ -21,9 +21,16 @@ from typing import Any
 from dpaudit.core.algorithm import Algorithm, Keep
 from dpaudit.errors import InvalidArgument, Unsupported, require_integer
 from dpaudit.exact import conditions, finite
-from dpaudit.exact.balls.cells import Known, impossible
-from dpaudit.exact.balls.certified import Gridded, Precise, affine, bounded_by_lines
+from dpaudit.exact.balls.cells import Cells, Known, impossible
+from dpaudit.exact.balls.certified import (
+    Gridded,
+    Precise,
+    affine,
+    bounded_by_lines,
+    many_arms,
+)
 from dpaudit.exact.balls.exponentials import Exponentials, Polytopes
+from dpaudit.exact.balls.net import Nets
 from dpaudit.exact.climb import climbed_loss
 from dpaudit.exact.clock import ENDLESS, GRACE, Clock, OutOfTime
 from dpaudit.exact.enumerate import enumerated, finitely_many
@@ -55,6 +62,7 @@ from dpaudit.verdict import Enclosure, Witness
 LONGEST = 10_000_000  # rounds of a witness that still fits into memory
 WALKED = {2: 1000}  # paths that are searched one by one; beyond, a climb
 MANY = 100  # of more than two arms
+NET_PASS = (300, 16)  # cells and mesh of the first pass over nets
 WIDTH = 1e-6  # of a certified enclosure that is narrow enough
 
 
@@ -142,6 +150,14 @@ class LossSearch(Question):
         if any(bounded_by_lines(region) for region in regions):
             polytopes = Polytopes([[regions[i] for i in group] for group in groups])
             opened = Precise(lambda *_: polytopes, narrows=False)
+        elif any(map(many_arms, regions)):
+            opened = Gridded(
+                lambda active, cells, mesh: Nets(
+                    {i: regions[i] for i in active}, cells, mesh, self.clock.later(GRACE)
+                ),
+                self.whole,
+                first=NET_PASS,
+            )
         else:
             opened = self._chained([chain_of(region) for region in regions])
         said: dict[str, Any] = {"leader_first": True}
@@ -166,7 +182,12 @@ class LossSearch(Question):
         # a path that no noise can take has no likelihoods to compare
         known = Known()
         taken = [Chain(c.episodes, ()) if impossible(c, known) else c for c in chains]
-        return Gridded(taken, self.whole, known=known)
+
+        def opened(active: list[int], cells: int, mesh: int) -> Pass:
+            chosen = {number: taken[number] for number in active}
+            return Shared(Cells(chosen.values(), cells, mesh, known=known), chosen)
+
+        return Gridded(opened, self.whole)
 
     def measured(self) -> WorstLoss:
         """Search in doubles, or enumerate streams where a path breaks the conditions."""

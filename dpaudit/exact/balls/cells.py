@@ -157,7 +157,7 @@ class Cells(Algebra[Weight]):
         """Return the likelihood by a release's own sum."""
         if kind not in self._moving:
             ends = self.law(kind, Fraction(0)), self.law(kind, kind.centre(kind.rows))
-            self._moving[kind] = Moving(*ends, _marks(self.grids[kind], kind, self.mesh))
+            self._moving[kind] = Moving(*ends, places_of(self.grids[kind], kind, self.mesh))
         return Meshed(self._moving[kind](function), self.mesh, kind)
 
     def mapped(self, operation: Callable[..., Any], *columns: Sequence[Weight]) -> list[Any]:
@@ -169,6 +169,11 @@ class Cells(Algebra[Weight]):
             parts = (Weight.stacked(column[start : start + rows]) for column in columns)
             found += operation(*parts).split()
         return found
+
+
+def cap_of(kind: Batch) -> float:
+    """Return what the logarithm of a release's density changes by at most, for one reward."""
+    return above(ball(kind.rate / kind.divisor))
 
 
 class Meshed:
@@ -185,7 +190,7 @@ class Meshed:
     def largest(self, rising: bool) -> list[Bounds]:
         """Enclose the largest gains of steps of at most 1; of whole steps if the mesh is 1."""
         if rising not in self._found:
-            kappa = above(ball(self.kind.rate / self.kind.divisor))
+            kappa = cap_of(self.kind)
             found = mesh_steps(self.scan, self.mesh, kappa, rising)
             # the density of a release, and so its integral, changes by at most exp(kappa)
             self._found[rising] = [replace(it, upper=min(it.upper, kappa)) for it in found]
@@ -224,7 +229,7 @@ def impossible(chain: Chain, known: Known) -> bool:
     return any(always is not None and always != wins for always, wins in found)
 
 
-def _centres(kind: Batch, mesh: int) -> list[Fraction]:
+def centres_of(kind: Batch, mesh: int) -> list[Fraction]:
     """Return the centres at the own sums 0, 1 / mesh, 2 / mesh, ..., n."""
     return [kind.centre(Fraction(number, mesh)) for number in range(kind.rows * mesh + 1)]
 
@@ -260,13 +265,13 @@ def _nodes(marks: Sequence[Interval], cells: int) -> Array:
 
 
 def _grid(kind: Batch, parts: Sequence[Array], mesh: int) -> Grid:
-    centres = np.array([float(centre) for centre in _centres(kind, mesh)])
+    centres = np.array([float(centre) for centre in centres_of(kind, mesh)])
     return Grid(np.unique(np.concatenate([*parts, centres])))
 
 
-def _marks(grid: Grid, kind: Batch, mesh: int) -> NDArray[np.intp]:
+def places_of(grid: Grid, kind: Batch, mesh: int) -> NDArray[np.intp]:
     """Return where a release's centres are among the nodes."""
-    centres = _centres(kind, mesh)
+    centres = centres_of(kind, mesh)
     if any(Fraction(float(centre)) != centre for centre in centres):
         raise Unsupported("The centres of a release are not doubles.")
     return np.searchsorted(grid.x, np.array([float(centre) for centre in centres]))

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from flint import arb, ctx
 
 from dpaudit.core.algorithm import Keep
@@ -23,7 +24,7 @@ from dpaudit.core.scores import Affine
 from dpaudit.errors import Unsupported
 from dpaudit.exact import algebra
 from dpaudit.exact.algebra import Imprecise
-from dpaudit.exact.balls import gaussians, polytopes, sums
+from dpaudit.exact.balls import gaussians, net, polytopes, sums
 from dpaudit.exact.balls.cells import Cells, Known, impossible
 from dpaudit.exact.balls.exponentials import Exponentials
 from dpaudit.exact.balls.interval import Interval
@@ -39,6 +40,7 @@ CELLS, CELL_WIDTH = (200, 600, 1800, 5400, 16200), 1e-9
 # cells of a sheet, and the widths of a log-likelihood that end its refinement or make it useless
 SHEETS = (120, 400, 800)
 SHEET_WIDTH, SHEET_LIMIT = 1e-3, 1e-2
+NETS, NET_WIDTH = (1000, 3000, 9000), 1e-6  # likewise of a net
 
 
 def tighten(
@@ -95,8 +97,8 @@ def log_likelihood(region: Region, totals: Mapping[int, Fraction], clock: Clock 
     if bounded_by_lines(region):
         parts = polytopes.parts_of(region)
         return _log(tighten(lambda: polytopes.likelihood(region, parts, totals, clock)))
-    if region.adds:
-        return _refined(lambda cells: sums.likelihood(region, totals, cells).log(), clock)
+    if region.adds or many_arms(region):
+        return _of_net(region, totals, clock)
     chain = chain_of(region)
     centres = {i: chain.centre(i, total) for i, total in totals.items()}
     if affine(chain):
@@ -153,6 +155,31 @@ def _ball(log: Interval) -> arb:
     return arb(float(log.lo)).union(arb(float(log.hi)))
 
 
+def many_arms(region: Region) -> bool:
+    """Tell whether some decision is a choice between more than two arms."""
+    return any(len(decision.shown) > 2 for decision in region.decisions)
+
+
+def _of_net(region: Region, totals: Mapping[int, Fraction], clock: Clock) -> arb:
+    """Refine a net; of registers that add up releases, a sheet where it stays too wide."""
+    for cells in NETS:
+        began = time.monotonic()
+        with np.errstate(divide="ignore"):
+            log = net.likelihood(region, totals, cells).log()
+        if log.hi == -math.inf:
+            return arb("-inf")
+        width = log.hi - log.lo
+        if width < NET_WIDTH or not width < SHEET_LIMIT * (NETS[-1] / cells) ** 2:
+            break
+        if not clock.allows(6 * (time.monotonic() - began)):
+            break
+    if width < SHEET_LIMIT:
+        return _ball(log)
+    if many_arms(region):
+        raise Unsupported("The likelihood is too small for the certified nets.")
+    return _refined(lambda cells: sums.likelihood(region, totals, cells).log(), clock)
+
+
 def _refined(compute: Callable[[int], Interval], clock: Clock) -> arb:
     """Refine a sheet as long as that can make the ball as narrow as it must be."""
     for cells in SHEETS:
@@ -205,16 +232,16 @@ class Precise:
 
 @dataclass
 class Gridded:
-    """Passes on cells, as fine as the last enclosure of these paths asks for."""
+    """Passes over some paths on cells, as fine as their last enclosure asks for."""
 
-    chains: list[Chain]
+    build: Callable[[list[int], int, int], Pass]
     whole: bool
-    known: Known = field(default_factory=Known)
+    first: tuple[int, int] = FIRST_PASS
     seen: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def __call__(self, active: list[int], excess: float | None) -> Pass | None:
         """Open the next pass."""
-        cells, mesh = FIRST_PASS
+        cells, mesh = self.first
         if excess is not None:
             cells, mesh = min(self.seen[number] for number in active)
             if (cells, mesh) == FINEST:
@@ -223,6 +250,4 @@ class Gridded:
             cells = min(math.ceil(cells * min(max(wanted, 1.5), 3.0)), FINEST[0])
             mesh = min(mesh * 2 ** min(max(math.ceil(math.log2(wanted)), 1), 3), FINEST[1])
         self.seen |= dict.fromkeys(active, (cells, mesh))
-        chosen = {number: self.chains[number] for number in active}
-        mesh = 1 if self.whole else mesh
-        return Shared(Cells(chosen.values(), cells, mesh, known=self.known), chosen)
+        return self.build(active, cells, 1 if self.whole else mesh)

@@ -140,7 +140,7 @@ def _extreme(one: Theta, two: Theta, length: Array, larger: bool) -> Theta:
     hull = Interval(
         np.minimum(one.slope.lo, two.slope.lo), np.maximum(one.slope.hi, two.slope.hi)
     )
-    endless = np.full(first.shape, np.inf)
+    endless = np.where(hull.hi == 0, 0.0, np.inf)  # the larger of two constants is one
     slope = where(first, one.slope, where(second, two.slope, hull))
     bend = where(first, one.bend, where(second, two.bend, Interval(-endless, endless)))
     return Theta(at, slope, bend)

@@ -20,7 +20,7 @@ a map that is used may bend sharply: a first walk through the terms, without fun
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
@@ -34,14 +34,25 @@ from dpaudit.core.algorithm import Choose
 from dpaudit.core.arithmetic import FLOAT, ball
 from dpaudit.core.scores import Score
 from dpaudit.errors import Unsupported
-from dpaudit.exact.balls.cells import FASTEST, SLOWEST, graded
+from dpaudit.exact.algebra import Bounds
+from dpaudit.exact.balls.cells import (
+    FASTEST,
+    SLOWEST,
+    Meshed,
+    cap_of,
+    centres_of,
+    graded,
+    places_of,
+)
 from dpaudit.exact.balls.compare import compared
 from dpaudit.exact.balls.curves import Curves, Map, Tie, ahead, composed, inverse, largest
 from dpaudit.exact.balls.interval import Array, Interval, where
+from dpaudit.exact.balls.own_sum import Moving
 from dpaudit.exact.balls.threshold import Rivals
-from dpaudit.exact.balls.weight import Beyond, Grid, Measure, Weight, outward
+from dpaudit.exact.balls.weight import Beyond, Grid, Masses, Measure, Weight, outward
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.region import Region, rate_of
+from dpaudit.exact.schedule import Batch
 
 REACH = 40  # noise scales
 LIMIT = 5_000  # terms
@@ -50,6 +61,7 @@ FEWEST = 8  # cells between two marks
 THINNING = 4.0  # noise scales over which cells grow by e
 WIDEST = 0.25  # noise scales: a step's exponentials are large where its noise is not
 Comparisons = dict[tuple[int, int], Map]  # (i, j): x_i >= f(x_j)
+ZERO = Fraction(0)
 Exponents = Mapping[int, Fraction]  # of the exponentials of steps, by variable
 
 
@@ -94,7 +106,7 @@ def net_of(region: Region, centres: Mapping[int, Fraction]) -> Net:
     rate = {group[-1]: rate_of(region.episodes[group[-1]]) for group in groups}
     if not all(SLOWEST <= r <= FASTEST for r in rate.values()):
         raise Unsupported("Noise of such a scale does not fit on the certified grids.")
-    middle = {group[-1]: sum((centres[i] for i in group), Fraction(0)) for group in groups}
+    middle = {group[-1]: sum((centres[i] for i in group), ZERO) for group in groups}
 
     def pair(decision: int, one: int, two: int) -> Rivals:
         request, groups = region.decisions[decision].request, region.decisions[decision].shown
@@ -380,14 +392,79 @@ def likelihood(
     net = net_of(region, centres)
     if not net.possible:
         return Interval(np.float64(0.0), np.float64(0.0))
-    total, escaped = _integrated(net, cells, None, clock)
+    total, _, escaped = _integrated(net, cells, None, clock)
     return Interval(max(float(total.lo), 0.0), min(1.0, float(total.hi) + 2 * escaped))
 
 
+@dataclass(frozen=True)
+class ByMesh:
+    """The log-likelihood of a path by one release's own sum, enclosed on a mesh when asked."""
+
+    region: Region
+    index: int
+    background: int
+    cells: int
+    mesh: int
+    clock: Clock
+
+    @property
+    def _kind(self) -> Batch:
+        episode = self.region.episodes[self.index]
+        return Batch(rate_of(episode), episode.divisor, len(episode))
+
+    @property
+    def cap(self) -> float:
+        """What no step gains: the density of a release changes by at most this."""
+        return cap_of(self._kind)
+
+    def largest(self, rising: bool, whole: bool) -> Bounds:
+        """Enclose the largest gain of a step of at most 1; of whole steps if the mesh is 1."""
+        episodes, kind = self.region.episodes, self._kind
+        sums = {i: Fraction(self.background * len(e)) for i, e in enumerate(episodes)}
+        centres = {i: sums[i] / e.divisor for i, e in enumerate(episodes)} | {self.index: ZERO}
+        net = net_of(self.region, centres)
+        if not net.possible:
+            return Bounds(0.0, 0.0, ZERO, ZERO, -math.inf)
+        places = centres_of(kind, self.mesh)
+        weight, grid, escaped = _integrated(net, self.cells, self.index, self.clock, places)
+        laws = Masses(grid, kind.rate, ZERO), Masses(grid, kind.rate, kind.centre(kind.rows))
+        moving = Moving(*laws, places_of(grid, kind, self.mesh), 2 * escaped)
+        return Meshed(moving(Weight.stacked([_open(weight)])), self.mesh, kind).largest(rising)[0]
+
+
+def _open(weight: Weight) -> Weight:
+    """Return a probability by the kept variable, with anything beyond its window."""
+    at, cell = weight.at.clip(0.0, 1.0), weight.range.clip(0.0, 1.0)
+    low, high = at.lo.copy(), at.hi.copy()
+    low[[0, -1]], high[[0, -1]] = 0.0, 1.0
+    floor, top = cell.lo.copy(), cell.hi.copy()
+    floor[[0, -1]], top[[0, -1]] = 0.0, 1.0
+    return Weight(Interval(low, high), Interval(floor, top), weight.first, weight.second)
+
+
+@dataclass(frozen=True)
+class Nets:
+    """A pass over paths, each release's likelihood by itself."""
+
+    regions: Mapping[int, Region]
+    cells: int
+    mesh: int
+    clock: Clock
+
+    def curves(self, number: int, background: int) -> Iterator[tuple[int, ByMesh]]:
+        """Yield the episodes of a path with their curves."""
+        region = self.regions[number]
+        for index in range(len(region.episodes)):
+            yield index, ByMesh(region, index, background, self.cells, self.mesh, self.clock)
+
+
 def _integrated(
-    net: Net, cells: int, keep: int | None, clock: Clock, points: Iterable[float] = ()
-) -> Any:
-    """Integrate all variables but one out; the kept one's grid holds the points."""
+    net: Net, cells: int, keep: int | None, clock: Clock, points: Iterable[Fraction] = ()
+) -> tuple[Any, Any, float]:
+    """Integrate all variables but one out; the kept one's grid holds the points.
+
+    Return also that grid, and what is missed where a variable leaves its window.
+    """
     listing = Listing()
     terms = list(_terms(net))
     for given, sides in terms:
@@ -400,7 +477,8 @@ def _integrated(
         for i, rates in net.rates.items()
     }
     grids = {i: grid for i, (grid, _) in laid.items()}
-    holes = {i: found if i != keep else [] for i, (_, found) in laid.items()}
+    # only the exponentials of steps are so large that a jump within a cell would be felt
+    holes = {i: found if i != keep and net.sides else [] for i, (_, found) in laid.items()}
     algebra = Functions(net.curves, grids, holes, clock)
     escaped = sum(_escape(rates) for rates in net.rates.values())
     for i, cut in holes.items():
@@ -416,11 +494,11 @@ def _integrated(
                 functions[i] = functions[i] * exponential(grids[i], rate, scale)
         exponents = _exponents(net, sides)
         parts.append((1, integrate(algebra, functions, exponents, given, keep)))
-    return _sum(parts), escaped
+    return _sum(parts), grids.get(keep), escaped
 
 
 def _exponents(net: Net, sides: Sequence[Side]) -> dict[int, Fraction]:
-    found = dict.fromkeys(net.rates, Fraction(0))
+    found = dict.fromkeys(net.rates, ZERO)
     for i, rate in (pair for side in sides for pair in side.rates):
         found[i] += rate
     return found
@@ -459,12 +537,13 @@ def density(grid: Grid, rate: Fraction) -> Weight:
 
 
 def _grid(
-    rates: Sequence[Fraction], marks: Sequence[Interval], cells: int, points: Iterable[float]
+    rates: Sequence[Fraction], marks: Sequence[Interval], cells: int, points: Iterable[Fraction]
 ) -> tuple[Grid, list[int]]:
     """Return nodes that crowd at the marks and thin out with the noise, and the cells at marks."""
     least = min(rates)
-    r = float(least)
+    r, held = float(least), [float(x) for x in points]
     reach = REACH / r
+    last = reach + max(held, default=0.0)
 
     def flat(x: Array) -> Array:
         """Return x in a coordinate in which the cells may be even."""
@@ -473,10 +552,10 @@ def _grid(
     def back(y: Array) -> Array:
         return np.asarray(np.sign(y) * -np.log1p(-np.abs(y)) * THINNING / r)
 
-    inside = [m for m in marks if -reach < m.lo and m.hi < min(reach, m.lo + NARROW)]
+    inside = [m for m in marks if -reach < m.lo and m.hi < min(last, m.lo + NARROW)]
     edges = [16 * np.spacing(1 + abs(float(m.hi))) + 2 * (m.hi - m.lo) for m in inside]
     spans = {(float(m.lo - e), float(m.hi + e)) for m, e in zip(inside, edges, strict=True)}
-    spans |= {(x, x) for x in (-reach, 0.0, reach)} | {(x, x) for x in points}
+    spans |= {(x, x) for x in (-reach, 0.0, reach, last, *held)}
     ordered = sorted(spans)
     found = [np.array(ordered).ravel()]
     reached = -reach
@@ -486,9 +565,9 @@ def _grid(
             count = max(FEWEST, math.ceil(cells * ((high - low) / 2) ** (2 / 3)))
             found.append(back(graded(float(low), float(high), count)))
         reached = max(reached, stop)
-    even = math.ceil(2 * REACH * float(max(rates) / least) / WIDEST)
-    nodes = np.unique(np.concatenate([*found, np.linspace(-reach, reach, even)])) + 0.0
-    nodes = nodes[(nodes >= -reach) & (nodes <= reach)]
+    even = math.ceil((last + reach) * float(max(rates)) / WIDEST)
+    nodes = np.unique(np.concatenate([*found, np.linspace(-reach, last, even)])) + 0.0
+    nodes = nodes[(nodes >= -reach) & (nodes <= last)]
     cut = [np.searchsorted(nodes, span) for span in spans if span[0] < span[1]]
     return Grid(nodes), sorted({k for start, stop in cut for k in range(start, stop)})
 

@@ -42,10 +42,13 @@ class Scan:
 
 
 class Moving:
-    """A Laplace law that is moved over nodes of its grid, from its first centre to its last."""
+    """A Laplace law that is moved over nodes of its grid, from its first centre to its last.
 
-    def __init__(self, first: Masses, last: Masses, nodes: Indices) -> None:
-        self.first, self.last, self.nodes = first, last, nodes
+    Weights may have missed some probability, whatever the centre.
+    """
+
+    def __init__(self, first: Masses, last: Masses, nodes: Indices, missed: float = 0.0) -> None:
+        self.first, self.last, self.nodes, self.missed = first, last, nodes, missed
         x, rate = Interval.of(first.grid.x[nodes]), first.rate
         self._left = (rate * (Interval.of(last.centre) - x)).exp()
         self._right = (rate * (x - Interval.of(first.centre))).exp()
@@ -55,6 +58,8 @@ class Moving:
         nodes = self.nodes
         left = self.last.running(weight, True)[..., nodes].times(self._left)
         right = self.first.running(weight, False)[..., nodes].times(self._right)
+        if self.missed:
+            left, right = (Interval(it.lo, up(it.hi + self.missed)) for it in (left, right))
         mass = (left + right).clear_of_underflow()
         # (B - A) / (B + A) rises in B and falls in A, whatever their ends
         low = _share(right.lo, left.hi).lo
@@ -64,7 +69,7 @@ class Moving:
         if len(nodes) > 1:
             # a last span would run to the end of the grid
             inside = weight.range.hi[..., : nodes[-1]]
-            top = np.maximum.reduceat(inside, nodes[:-1], axis=-1)
+            top = np.maximum.reduceat(inside, nodes[:-1], axis=-1) + self.missed
         return Scan(mass, change, top)
 
 
