@@ -138,6 +138,18 @@ def outward(value: arb) -> Interval:
     return Interval(np.float64(down(float(value.lower()))), np.float64(up(float(value.upper()))))
 
 
+def away(centres: Iterable[Fraction]) -> float:
+    """Bound how far centres are from their doubles."""
+    off = max(abs(Fraction(float(centre)) - centre) for centre in centres)
+    return float(outward(ball(off)).hi) if off else 0.0
+
+
+def moved(rate: Interval, off: float) -> Interval:
+    """Enclose what moving a Laplace law by up to `off` does to densities and tails."""
+    most = up(rate.hi * off)
+    return Interval(-most, most).exp() if off else _ONE
+
+
 def piece(a: Array, b: Array, centre: float, rate: Interval) -> Interval:
     """Enclose the Laplace mass of [a, b], the centre not inside, for doubles a <= b."""
     near = np.maximum(np.maximum(down(a - centre), down(centre - b)), 0.0)
@@ -218,11 +230,8 @@ class Masses:
         if not np.any(grid.x == self.centre):
             raise ValueError(f"the centre {centre} is not a node")
         self.rate = outward(ball(rate))
-        # moving a Laplace law by delta changes densities and tails by at most exp(rate delta)
-        off = abs(Fraction(self.centre) - centre)
-        moved = outward(ball(rate * off))
-        self.spread = Interval(-moved.hi, moved.hi).exp() if moved.hi > 1e-300 else _ONE
-        self.off = 0.0 if self.spread is _ONE else float(outward(ball(off)).hi)
+        self.off = away([centre])
+        self.spread = moved(self.rate, self.off)
         x = grid.x
         self.cells = piece(x[:-1], x[1:], self.centre, self.rate).times(self.spread)
         ends = self.rate * (Interval.of(x[[0, -1]]) - self.centre)
