@@ -14,7 +14,7 @@ certified by `balls/bounds.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, is_dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -30,7 +30,6 @@ from dpaudit.core.noise import NOISES
 from dpaudit.core.scores import RULES, Formula, Rule, Score
 from dpaudit.core.walk import FOREIGN, said
 from dpaudit.errors import Unsupported
-from dpaudit.exact.paths import Decided, Path
 
 _ALIKE = 1e-9  # between a parameter in doubles and its ball
 _LARGEST = 1e100  # of a parameter; squares and ratios of these are doubles
@@ -127,16 +126,15 @@ def _require_numbers(value: Any, what: str, arms: int) -> NDArray[np.float64]:
     return numbers
 
 
-def require_alike(path: Path, known: set[int]) -> None:
-    """Raise `Unsupported` unless every rule of a path is the same in doubles and in balls.
+def require_alike(requests: Iterable[Choose | Keep], known: set[int]) -> None:
+    """Raise `Unsupported` unless every rule is the same in doubles and in balls.
 
     `known` are the identities of requests that were looked at before, which the caller keeps alive.
     """
-    for event in path.events:
-        if not isinstance(event, Decided) or id(event.request) in known:
+    for request in requests:
+        if id(request) in known:
             continue
-        known.add(id(event.request))
-        request = event.request
+        known.add(id(request))
         if isinstance(request, Keep):
             plain, certain = (_built(request.width, m) for m in (FLOAT, BALL))
             for position in range(len(request.arms)):

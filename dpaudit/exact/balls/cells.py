@@ -139,6 +139,10 @@ class Cells(Algebra[Weight]):
         """Return a stage's comparison; raise `Unsupported` where it has none."""
         return self.known.duel(chain, stage)
 
+    def holds(self, kind: Batch, centre: Fraction) -> bool:
+        """Tell whether a release of this kind may have this centre."""
+        return kind in self.grids and bool(np.any(self.grids[kind].x == float(centre)))
+
     def law(self, kind: Batch, centre: Fraction) -> Masses:
         """Return the law of a release of this kind at a centre."""
         found = self._laws.get((kind, centre))
@@ -252,7 +256,9 @@ def impossible(chain: Chain, known: Known) -> bool:
 
 
 def _centres(kind: Batch, mesh: int) -> list[Fraction]:
-    """Return the centres at the own sums 0, 1 / mesh, 2 / mesh, ..., n."""
+    """Return the centres at the own sums 0, 1 / mesh, 2 / mesh, ..., n; none if the mesh is 0."""
+    if not mesh:
+        return []
     return [kind.centre(Fraction(number, mesh)) for number in range(kind.rows * mesh + 1)]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -28,13 +28,14 @@ from dpaudit.exact.balls.cells import Cells, Known, impossible
 from dpaudit.exact.balls.exponentials import Exponentials
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.clock import ENDLESS, Clock
-from dpaudit.exact.known import rule_in
+from dpaudit.exact.known import require_alike, rule_in
 from dpaudit.exact.region import Region
 from dpaudit.exact.schedule import Chain, chain_of
 from dpaudit.exact.search import Pass, Shared
 
 FIRST_PRECISION, LAST_PRECISION = 256, 1 << 15
 TARGET_BITS = 80
+SHORT = 32  # rows of which every whole sum is a node, for other streams
 CELLS, CELL_WIDTH = (200, 600, 1800, 5400, 16200), 1e-9
 # cells of a sheet, and the widths of a log-likelihood that end its refinement or make it useless
 SHEETS = (120, 400, 800)
@@ -82,14 +83,20 @@ def bounded_by_lines(region: Region) -> bool:
     return not chained and bool(region.decisions) and closed(region)
 
 
-def log_likelihood(region: Region, totals: Mapping[int, Fraction], clock: Clock = ENDLESS) -> arb:
+def log_likelihood(
+    region: Region,
+    totals: Mapping[int, Fraction],
+    clock: Clock = ENDLESS,
+    width: float = CELL_WIDTH,
+) -> arb:
     """Return a ball around the log-probability of a region; -inf where it is impossible.
 
     `totals` are the exact sums of the rewards of the episodes. Affine scores give about 80 correct
     bits, however small the probability is; others are enclosed on cells, refined until the ball is
-    1e-9 wide or the cells are at their finest, registers that add up releases on sheets, until it
-    is 1e-3 wide. A clock may end either refinement, which leaves a wider ball.
+    of the width that is asked for or the cells are at their finest, registers that add up releases
+    on sheets, until it is 1e-3 wide. A clock may end either refinement, which leaves a wider ball.
     """
+    region.prepared(_require_alike)
     if gaussians.applies(region):
         return gaussians.log_likelihood(region, totals)
     if bounded_by_lines(region):
@@ -106,40 +113,52 @@ def log_likelihood(region: Region, totals: Mapping[int, Fraction], clock: Clock 
             return found.exp()
 
         return _log(tighten(probability))
-    duels = Known()
-    if impossible(chain, duels):
-        return arb("-inf")
-    known = [(chain.kind(i), centre) for i, centre in centres.items()]
-    for cells in CELLS:
-        began = time.monotonic()
-        log = algebra.log_likelihood(
-            Cells([chain], cells, centres=known, known=duels), chain, centres
-        )
-        if log.hi - log.lo < CELL_WIDTH or not clock.allows(3 * (time.monotonic() - began)):
-            break
-    if not math.isfinite(log.lo):
-        raise Unsupported("The likelihood is too small for the grid engine.")
-    return _ball(log)
+    log = region.prepared(_on_cells).log(centres, clock, width)
+    return arb("-inf") if log.hi == -math.inf else _ball(log)
 
 
-def rounded_log_likelihood(region: Region, means: Iterable[float]) -> float:
-    """Return the log-probability of eliminations whose centres are doubles."""
-    parts = polytopes.parts_of(region)
-    pairs = zip(means, region.episodes, strict=True)
-    sums = {i: Fraction(mean) * episode.divisor for i, (mean, episode) in enumerate(pairs)}
-    found = tighten(lambda: polytopes.likelihood(region, parts, sums), bits=60, first=128)
-    return float(_log(found))
+@dataclass
+class OnCells:
+    """A chain on finer and finer cells; what was built for one stream is there for the next."""
 
+    chain: Chain
+    known: Known
+    wide: bool = False
+    _built: dict[int, Cells] = field(default_factory=dict)
 
-def affine_log_likelihood(chain: Chain, means: Iterable[float]) -> float:
-    """Return the log-probability of an affine chain whose centres are doubles."""
-    centres = {i: Fraction(mean) for i, mean in enumerate(means)}
+    def log(self, centres: Mapping[int, Fraction], clock: Clock, width: float) -> Interval:
+        """Enclose the log-probability; -inf alone where some decision is impossible."""
+        if impossible(self.chain, self.known):
+            return Interval.of(-math.inf)
+        for cells in CELLS:
+            began = time.monotonic()
+            log = self._at(cells, centres)
+            if log.lo == -math.inf and not self.wide:
+                self.wide, self._built = True, {}
+                log = self._at(cells, centres)
+            if log.hi - log.lo < width or not clock.allows(3 * (time.monotonic() - began)):
+                break
+        if not math.isfinite(log.lo):
+            raise Unsupported("The likelihood is too small for the grid engine.")
+        return log
 
-    def log() -> arb:
-        found: arb = algebra.log_likelihood(Exponentials([chain]), chain, centres)
+    def _at(self, cells: int, centres: Mapping[int, Fraction]) -> Interval:
+        nodes = [(self.chain.kind(i), centre) for i, centre in centres.items()]
+        now = self._built.get(cells)
+        if now is None or not all(now.holds(*node) for node in nodes):
+            short = (kind for kind, _ in nodes if kind.rows <= SHORT)
+            nodes += [(kind, kind.centre(s)) for kind in short for s in range(kind.rows + 1)]
+            now = self._built[cells] = Cells([self.chain], cells, 0, nodes, self.known, self.wide)
+        found: Interval = algebra.log_likelihood(now, self.chain, centres)
         return found
 
-    return float(tighten(log, bits=60, first=128).mid())
+
+def _on_cells(region: Region) -> OnCells:
+    return OnCells(chain_of(region), Known())
+
+
+def _require_alike(region: Region) -> None:
+    require_alike((decision.request for decision in region.decisions), set())
 
 
 def _log(probability: arb) -> arb:
@@ -173,6 +192,7 @@ def _refined(compute: Callable[[int], Interval], clock: Clock) -> arb:
 # cells of a grid's smooth stretches, and mesh points per unit of own sum, in the first pass and at
 # most: widths are of second order in the mesh, of third in the cells
 FIRST_PASS, FINEST = (100, 16), (20_000, 4096)
+LARGE = 500.0  # exponents that leave doubles to be multiplied
 
 
 @dataclass
@@ -212,6 +232,14 @@ class Gridded:
     known: Known = field(default_factory=Known)
     seen: dict[int, tuple[int, int]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        kinds = ({c.kind(i) for s in c.stages for i in (s.older, s.fresh)} for c in self.chains)
+        # about as small as the likelihood of a path gets, by its logarithm
+        smallest = max(
+            (sum(float(k.rate * k.centre(k.rows)) for k in it) for it in kinds), default=0
+        )
+        self.wide = smallest > LARGE
+
     def __call__(self, active: list[int], excess: float | None) -> Pass | None:
         """Open the next pass."""
         cells, mesh = FIRST_PASS
@@ -225,4 +253,5 @@ class Gridded:
         self.seen |= dict.fromkeys(active, (cells, mesh))
         chosen = {number: self.chains[number] for number in active}
         mesh = 1 if self.whole else mesh
-        return Shared(Cells(chosen.values(), cells, mesh, known=self.known), chosen)
+        found = Cells(chosen.values(), cells, mesh, known=self.known, wide=self.wide)
+        return Shared(found, chosen)

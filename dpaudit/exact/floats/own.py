@@ -102,7 +102,7 @@ def _imed_duel(rule: Imed) -> Duel:
 
 
 @dataclass(frozen=True)
-class Unproved:
+class Measured:
     """A comparison of doubles, position 0 first; registers are counted from `centres`."""
 
     duel: Duel
@@ -110,9 +110,9 @@ class Unproved:
     certified: ClassVar[bool] = False
 
     @property
-    def flipped(self) -> Unproved:
+    def flipped(self) -> Measured:
         """The same comparison with the roles exchanged."""
-        return Unproved(self.duel.seated((1, 0)), self.centres[::-1])
+        return Measured(self.duel.seated((1, 0)), self.centres[::-1])
 
     @property
     def always(self) -> bool | None:
@@ -171,13 +171,13 @@ def _widened(values: Array) -> Interval:
     return Interval(np.where(usable, found[0], -np.inf), np.where(usable, found[1], np.inf))
 
 
-def compared(rule: Any, first: int, centres: tuple[Fraction, Fraction] = ZERO) -> Unproved:
+def compared(rule: Any, first: int, centres: tuple[Fraction, Fraction] = ZERO) -> Measured:
     """Return a rule as a comparison in doubles; position `first` comes first."""
-    found = Unproved(duel_of(rule(FLOAT)), (float(centres[0]), float(centres[1])))
+    found = Measured(duel_of(rule(FLOAT)), (float(centres[0]), float(centres[1])))
     return found if first == 0 else found.flipped
 
 
-class Unproven(Known):
+class MeasuredDuels(Known):
     """Comparisons in doubles, on grids that reach as far as noise does where scores go on."""
 
     certain = False
@@ -196,14 +196,14 @@ class Unproven(Known):
             ends.setdefault(kind, []).extend(points)
         # a register's range is that of its own centres and of what it is compared with
         for at in [*duels, *reversed(duels)]:
-            assert isinstance(at.scores, Unproved)
+            assert isinstance(at.scores, Measured)
             sides = ((0, at.held, at.fresh), (1, at.fresh, at.held))
             for source, kind, other in sides:
                 hull = [min(ends[kind]), max(ends[kind])]
                 ends[other].extend(at.scores.reached(source, hull))
         slowest = float(min(ends, key=lambda kind: kind.rate).rate) if ends else 1.0
         for at in duels:
-            assert isinstance(at.scores, Unproved)
+            assert isinstance(at.scores, Measured)
             for position, kind in ((0, at.held), (1, at.fresh)):
                 for sign, end in ((-1, min(ends[kind])), (1, max(ends[kind]))):
                     tail = [end + sign * part / slowest for part in (0.0, *SPREAD)]
