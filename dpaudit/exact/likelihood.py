@@ -157,7 +157,7 @@ def enclosed(
     if not region.decisions:
         return Likelihood(0.0, 0.0, True)
     clock()
-    if engine == "ball" or region.prepared(_quick):
+    if engine == "ball" or region.prepared(quick):
         found = _certified(region, sums, clock, WIDTHS[engine])
         if found is not None:
             return found
@@ -165,7 +165,7 @@ def enclosed(
     return Likelihood(low, min(high, 0.0), False)
 
 
-def _quick(region: Region) -> bool:
+def quick(region: Region) -> bool:
     """Tell whether the certified technologies are as fast as doubles are."""
     return certified.bounded_by_lines(region) or not (_three_arms(region) or region.adds)
 

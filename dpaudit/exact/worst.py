@@ -50,7 +50,7 @@ from dpaudit.verdict import Enclosure, Witness
 LONGEST = 10_000_000  # rounds of a witness that still fits into memory
 WALKED = {2: 1000}  # paths that are searched one by one; beyond, a climb
 MANY = 100  # of more than two arms
-WIDTHS = {"ball": 1e-6, "float": 1e-4}  # of an enclosure that is narrow enough
+WIDTH, LOOK = 1e-6, 1e-4  # of an enclosure that is narrow enough; to be looked at
 
 
 def worst_loss(
@@ -65,6 +65,7 @@ def worst_loss(
 ) -> WorstLoss:
     """Return an enclosure of the largest loss at a horizon; a budget in seconds may cut it short.
 
+    Either engine gives the same here: what is certified is found as fast as doubles would find it.
     When the budget ends the search, `complete` is False and the enclosure's upper end infinite. A
     witness is computed where the loss exceeds `epsilon`.
     """
@@ -85,7 +86,7 @@ def worst_loss(
         found = enumerated(asked)
     elif asked.many():
         found = climbed_loss(asked)
-    found = asked.answered(WIDTHS[engine]) if found is None else found
+    found = asked.answered() if found is None else found
     return replace(found, charge=asked.charge)
 
 
@@ -117,28 +118,32 @@ class LossSearch(Question):
         except OutOfTime:
             return self.algorithm.arms > 2
 
-    def answered(self, width: float) -> WorstLoss:
-        """Search until the enclosure is `width` wide, or enumerate where a condition fails."""
+    def answered(self) -> WorstLoss:
+        """Search, in balls where they cover the algorithm, or enumerate where a condition fails."""
         with suppress(Unsupported, OutOfTime):
-            return self.certified(width)
+            return self.certified()
+        return self.not_certified()
+
+    def not_certified(self) -> WorstLoss:
+        """Search by scores that nobody has proved and by evaluation, or enumerate."""
         listed = Searched(Candidates())
         with suppress(OutOfTime):
             try:
                 listed = self.extremal()
             except Unsupported as failure:
                 return enumerated(self, reason=str(failure))
-            listed = self.measured(listed, width)
+            listed = self.measured(listed)
         return self._result(listed)
 
-    def certified(self, width: float = WIDTHS["ball"]) -> WorstLoss:
+    def certified(self) -> WorstLoss:
         """Search in balls; raise `Unsupported` where they do not cover the algorithm.
 
         Raise `OutOfTime` if the budget ends before the first pair is certified.
         """
-        found = self.enclosed(width)
+        found = self.enclosed()
         return self._noiseless() if found is None else self._result(found)
 
-    def enclosed(self, width: float) -> Searched | None:
+    def enclosed(self, width: float = WIDTH) -> Searched | None:
         """Enclose every candidate; None where nothing is noisy."""
         # a search that is listed in time states a lower end, however little budget is left for it
         listing = self.clock.later(GRACE)
@@ -204,7 +209,7 @@ class LossSearch(Question):
         regions = [region_of(path) for path in paths]
         return Searched(Candidates(), paths, regions, list(range(len(paths))))
 
-    def measured(self, listed: Searched, width: float) -> Searched:
+    def measured(self, listed: Searched, width: float = WIDTH) -> Searched:
         """Search what is not certified: chains of scores in doubles, all else by evaluation."""
         regions = listed.regions
         rounding = [resolved(region) for region in regions]
@@ -267,8 +272,8 @@ def every_step(
     asked = LossSearch(algorithm, horizon, streams, clock, DEFAULT_FLOOR)
     searched: Searched | None = None
     with suppress(Unsupported):
-        searched = asked.enclosed(WIDTHS["float"])
-    searched = searched or asked.measured(asked.extremal(), WIDTHS["float"])
+        searched = asked.enclosed(LOOK)
+    searched = searched or asked.measured(asked.extremal(), LOOK)
     clock()
     for item in searched.found.known.values():
         path = searched.paths[searched.owners[item.path]]

@@ -15,7 +15,7 @@ from dpaudit.exact.balls.cells import Cells
 from dpaudit.exact.balls.exponentials import Exponentials
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.clock import ENDLESS, Clock
-from dpaudit.exact.likelihood import enclosed
+from dpaudit.exact.likelihood import enclosed, quick
 from dpaudit.exact.paths import Path
 from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.schedule import Chain
@@ -31,10 +31,10 @@ def path_log_likelihood(path: Path, sums: Mapping[Rows, Fraction], clock: Clock 
 
 
 def log_likelihood(region: Region, means: np.ndarray) -> float:
-    """Return the middle of a quick look at a region, by the centres of its releases."""
+    """Return the middle of a region's enclosure, by the centres of its releases."""
     divisors = [episode.divisor for episode in region.episodes]
     sums = {i: Fraction(float(mean)) * divisors[i] for i, mean in enumerate(means)}
-    found = enclosed(region, sums, "float")
+    found = enclosed(region, sums, "ball" if quick(region) else "float")
     return 0.5 * (found.log_lower + found.log_upper)
 
 
@@ -68,5 +68,5 @@ def exponentials(chain: Chain, totals: Mapping[int, Fraction]) -> arb:
 def cells(chain: Chain, totals: Mapping[int, Fraction], count: int) -> Interval:
     """Enclose the probability of a chain on cells."""
     centres = {i: chain.centre(i, total) for i, total in totals.items()}
-    known = [(chain.kind(i), centre) for i, centre in centres.items()]
-    return algebra.log_likelihood(Cells([chain], count, centres=known), chain, centres).exp()
+    more = [(chain.kind(i), np.array([float(centre)])) for i, centre in centres.items()]
+    return algebra.log_likelihood(Cells([chain], count, 1, more), chain, centres).exp()

@@ -111,12 +111,13 @@ class Cells(Algebra[Weight]):
         chains: Iterable[Chain],
         cells: int,
         mesh: int = 1,
-        centres: Iterable[tuple[Batch, Fraction]] = (),
+        more: Iterable[tuple[Batch, Array]] = (),
         known: Known | None = None,
         wide: bool = False,
     ) -> None:
         """Prepare the grids; `known` are duels that an earlier pass made of the same requests.
 
+        The grids hold the centres of own sums on a mesh, and the nodes that are given as `more`.
         What is too small for doubles is not for `wide` numbers, which are slower.
         """
         self.cells, self.mesh = cells, mesh
@@ -126,8 +127,8 @@ class Cells(Algebra[Weight]):
         for kind, found in self.known.marks(list({it.identity: it for it in duels}.values())):
             marks.setdefault(kind, []).extend(found)
         nodes = {kind: [_nodes(parts, cells)] for kind, parts in marks.items()}
-        for kind, centre in centres:
-            nodes.setdefault(kind, []).append(np.array([float(centre)]))
+        for kind, given in more:
+            nodes.setdefault(kind, []).append(given)
         self.grids = {kind: _grid(kind, parts, mesh, wide) for kind, parts in nodes.items()}
         self._moving: dict[Batch, Moving] = {}
         self._laws: dict[Hashable, Masses] = {}

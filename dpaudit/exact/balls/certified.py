@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from flint import arb, ctx
 
 from dpaudit.core.algorithm import Keep
@@ -26,7 +27,7 @@ from dpaudit.exact.algebra import Imprecise
 from dpaudit.exact.balls import gaussians, polytopes, sums
 from dpaudit.exact.balls.cells import Cells, Known, impossible
 from dpaudit.exact.balls.exponentials import Exponentials
-from dpaudit.exact.balls.interval import Interval
+from dpaudit.exact.balls.interval import Array, Interval
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.known import require_alike, rule_in
 from dpaudit.exact.region import Region
@@ -35,8 +36,10 @@ from dpaudit.exact.search import Pass, Shared
 
 FIRST_PRECISION, LAST_PRECISION = 256, 1 << 15
 TARGET_BITS = 80
+FINE, REACH = 1 / 16, 40.0  # rates beside cells; noise scales around a centre
+CLOSE = 1e-12  # nodes that are of no use
 SHORT = 32  # rows of which every whole sum is a node, for other streams
-CELLS, CELL_WIDTH = (200, 600, 1800, 5400, 16200), 1e-9
+CELLS, CELL_WIDTH = (200, 16_200), 1e-9  # at first and at most
 # cells of a sheet, and the widths of a log-likelihood that end its refinement or make it useless
 SHEETS = (120, 400, 800)
 SHEET_WIDTH, SHEET_LIMIT = 1e-3, 1e-2
@@ -123,6 +126,7 @@ class OnCells:
 
     chain: Chain
     known: Known
+    cells: int = CELLS[0]
     wide: bool = False
     _built: dict[int, Cells] = field(default_factory=dict)
 
@@ -130,26 +134,56 @@ class OnCells:
         """Enclose the log-probability; -inf alone where some decision is impossible."""
         if impossible(self.chain, self.known):
             return Interval.of(-math.inf)
-        for cells in CELLS:
+        while True:
             began = time.monotonic()
-            log = self._at(cells, centres)
+            log = self._at(self.cells, centres)
             if log.lo == -math.inf and not self.wide:
                 self.wide, self._built = True, {}
-                log = self._at(cells, centres)
-            if log.hi - log.lo < width or not clock.allows(3 * (time.monotonic() - began)):
+                log = self._at(self.cells, centres)
+            found = log.hi - log.lo
+            if found < width or self.cells == CELLS[1]:
                 break
+            # widths are of third order
+            growth = min(max(1.2 * math.cbrt(found / width), 1.5), 9.0)
+            if not clock.allows(growth * (time.monotonic() - began)):
+                break
+            self.cells = min(math.ceil(growth * self.cells), CELLS[1])
         if not math.isfinite(log.lo):
             raise Unsupported("The likelihood is too small for the grid engine.")
         return log
 
     def _at(self, cells: int, centres: Mapping[int, Fraction]) -> Interval:
-        nodes = [(self.chain.kind(i), centre) for i, centre in centres.items()]
+        chain, kinds = self.chain, {i: self.chain.kind(i) for i in centres}
         now = self._built.get(cells)
-        if now is None or not all(now.holds(*node) for node in nodes):
-            short = (kind for kind, _ in nodes if kind.rows <= SHORT)
-            nodes += [(kind, kind.centre(s)) for kind in short for s in range(kind.rows + 1)]
-            now = self._built[cells] = Cells([self.chain], cells, 0, nodes, self.known, self.wide)
-        found: Interval = algebra.log_likelihood(now, self.chain, centres)
+        if now is None or not all(now.holds(kinds[i], centre) for i, centre in centres.items()):
+            nodes = {i: [centre] for i, centre in centres.items()}
+            for i, kind in kinds.items():
+                if kind.rows <= SHORT:
+                    nodes[i] += [kind.centre(total) for total in range(kind.rows + 1)]
+            given = [(kinds[i], np.array(it, dtype=float)) for i, it in nodes.items()]
+            given += [(kinds[i], x) for i, x in self._around(cells, centres).items()]
+            now = self._built[cells] = Cells([chain], cells, 0, given, self.known, self.wide)
+        found: Interval = algebra.log_likelihood(now, chain, centres)
+        return found
+
+    def _around(self, cells: int, centres: Mapping[int, Fraction]) -> dict[int, Array]:
+        """Return nodes around the centres, and their images, of noise that is finer than cells."""
+        u = np.linspace(-1.0, 1.0, cells // 2 + 1)
+        rates = {i: float(self.chain.rate(i)) for i in centres}
+        fine = (i for i, rate in rates.items() if rate > FINE * cells)
+        found = {i: float(centres[i]) + REACH / rates[i] * u * np.abs(u) for i in fine}
+        for stage in self.chain.stages:
+            scores, images = self.known.duel(self.chain, stage).scores, {}
+            pair = (stage.older, stage.fresh)
+            for source, target in (pair, pair[::-1]):
+                if source in found:
+                    at = scores.threshold(np.unique(found[source]), source == stage.older).at
+                    image = 0.5 * (at.lo + at.hi)[np.isfinite(at.lo) & np.isfinite(at.hi)]
+                    # where a threshold is constant, and at its ends, nothing is to be resolved
+                    apart = np.diff(image, prepend=-np.inf, append=np.inf) > CLOSE
+                    images[target] = image[apart[1:] & apart[:-1]]
+            for i, image in images.items():
+                found[i] = np.concatenate([found.get(i, image[:0]), image])
         return found
 
 

@@ -167,7 +167,7 @@ def _widened(values: Array) -> Interval:
     low, high = values.min(axis=1), values.max(axis=1)
     with np.errstate(all="ignore"):
         found = low - (high - low), high + (high - low)
-    usable = np.isfinite(found[0] + found[1])
+        usable = np.isfinite(found[0] + found[1])
     return Interval(np.where(usable, found[0], -np.inf), np.where(usable, found[1], np.inf))
 
 
