@@ -171,7 +171,7 @@ _FAR = 1e6
 _NEAR, _BESIDE = 1e-11, 1e-8  # of 1 + |x|: where a crossing and the end of a plateau must be
 _ROUNDING = 1e-12  # of 1 + |v|
 _JUMP = 1e-6
-_GRID = np.unique(
+GRID = np.unique(
     np.concatenate([np.linspace(-4.0, 5.0, 385), np.geomspace(5.0, 1e3, 64), -np.geomspace(4, 1e3)])
 )
 _MOST_KINKS = 64
@@ -190,7 +190,7 @@ def scores_of(rule: Score, arms: int) -> tuple[Score, ...]:
     except FOREIGN as error:
         raise Unsupported(f"{kind.__name__} has no score per arm: {said(error)}.") from None
     columns = [score.examined() for score in found]
-    shown = Checked(rule).asked("value", np.stack([_GRID] * arms, axis=-1))
+    shown = Checked(rule).asked("value", np.stack([GRID] * arms, axis=-1))
     if not np.allclose(shown, np.stack(columns, axis=-1), rtol=1e-9, atol=1e-9):
         found[0].refuse("value depends on more than the arm's own register")
     return found
@@ -258,7 +258,7 @@ class Checked(Score):
 
     def examined(self) -> Array:
         """Return the values on the grid, once inverses cross them and nothing jumps."""
-        values = np.asarray(self.value(_GRID))
+        values = np.asarray(self.value(GRID))
         with np.errstate(invalid="ignore"):
             steps = np.append(0.5 * (values[1:] + values[:-1]), values[np.isfinite(values)] + 1.0)
         levels = np.unique(steps[np.isfinite(steps)])

@@ -26,7 +26,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact.balls.cells import Bout, Comparison, Known
 from dpaudit.exact.balls.interval import Array, Interval, where
 from dpaudit.exact.balls.roots import Theta
-from dpaudit.exact.known import scores_of
+from dpaudit.exact.known import GRID, scores_of
 from dpaudit.exact.schedule import Batch, Turn
 
 ZERO = (Fraction(0), Fraction(0))
@@ -146,8 +146,8 @@ class Measured:
     def marks(self, of_first: bool) -> list[Interval]:
         """Return the kinks of one side's score, and the images of the other's."""
         own = 0 if of_first else 1
-        duel = self.duel
-        points = [*duel.kinks(own), *duel.image(1 - own, duel.kinks(1 - own))]
+        mine, theirs = (_bends(self.duel.scores[position]) for position in (own, 1 - own))
+        points = [*mine, *self.duel.image(1 - own, theirs)]
         return [Interval.of(np.float64(x - self.centres[own])) for x in sorted(points)]
 
     def reached(self, source: int, ends: list[float]) -> list[float]:
@@ -160,6 +160,15 @@ class Measured:
         ends = np.array([start, stop]) + self.centres[position]
         low, high = self.duel.scores[position].value(ends)
         return bool(low != high)
+
+
+def _bends(score: Score) -> list[float]:
+    """Return a score's kinks, and the ends of the plateaus that are seen on a grid."""
+    with np.errstate(all="ignore"):
+        shown = np.asarray(score.value(GRID), dtype=float)
+        levels = np.unique(shown[1:][shown[1:] == shown[:-1]])
+        ends = [*np.ravel(score.inverse(levels)), *np.ravel(score.inverse_upper(levels))]
+    return [*score.kinks(), *(float(x) for x in ends if np.isfinite(x))]
 
 
 def _widened(values: Array) -> Interval:
