@@ -156,7 +156,6 @@ def enclosed(
     """
     if not region.decisions:
         return Likelihood(0.0, 0.0, True)
-    clock()
     if engine == "ball" or region.prepared(quick):
         found = _certified(region, sums, clock, WIDTHS[engine])
         if found is not None:
@@ -198,6 +197,7 @@ def exact_sum(stream: NDArray[np.float64], steps: Sequence[range]) -> Fraction:
 
 def _in_doubles(region: Region, sums: Mapping[int, Fraction], clock: Clock) -> tuple[float, float]:
     """Return a log-likelihood less and plus its measured error; raise `Unsupported` without one."""
+    clock()
     rounding = region.prepared(resolved)
     centres = {i: sums[i] / episode.divisor for i, episode in enumerate(region.episodes)}
     means = np.array([float(centre) for centre in centres.values()])

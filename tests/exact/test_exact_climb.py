@@ -22,7 +22,9 @@ def test_a_climb_finds_the_largest_loss_of_all_paths(name: str, arms: int, horiz
 
 
 def test_a_climb_never_exceeds_the_charge_and_grows_with_the_horizon() -> None:
-    losses = [climb(load("adap_ucb", arms=2, epsilon=0.7), horizon).attained for horizon in (4, 6, 8)]
+    losses = [
+        climb(load("adap_ucb", arms=2, epsilon=0.7), horizon).attained for horizon in (4, 6, 8)
+    ]
     assert losses == sorted(losses)
     assert losses[-1] <= 0.7 + 1e-9
 
