@@ -120,7 +120,9 @@ def worst_pair(
     try:
         for path in all_paths(algorithm, horizon, clock):
             groups.setdefault(path.actions.tobytes(), []).append(path)
-        for group in groups.values():
+            found.paths += 1
+        while groups:  # what was built for a path goes with it
+            group = groups.pop(next(iter(groups)))
             table = _table(group, streams, clock)
             sums += np.exp((table.low, table.high))
             found.see(group[0].actions, table)
@@ -129,7 +131,6 @@ def worst_pair(
     if found.complete and np.any((sums[0] - ROUNDED > 1) | (sums[1] + ROUNDED < 1)):
         wrong = Contradiction if found.certified else Unsupported  # doubles may be worse than told
         raise wrong("Likelihoods of all action sequences do not add up to 1.")
-    found.paths = sum(map(len, groups.values()))
     return found
 
 

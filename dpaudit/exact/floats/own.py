@@ -102,7 +102,7 @@ def _imed_duel(rule: Imed) -> Duel:
 
 
 @dataclass(frozen=True)
-class Measured:
+class PlainComparison:
     """A comparison of doubles, position 0 first; registers are counted from `centres`."""
 
     duel: Duel
@@ -110,9 +110,9 @@ class Measured:
     certified: ClassVar[bool] = False
 
     @property
-    def flipped(self) -> Measured:
+    def flipped(self) -> PlainComparison:
         """The same comparison with the roles exchanged."""
-        return Measured(self.duel.seated((1, 0)), self.centres[::-1])
+        return PlainComparison(self.duel.seated((1, 0)), self.centres[::-1])
 
     @property
     def always(self) -> bool | None:
@@ -180,9 +180,9 @@ def _widened(values: Array) -> Interval:
     return Interval(np.where(usable, found[0], -np.inf), np.where(usable, found[1], np.inf))
 
 
-def compared(rule: Any, first: int, centres: tuple[Fraction, Fraction] = ZERO) -> Measured:
+def compared(rule: Any, first: int, centres: tuple[Fraction, Fraction] = ZERO) -> PlainComparison:
     """Return a rule as a comparison in doubles; position `first` comes first."""
-    found = Measured(duel_of(rule(FLOAT)), (float(centres[0]), float(centres[1])))
+    found = PlainComparison(duel_of(rule(FLOAT)), (float(centres[0]), float(centres[1])))
     return found if first == 0 else found.flipped
 
 
@@ -205,14 +205,14 @@ class MeasuredDuels(Known):
             ends.setdefault(kind, []).extend(points)
         # a register's range is that of its own centres and of what it is compared with
         for at in [*duels, *reversed(duels)]:
-            assert isinstance(at.scores, Measured)
+            assert isinstance(at.scores, PlainComparison)
             sides = ((0, at.held, at.fresh), (1, at.fresh, at.held))
             for source, kind, other in sides:
                 hull = [min(ends[kind]), max(ends[kind])]
                 ends[other].extend(at.scores.reached(source, hull))
         slowest = float(min(ends, key=lambda kind: kind.rate).rate) if ends else 1.0
         for at in duels:
-            assert isinstance(at.scores, Measured)
+            assert isinstance(at.scores, PlainComparison)
             for position, kind in ((0, at.held), (1, at.fresh)):
                 for sign, end in ((-1, min(ends[kind])), (1, max(ends[kind]))):
                     tail = [end + sign * part / slowest for part in (0.0, *SPREAD)]
