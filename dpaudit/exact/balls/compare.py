@@ -80,9 +80,7 @@ def compared(
     return Rivals(one, two, order, wins_ties)
 
 
-def _stated(
-    rule: Build, found: Formula, pair: Pair, centres: tuple[Fraction, Fraction]
-) -> Rivals:
+def _stated(rule: Build, found: Formula, pair: Pair, centres: tuple[Fraction, Fraction]) -> Rivals:
     """Compare two scores that are given by their formulas."""
     plain, kind = rule(FLOAT), type(found)
     own = [name for name in ("value", "inverse", "inverse_upper") if name in vars(found)]

@@ -137,9 +137,7 @@ def _extreme(one: Theta, two: Theta, length: Array, larger: bool) -> Theta:
     at = Interval(pick(one.at.lo, two.at.lo), pick(one.at.hi, two.at.hi))
     first = ahead(one, two, length) if larger else ahead(two, one, length)
     second = ahead(two, one, length) if larger else ahead(one, two, length)
-    hull = Interval(
-        np.minimum(one.slope.lo, two.slope.lo), np.maximum(one.slope.hi, two.slope.hi)
-    )
+    hull = Interval(np.minimum(one.slope.lo, two.slope.lo), np.maximum(one.slope.hi, two.slope.hi))
     endless = np.where(hull.hi == 0, 0.0, np.inf)  # the larger of two constants is one
     slope = where(first, one.slope, where(second, two.slope, hull))
     bend = where(first, one.bend, where(second, two.bend, Interval(-endless, endless)))

@@ -42,14 +42,13 @@ from dpaudit.exact.balls.cells import (
     cap_of,
     centres_of,
     graded,
-    places_of,
 )
 from dpaudit.exact.balls.compare import compared
 from dpaudit.exact.balls.curves import Curves, Map, Tie, ahead, composed, inverse, largest
 from dpaudit.exact.balls.interval import Array, Interval, where
 from dpaudit.exact.balls.own_sum import Moving
 from dpaudit.exact.balls.threshold import Rivals
-from dpaudit.exact.balls.weight import Beyond, Grid, Masses, Measure, Weight, outward
+from dpaudit.exact.balls.weight import Beyond, Grid, Masses, Measure, Weight, away, outward
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.region import Region, rate_of
 from dpaudit.exact.schedule import Batch
@@ -115,7 +114,8 @@ def net_of(region: Region, centres: Mapping[int, Fraction]) -> Net:
             given = middle[groups[one][-1]], middle[groups[two][-1]]
             return compared(request.rule, (one, two), given)
 
-    curves, comparisons, possible = Curves(pair), {}, True
+    curves, possible = Curves(pair), True
+    comparisons: Comparisons = {}
     for number, decision in enumerate(region.decisions):
         request = decision.request
         if not isinstance(request, Choose):
@@ -229,13 +229,13 @@ class Functions:
         below, above = law.running(function, True), law.running(function, False)
         at = [self.curves.on(np.array([-1e-3, 1e-3]), given).at.lo[1] for _, given in lines]
         place = np.searchsorted(law.grid.x, float(np.mean(np.clip(at, -1e9, 1e9))))
-        place = min(int(place), len(law.grid.x) - 1)
+        place = np.clip(place, 0, len(law.grid.x) - 1)
         return bool(above.hi[place] <= below.hi[place])
 
     def beyond(self, out: int, function: Weight, line: Line, right: bool) -> Weight:
         """Return the mass on one side of a map of another variable, as a function of that one.
 
-        Of two maps, the mass between them where the second is the larger one, and nothing elsewhere.
+        Of two maps, the mass between them where the second is the larger one, else nothing.
         """
         variable, given = line
         if not isinstance(given, Band):
@@ -257,7 +257,8 @@ class Functions:
     def _strip(self, out: int, function: Weight, variable: int, band: Band, right: bool) -> Weight:
         """Return the mass between two maps as a difference of masses on one side."""
         low, high = (self._on(out, (variable, it), right)(function) for it in (band.low, band.high))
-        return _sum([(1 if right else -1, low), (-1 if right else 1, high)])
+        found: Weight = _sum([(1 if right else -1, low), (-1 if right else 1, high)])
+        return found
 
     def _on(self, out: int, line: Line, right: bool) -> Beyond:
         variable, given = line
@@ -328,8 +329,8 @@ def _between(
 ) -> Any:
     """Integrate one variable out between its bounds, and then all others."""
     out = _first([i for i in functions if i != keep], comparisons)
-    lower = [(j, f) for (i, j), f in comparisons.items() if i == out]
-    upper = [(i, inverse(f)) for (i, j), f in comparisons.items() if j == out]
+    lower: list[Line] = [(j, f) for (i, j), f in comparisons.items() if i == out]
+    upper: list[Line] = [(i, inverse(f)) for (i, j), f in comparisons.items() if j == out]
     rest = {pair: f for pair, f in comparisons.items() if out not in pair}
     others = {i: function for i, function in functions.items() if i != out}
     right = not upper
@@ -339,7 +340,8 @@ def _between(
         if not exponents[out]:
             right = algebra.rightwards(out, functions[out], lower + upper)
     parts = []
-    for low, high in product(lower or [None], upper or [None]):
+    none: list[Line | None] = [None]
+    for low, high in product(lower or none, upper or none):
         given = dict(rest)
         for j, f in lower:
             if low is not None and j != low[0]:
@@ -428,7 +430,8 @@ class ByMesh:
         places = centres_of(kind, self.mesh)
         weight, grid, escaped = _integrated(net, self.cells, self.index, self.clock, places)
         laws = Masses(grid, kind.rate, ZERO), Masses(grid, kind.rate, kind.centre(kind.rows))
-        moving = Moving(*laws, places_of(grid, kind, self.mesh), 2 * escaped)
+        nodes = np.searchsorted(grid.x, np.array([float(place) for place in places]))
+        moving = Moving(*laws, nodes, away(places), 2 * escaped)
         return Meshed(moving(Weight.stacked([_open(weight)])), self.mesh, kind).largest(rising)[0]
 
 
@@ -494,7 +497,7 @@ def _integrated(
                 functions[i] = functions[i] * exponential(grids[i], rate, scale)
         exponents = _exponents(net, sides)
         parts.append((1, integrate(algebra, functions, exponents, given, keep)))
-    return _sum(parts), grids.get(keep), escaped
+    return _sum(parts), None if keep is None else grids[keep], escaped
 
 
 def _exponents(net: Net, sides: Sequence[Side]) -> dict[int, Fraction]:

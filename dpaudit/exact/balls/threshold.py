@@ -10,6 +10,7 @@ arm wins it is given. A node whose side of a plateau's end is in doubt keeps the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -51,6 +52,7 @@ class Rivals:
     order: Order
     first_wins_ties: bool
     tops: Order = Order.EQUAL
+    certified: ClassVar[bool] = True
 
     @property
     def flipped(self) -> Rivals:

@@ -138,6 +138,18 @@ def outward(value: arb) -> Interval:
     return Interval(np.float64(down(float(value.lower()))), np.float64(up(float(value.upper()))))
 
 
+def away(centres: Iterable[Fraction]) -> float:
+    """Bound how far centres are from their doubles."""
+    off = max(abs(Fraction(float(centre)) - centre) for centre in centres)
+    return float(outward(ball(off)).hi) if off else 0.0
+
+
+def moved(rate: Interval, off: float) -> Interval:
+    """Enclose what moving a Laplace law by up to `off` does to densities and tails."""
+    most = up(rate.hi * off)
+    return Interval(-most, most).exp() if off else _ONE
+
+
 def piece(a: Array, b: Array, centre: float, rate: Interval) -> Interval:
     """Enclose the Laplace mass of [a, b], the centre not inside, for doubles a <= b."""
     near = np.maximum(np.maximum(down(a - centre), down(centre - b)), 0.0)
@@ -237,14 +249,13 @@ class Measure:
 
         It has no derivative at the ends of the grid and of holes.
         """
-        mass, first = weight.range, weight.first
         jumps = np.where(self._solid > 0, 0.0, np.inf)
         jumps[[0, -1]] = np.inf
-        solid = Interval.of(self._solid)
-        low = mass.lo.copy()
+        solid, low = Interval.of(self._solid), weight.range.lo.copy()
         low[..., [0, -1]] = 0.0
-        mass = Interval(low, mass.hi).times(solid)
-        return mass, scaled(solid, first) + Interval(-jumps, jumps)
+        change = scaled(solid, weight.first)
+        mass = Interval(low, weight.range.hi).times(solid)
+        return mass, Interval(change.lo - jumps, change.hi + jumps)
 
     def means(self, weight: Weight) -> Interval:
         """Enclose the mean of a weight on every cell."""
@@ -285,11 +296,8 @@ class Masses(Measure):
         if not np.any(grid.x == self.centre):
             raise ValueError(f"the centre {centre} is not a node")
         self.rate = outward(ball(rate))
-        # moving a Laplace law by delta changes densities and tails by at most exp(rate delta)
-        off = abs(Fraction(self.centre) - centre)
-        moved = outward(ball(rate * off))
-        self.spread = Interval(-moved.hi, moved.hi).exp() if moved.hi > 1e-300 else _ONE
-        self.off = 0.0 if self.spread is _ONE else float(outward(ball(off)).hi)
+        self.off = away([centre])
+        self.spread = moved(self.rate, self.off)
         x = grid.x
         self.cells = piece(x[:-1], x[1:], self.centre, self.rate).times(self.spread)
         ends = self.rate * (Interval.of(x[[0, -1]]) - self.centre)
