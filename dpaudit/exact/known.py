@@ -167,7 +167,7 @@ def _require_near(name: str, plain: Any, certain: Any, position: int = 0) -> Non
 Array = NDArray[np.float64]
 
 # of a log-likelihood, beyond its enclosure: inverses are near by 1e-8 alone. Shipped scores under
-# another name left it nothing to cover: 171 random paths of up to 24 rounds, epsilon 0.3 to 16
+# another name left it nothing to cover: 118 random paths of up to 24 rounds, epsilon 0.3 to 16
 OWN_ERROR = 1e-6
 _FAR = 1e6
 _NEAR, _BESIDE = 1e-11, 1e-8  # of 1 + |x|: where a crossing and the end of a plateau must be
