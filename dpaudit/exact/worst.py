@@ -30,7 +30,7 @@ from dpaudit.exact.balls.certified import (
     many_arms,
 )
 from dpaudit.exact.balls.exponentials import Exponentials, Polytopes
-from dpaudit.exact.balls.net import Nets
+from dpaudit.exact.balls.integrals import Nets
 from dpaudit.exact.climb import climbed_loss
 from dpaudit.exact.clock import ENDLESS, GRACE, Clock, OutOfTime
 from dpaudit.exact.enumerate import enumerated, finitely_many

@@ -21,11 +21,12 @@ from dpaudit.core.algorithm import Choose
 from dpaudit.core.arithmetic import BALL, ball
 from dpaudit.errors import Unsupported
 from dpaudit.exact.algebra import Algebra, Bounds
+from dpaudit.exact.balls.beyond import Beyond, tail
 from dpaudit.exact.balls.compare import balls_of, compared
 from dpaudit.exact.balls.interval import WIDE, Array, Interval, above
 from dpaudit.exact.balls.own_sum import Moving, Scan, mesh_steps
 from dpaudit.exact.balls.roots import Theta
-from dpaudit.exact.balls.weight import Beyond, Grid, Masses, Weight, away, tail
+from dpaudit.exact.balls.weight import Grid, Masses, Weight, away
 from dpaudit.exact.schedule import Batch, Chain, Turn
 
 FEWEST = 16  # cells between two marks

@@ -24,7 +24,7 @@ from dpaudit.core.scores import Affine
 from dpaudit.errors import Unsupported
 from dpaudit.exact import algebra
 from dpaudit.exact.algebra import Imprecise
-from dpaudit.exact.balls import gaussians, net, polytopes, sums
+from dpaudit.exact.balls import gaussians, integrals, polytopes, sums
 from dpaudit.exact.balls.cells import Cells, Known, impossible
 from dpaudit.exact.balls.exponentials import Exponentials
 from dpaudit.exact.balls.interval import Array, Interval
@@ -217,7 +217,7 @@ def _of_net(region: Region, totals: Mapping[int, Fraction], clock: Clock, width:
     for cells in NETS:
         began = time.monotonic()
         with np.errstate(divide="ignore"):
-            log = net.likelihood(region, totals, cells).log()
+            log = integrals.likelihood(region, totals, cells).log()
         if log.hi == -math.inf:
             return arb("-inf")
         found = log.hi - log.lo
