@@ -166,7 +166,7 @@ def enclosed(
 
 def quick(region: Region) -> bool:
     """Tell whether the certified technologies are as fast as doubles are."""
-    return certified.bounded_by_lines(region) or not region.adds
+    return certified.bounded_by_lines(region) or not (_three_arms(region) or region.adds)
 
 
 def _certified(
@@ -201,8 +201,9 @@ def _in_doubles(region: Region, sums: Mapping[int, Fraction], clock: Clock) -> t
     rounding = region.prepared(resolved)
     centres = {i: sums[i] / episode.divisor for i, episode in enumerate(region.episodes)}
     means = np.array([float(centre) for centre in centres.values()])
-    if region.adds:
-        error = OWN_ERROR if region.prepared(_own_scores) else plane.SUMS_ERROR
+    if region.prepared(_three_arms) or region.adds:
+        error = plane.PLANE_ERROR if region.prepared(_three_arms) else plane.SUMS_ERROR
+        error = OWN_ERROR if region.prepared(_own_scores) else error
         value = plane.log_likelihood(region.prepared(plane.program_of), means, clock)
     elif region.prepared(drawn):
         chain, error = region.prepared(chain_of), DRAWS_ERROR
@@ -224,6 +225,11 @@ def _own_scores(region: Region) -> bool:
     """Return whether some decision uses a rule that is not shipped."""
     choices = (d.request for d in region.decisions if isinstance(d.request, Choose))
     return any(type(choice.rule(FLOAT)) not in RULES for choice in choices)
+
+
+def _three_arms(region: Region) -> bool:
+    """Return whether some decision is a choice between three arms."""
+    return any(len(d.shown) == 3 and not isinstance(d.request, Keep) for d in region.decisions)
 
 
 def require_engine(engine: str) -> None:
