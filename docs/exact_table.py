@@ -23,7 +23,7 @@ from dpaudit.exact.paths import all_paths
 README = Path(__file__).resolve().parent.parent / "dpaudit" / "exact" / "README.md"
 
 BEGIN, END = "<!-- table -->", "<!-- end of table -->"
-HEAD = """| declaration | arms | likelihood, certified | in doubles | largest loss, binary streams |
+HEAD = """| declaration | arms | likelihood, certified | quick look | largest loss, binary streams |
 |---|---|---|---|---|"""
 
 

@@ -66,6 +66,7 @@ GUARDED = {
     "exact/likelihood": "exact/exact_likelihood exact/by_hand exact/ball_affine",
     "exact/lattice_sums": "exact/lattice_sums core/lattice",
     "exact/finite": "exact/noiseless core/response exact/by_hand",
+    "exact/evaluated": "exact/exact_worst exact/exact_climb fuzz/fuzz",
     "exact/enumerate": "exact/exact_worst exact/lattice_sums core/lattice core/response",
     "exact/witness": "exact/witness check/replay exact/exact_worst",
     "exact/worst": "exact/by_hand exact/own_score exact/exact_worst exact/hidden check/horizons",

@@ -57,9 +57,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("dpaudit/core/noise.py", "Gaussian", "ClassVar[bool] = False"): (
         "no engine answers for Gaussian noise, so nobody asks"
     ),
-    ("dpaudit/exact/likelihood.py", "_technology", "closed = (certified.affine(chain))"): (
-        "rules that draw are answered before it is asked; panels are laid out for nothing"
-    ),
     ("dpaudit/exact/witness.py", "witness_of", "strict=False"): (
         "streams of different lengths have no likelihoods"
     ),
@@ -135,9 +132,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "a silent finding without any horizon, whose number of arms nobody reads"
     ),
     ("dpaudit/exact/conditions.py", "monotone", "strict=False"): LONGER,
-    ("dpaudit/exact/worst.py", "LossSearch._result", "scanned * ((not loss.certified))"): (
-        "of more it is said that it was measured and not proved"
-    ),
     ("dpaudit/exact/sequences.py", "sequences", "(steered.horizon >= longest)"): SOONER,
     ("dpaudit/exact/refuting.py", "_over_binary", "if (best is None) and"): SOONER,
     ("dpaudit/exact/balls/weight.py", "Grid.means", "ROUND * (least)"): (

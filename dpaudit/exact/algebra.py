@@ -40,6 +40,10 @@ class Bounds:
 class Curve(Protocol):
     """The log-likelihood of a path by one release's own sum, all others fixed."""
 
+    @property
+    def cap(self) -> float:
+        """What no step gains, known before any is looked at."""
+
     def largest(self, rising: bool, whole: bool) -> Bounds:
         """Enclose the largest gain of a step of at most 1 upwards, or downwards if not rising.
 

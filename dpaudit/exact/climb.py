@@ -21,8 +21,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-
-import numpy as np
+from fractions import Fraction
 
 from dpaudit.core.algorithm import Accumulate, Algorithm, Choose, Release
 from dpaudit.core.conversions import double_above
@@ -30,7 +29,7 @@ from dpaudit.core.walk import Place
 from dpaudit.errors import DpauditError, Unsupported
 from dpaudit.exact import conditions
 from dpaudit.exact.clock import ENDLESS, Clock, OutOfTime
-from dpaudit.exact.likelihood import likelihood, log_likelihood, measured_error
+from dpaudit.exact.likelihood import Likelihood, enclosed, likelihood
 from dpaudit.exact.paths import Path, Undecided, path_along, path_through, paths_of, require_shown
 from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.search import Question, WorstLoss
@@ -47,20 +46,14 @@ class Climbed:
     decisions: tuple[int, ...]
     episode: int
     background: int
-    high: float
-    low: float
-    error: float  # of either
+    high: Likelihood
+    low: Likelihood
     prefixes: int
 
     @property
-    def loss(self) -> float:
-        """The log ratio."""
-        return self.high - self.low
-
-    @property
     def attained(self) -> float:
-        """The loss less what its log-likelihoods may be off by."""
-        return self.loss - 2 * self.error
+        """The log ratio, less what the likelihoods may be off by."""
+        return self.high.log_lower - self.low.log_upper
 
 
 class Climb:
@@ -108,25 +101,22 @@ class Climb:
         found = []
         for index, background in sorted(wanted | {(i, b) for i in fresh for b in (0, 1)}):
             with suppress(Unsupported):  # too unlikely for doubles: not followed further
-                low, high = self._logs(region, index, background)
+                low, high = self._likelihoods(region, index, background)
                 at = (path, region, decisions, index, background)
-                error = measured_error(region)
-                found.append(Climbed(*at, high, low, error, self.prefixes))
+                if low.log_lower > -math.inf:
+                    found.append(Climbed(*at, high, low, self.prefixes))
         return found
 
-    def _logs(self, region: Region, index: int, background: int) -> list[float]:
-        """Return the log-likelihoods before and after the step."""
-        sums = np.array([float(len(episode)) for episode in region.episodes]) * background
-        found = []
-        for s in _move(region, index, background):
-            sums[index] = s
-            found.append(log_likelihood(region, region.means(sums), self.clock))
-        return found
+    def _likelihoods(self, region: Region, index: int, background: int) -> list[Likelihood]:
+        """Return the likelihoods before and after the step."""
+        sums = {i: Fraction(len(it) * background) for i, it in enumerate(region.episodes)}
+        moves = _move(region, index, background)
+        return [enclosed(region, sums | {index: s}, "float", self.clock) for s in moves]
 
 
-def _move(region: Region, index: int, background: int) -> tuple[float, float]:
-    length = float(len(region.episodes[index]))
-    return (0.0, 1.0) if background == 1 else (length, length - 1)
+def _move(region: Region, index: int, background: int) -> tuple[Fraction, Fraction]:
+    length = Fraction(len(region.episodes[index]))
+    return (Fraction(0), Fraction(1)) if background == 1 else (length, length - 1)
 
 
 def climb(algorithm: Algorithm, horizon: int, width: int = 4, clock: Clock = ENDLESS) -> Climbed:
@@ -151,7 +141,7 @@ def climbed_loss(asked: Question) -> WorstLoss | None:
     upper = math.inf if charge is None else double_above(charge)
     worse, better = _move(found.region, found.episode, found.background)
     at = (found.path, found.region, found.episode, found.background)
-    pair = pair_of_step(*at, better, worse)
+    pair = pair_of_step(*at, float(better), float(worse))
     low = max(found.attained, 0.0)
     return asked.answer(
         Enclosure(low, max(upper, low), certified=False),

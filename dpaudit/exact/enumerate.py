@@ -31,10 +31,9 @@ from dpaudit.core.arithmetic import exact
 from dpaudit.core.lattice import Lattice, rounded
 from dpaudit.errors import Contradiction, InvalidArgument, Unsupported
 from dpaudit.exact import finite, lattice_sums
-from dpaudit.exact.balls.certified import closed
 from dpaudit.exact.balls.interval import Array, Interval
 from dpaudit.exact.clock import GRACE, Clock, OutOfTime
-from dpaudit.exact.likelihood import Engine, path_likelihood, total
+from dpaudit.exact.likelihood import Engine, path_likelihood, quick, total
 from dpaudit.exact.paths import Path, all_paths
 from dpaudit.exact.region import region_of
 from dpaudit.exact.search import DEFAULT_FLOOR, Question, WorstLoss
@@ -121,7 +120,9 @@ def worst_pair(
     try:
         for path in all_paths(algorithm, horizon, clock):
             groups.setdefault(path.actions.tobytes(), []).append(path)
-        for group in groups.values():
+            found.paths += 1
+        while groups:  # what was built for a path goes with it
+            group = groups.pop(next(iter(groups)))
             table = _table(group, streams, clock)
             sums += np.exp((table.low, table.high))
             found.see(group[0].actions, table)
@@ -130,7 +131,6 @@ def worst_pair(
     if found.complete and np.any((sums[0] - ROUNDED > 1) | (sums[1] + ROUNDED < 1)):
         wrong = Contradiction if found.certified else Unsupported  # doubles may be worse than told
         raise wrong("Likelihoods of all action sequences do not add up to 1.")
-    found.paths = sum(map(len, groups.values()))
     return found
 
 
@@ -139,7 +139,7 @@ def _table(group: Sequence[Path], streams: Array, clock: Clock) -> Tabulated:
     reads = [event for path in group for _, event in path.reads]
     if reads and all(isinstance(event, Respond) for event in reads):
         return _responded(group, streams, clock)
-    summed = (finite.applies(p) or lattice_sums.applies(p) or closed(region_of(p)) for p in group)
+    summed = (finite.applies(p) or lattice_sums.applies(p) or quick(region_of(p)) for p in group)
     engine: Engine = "ball" if all(summed) else "float"
     sums = [np.zeros(len(streams), np.int64), *(it for p in group for it in _sums(p, streams))]
     distinct, inverse = np.unique(np.stack(sums, axis=1), axis=0, return_inverse=True)

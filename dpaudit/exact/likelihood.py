@@ -1,20 +1,20 @@
 """The likelihood of an action sequence on a reward stream, as an enclosure.
 
 The sum over the decision paths that show as these actions of the probability of each path's
-region. The certified engine answers where it can; the floating-point engine has a measured error,
-stated in `MEASURED_ERROR`, and never claims to be certified. An algorithm without noise is decided
-in exact arithmetic, so its 0 or 1 is certified by either engine.
+region. Engine "ball" asks the certified technologies first and makes them as fine as they get;
+"float" is the quick look: certified, too, where that is as fast as doubles are (closed forms,
+chains of two arms on cells), and only as fine as a loss needs. What is left is computed in doubles,
+with a measured error, and says so: three arms, registers that add up, draws, scores of one's own.
 
 A register of size s is a double with an error of 2^-53 s, which moves a log-likelihood by that over
-the noise scale. This is added to the error that the floating-point engines were measured to have;
-where it is no longer small, they are silent.
+the noise scale. This is added to the error that was measured; where it is no longer small, doubles
+are silent.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -34,8 +34,8 @@ from dpaudit.exact.balls.interval import above, below, enclose
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.floats import plane
 from dpaudit.exact.floats.draws import DRAWS_ERROR, Draws, drawn
-from dpaudit.exact.floats.panels import Panels
-from dpaudit.exact.known import OWN_ERROR, require_alike
+from dpaudit.exact.floats.own import MeasuredDuels
+from dpaudit.exact.known import OWN_ERROR
 from dpaudit.exact.paths import Path, paths_of
 from dpaudit.exact.region import Region, region_of, require_rewards
 from dpaudit.exact.schedule import chain_of
@@ -44,11 +44,8 @@ WORKING_BITS = 160  # of sums and logarithms, whatever precision others have lef
 Engine = Literal["ball", "float"]
 ENGINES = ("ball", "float")
 
-# For two arms, measured against certified values on random paths with random sums: adap_ucb at
-# T = 64, 1024 and 10^5 and adap_klucb up to T = 32. tests/exact repeat this on other paths;
-# benchmarks/exact.py prints it.
-MEASURED_ERROR = 1e-10
-RELATIVE_ERROR = 1e-12  # further, of the logarithm
+WIDTHS = {"ball": certified.CELL_WIDTH, "float": 1e-6}  # of a logarithm, to be narrowed no further
+RELATIVE_ERROR = 1e-12  # of a logarithm in doubles, beside the measured error
 
 
 @dataclass(frozen=True)
@@ -146,24 +143,38 @@ def _decided(path: Path, stream: NDArray[np.float64], engine: Engine, clock: Clo
         high = above(arb(part.upper).log()) if part.upper else -math.inf
         return Likelihood(low, min(high, 0.0), part.certified)
     region = region_of(path)
-    if engine == "ball":
-        found = _certified(path, region, stream, clock)
+    sums = {i: exact_sum(stream, episode.steps) for i, episode in enumerate(region.episodes)}
+    return enclosed(region, sums, engine, clock)
+
+
+def enclosed(
+    region: Region, sums: Mapping[int, Fraction], engine: Engine, clock: Clock = ENDLESS
+) -> Likelihood:
+    """Return an enclosure of a region's probability by the sums of its episodes.
+
+    Raise `Unsupported` where there is none.
+    """
+    if not region.decisions:
+        return Likelihood(0.0, 0.0, True)
+    if engine == "ball" or region.prepared(quick):
+        found = _certified(region, sums, clock, WIDTHS[engine])
         if found is not None:
             return found
-    value, error = log_likelihood(region, region.means(region.sums(stream)), clock), 0.0
-    if value > -math.inf:
-        error = measured_error(region) + RELATIVE_ERROR * abs(value)
-    return Likelihood(value - error, min(value + error, 0.0), False)
+    low, high = _in_doubles(region, sums, clock)
+    return Likelihood(low, min(high, 0.0), False)
+
+
+def quick(region: Region) -> bool:
+    """Tell whether the certified technologies are as fast as doubles are."""
+    return certified.bounded_by_lines(region) or not (_three_arms(region) or region.adds)
 
 
 def _certified(
-    path: Path, region: Region, stream: NDArray[np.float64], clock: Clock
+    region: Region, sums: Mapping[int, Fraction], clock: Clock, width: float
 ) -> Likelihood | None:
-    """Ask the certified engine; None where it does not cover the path."""
+    """Ask the certified technologies; None where they do not cover the region."""
     try:
-        require_alike(path, set())
-        totals = {i: exact_sum(stream, episode.steps) for i, episode in enumerate(region.episodes)}
-        found = certified.log_likelihood(region, totals, clock)
+        found = certified.log_likelihood(region, sums, clock, width)
     except Unsupported:
         return None
     if found.is_finite():
@@ -184,42 +195,30 @@ def exact_sum(stream: NDArray[np.float64], steps: Sequence[range]) -> Fraction:
     )
 
 
-def log_likelihood(region: Region, means: NDArray[np.float64], clock: Clock = ENDLESS) -> float:
-    """Return a floating-point log-likelihood; raise `Unsupported` where there is none.
-
-    Affine scores have closed forms in balls, which are faster than panels; doubles round what these
-    are given, so the result is no more certain.
-    """
-    if not region.decisions:
-        return 0.0
+def _in_doubles(region: Region, sums: Mapping[int, Fraction], clock: Clock) -> tuple[float, float]:
+    """Return a log-likelihood less and plus its measured error; raise `Unsupported` without one."""
     clock()
-    region.prepared(resolved)
-    eliminates = any(isinstance(decision.request, Keep) for decision in region.decisions)
-    if region.prepared(certified.bounded_by_lines):
-        with nullcontext() if eliminates else suppress(Unsupported):
-            return certified.rounded_log_likelihood(region, means)
+    rounding = region.prepared(resolved)
+    centres = {i: sums[i] / episode.divisor for i, episode in enumerate(region.episodes)}
+    means = np.array([float(centre) for centre in centres.values()])
     if region.prepared(_three_arms) or region.adds:
-        return plane.log_likelihood(region.prepared(plane.program_of), means, clock)
-    chain = region.prepared(chain_of)
-    centres = dict(enumerate(means.tolist()))
-    if region.prepared(drawn):
-        return float(algebra.log_likelihood(Draws(chain, centres), chain, centres))
-    panels = region.prepared(_panels)
-    if panels is None:
-        return certified.affine_log_likelihood(chain, means)
-    return float(algebra.log_likelihood(panels, chain, centres))
+        error = plane.PLANE_ERROR if region.prepared(_three_arms) else plane.SUMS_ERROR
+        error = OWN_ERROR if region.prepared(_own_scores) else error
+        value = plane.log_likelihood(region.prepared(plane.program_of), means, clock)
+    elif region.prepared(drawn):
+        chain, error = region.prepared(chain_of), DRAWS_ERROR
+        doubles = dict(enumerate(means.tolist()))
+        value = float(algebra.log_likelihood(Draws(chain, doubles), chain, doubles))
+    else:
+        found = region.prepared(_measured).log(centres, clock, WIDTHS["float"])
+        slack = OWN_ERROR + rounding if found.hi > -math.inf else 0.0
+        return float(found.lo) - slack, float(found.hi) + slack
+    error = error + rounding + RELATIVE_ERROR * abs(value) if value > -math.inf else 0.0
+    return value - error, value + error
 
 
-def measured_error(region: Region) -> float:
-    """Return the error of a floating-point log-likelihood, as measured for the engine it takes."""
-    rounding_error = region.prepared(resolved)
-    if region.prepared(_own_scores):
-        return OWN_ERROR + rounding_error
-    if region.prepared(_three_arms):
-        return plane.PLANE_ERROR + rounding_error
-    if region.adds:
-        return plane.SUMS_ERROR + rounding_error
-    return (DRAWS_ERROR if region.prepared(drawn) else MEASURED_ERROR) + rounding_error
+def _measured(region: Region) -> certified.OnCells:
+    return certified.OnCells(region.prepared(chain_of), MeasuredDuels())
 
 
 def _own_scores(region: Region) -> bool:
@@ -231,12 +230,6 @@ def _own_scores(region: Region) -> bool:
 def _three_arms(region: Region) -> bool:
     """Return whether some decision is a choice between three arms."""
     return any(len(d.shown) == 3 and not isinstance(d.request, Keep) for d in region.decisions)
-
-
-def _panels(region: Region) -> Panels | None:
-    """Return the panels of a region's chain, unless its functions have closed forms."""
-    chain = region.prepared(chain_of)
-    return None if certified.affine(chain) else Panels([chain])
 
 
 def require_engine(engine: str) -> None:

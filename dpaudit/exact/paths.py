@@ -100,6 +100,11 @@ class Path(Prepared):
         arms = np.array([play.rows.arm for play in plays], dtype=np.int64)
         return np.repeat(arms, [len(play.rows) for play in plays])
 
+    @property
+    def requests(self) -> list[Choose | Keep]:
+        """What was asked at every decision."""
+        return [event.request for event in self.events if isinstance(event, Decided)]
+
     @cached_property
     def chance(self) -> Fraction:
         """The probability of the sides that the coins showed, whatever the rewards."""

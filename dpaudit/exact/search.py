@@ -252,6 +252,10 @@ def _look(
             return False
         late()
         for episode, curve in now.curves(number, background):
-            bounds = curve.largest(background == 1, whole)
+            cap = curve.cap
+            # what cannot exceed what is known need not be looked at
+            bounds = Bounds(0.0, cap, Fraction(0), Fraction(0), -math.inf)
+            if cap > found.lower:
+                bounds = curve.largest(background == 1, whole)
             found.add(Candidate(number, episode, background, bounds))
     return True

@@ -13,35 +13,38 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 from dpaudit.core.algorithm import Algorithm, Keep
 from dpaudit.errors import InvalidArgument, Unsupported, require_integer
 from dpaudit.exact import conditions, finite
-from dpaudit.exact.balls.cells import Known, impossible
-from dpaudit.exact.balls.certified import Gridded, Precise, affine, bounded_by_lines
+from dpaudit.exact.balls.cells import Known
+from dpaudit.exact.balls.certified import (
+    Gridded,
+    Precise,
+    affine,
+    bounded_by_lines,
+    gridded,
+    many_arms,
+)
 from dpaudit.exact.balls.exponentials import Exponentials, Polytopes
+from dpaudit.exact.balls.integrals import Nets
 from dpaudit.exact.climb import climbed_loss
 from dpaudit.exact.clock import ENDLESS, GRACE, Clock, OutOfTime
 from dpaudit.exact.enumerate import enumerated, finitely_many
-from dpaudit.exact.floats.panels import MeasuredPass, Panels
-from dpaudit.exact.known import require_alike
-from dpaudit.exact.likelihood import (
-    RELATIVE_ERROR,
-    Engine,
-    log_likelihood,
-    measured_error,
-    require_engine,
-)
+from dpaudit.exact.evaluated import Evaluations
+from dpaudit.exact.floats.own import MeasuredDuels
+from dpaudit.exact.known import OWN_ERROR, require_alike
+from dpaudit.exact.likelihood import Engine, require_engine, resolved
 from dpaudit.exact.paths import NOT_SHOWN, Path, all_paths, require_no_coin
 from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.schedule import Chain, chain_of
 from dpaudit.exact.search import (
     DEFAULT_FLOOR,
     Candidates,
+    Open,
     Pass,
     Question,
     Shared,
@@ -55,7 +58,8 @@ from dpaudit.verdict import Enclosure, Witness
 LONGEST = 10_000_000  # rounds of a witness that still fits into memory
 WALKED = {2: 1000}  # paths that are searched one by one; beyond, a climb
 MANY = 100  # of more than two arms
-WIDTH = 1e-6  # of a certified enclosure that is narrow enough
+NET_PASS = (300, 16)  # cells and mesh of the first pass over nets
+WIDTH, LOOK = 1e-6, 1e-4  # of an enclosure that is narrow enough; to be looked at
 
 
 def worst_loss(
@@ -70,6 +74,7 @@ def worst_loss(
 ) -> WorstLoss:
     """Return an enclosure of the largest loss at a horizon; a budget in seconds may cut it short.
 
+    Either engine gives the same here: what is certified is found as fast as doubles would find it.
     When the budget ends the search, `complete` is False and the enclosure's upper end infinite. A
     witness is computed where the loss exceeds `epsilon`.
     """
@@ -90,11 +95,25 @@ def worst_loss(
         found = enumerated(asked)
     elif asked.many():
         found = climbed_loss(asked)
-    if found is None and engine == "ball":
-        with suppress(Unsupported, OutOfTime):
-            found = asked.certified()
-    found = asked.measured() if found is None else found
+    found = asked.answered() if found is None else found
     return replace(found, charge=asked.charge)
+
+
+@dataclass
+class Searched:
+    """What a search found: the candidates' paths, and how sure their bounds are.
+
+    `regions` are those of a group's first path, `owners` its number. Bounds that were not `tried`
+    cover every step; `error` is what doubles may add to them.
+    """
+
+    found: Candidates
+    paths: list[Path] = field(default_factory=list)
+    regions: list[Region] = field(default_factory=list)
+    owners: list[int] = field(default_factory=list)
+    certified: bool = False
+    tried: bool = False
+    error: float = 0.0
 
 
 class LossSearch(Question):
@@ -108,11 +127,33 @@ class LossSearch(Question):
         except OutOfTime:
             return self.algorithm.arms > 2
 
+    def answered(self) -> WorstLoss:
+        """Search, in balls where they cover the algorithm, or enumerate where a condition fails."""
+        with suppress(Unsupported, OutOfTime):
+            return self.certified()
+        return self.not_certified()
+
+    def not_certified(self) -> WorstLoss:
+        """Search by scores that nobody has proved and by evaluation, or enumerate."""
+        listed = Searched(Candidates())
+        with suppress(OutOfTime):
+            try:
+                listed = self.extremal()
+            except Unsupported as failure:
+                return enumerated(self, reason=str(failure))
+            listed = self.measured(listed)
+        return self._result(listed)
+
     def certified(self) -> WorstLoss:
         """Search in balls; raise `Unsupported` where they do not cover the algorithm.
 
         Raise `OutOfTime` if the budget ends before the first pair is certified.
         """
+        found = self.enclosed()
+        return self._noiseless() if found is None else self._result(found)
+
+    def enclosed(self, width: float = WIDTH) -> Searched | None:
+        """Enclose every candidate; None where nothing is noisy."""
         # a search that is listed in time states a lower end, however little budget is left for it
         listing = self.clock.later(GRACE)
         paths: list[Path] = []
@@ -122,14 +163,13 @@ class LossSearch(Question):
             require_no_coin(path)
             if finite.applies(path):
                 if not paths:
-                    return self._noiseless()
+                    return None
                 raise Unsupported(
                     "Without noise the loss is 0 or infinite: look for two streams that differ."
                 )
-            require_alike(path, alike)
+            require_alike(path.requests, alike)
             paths.append(path)
         regions = [region_of(path) for path in paths]
-        opened: Precise | Gridded
         groups = _by_actions(paths)
         if any(isinstance(d.request, Keep) for region in regions for d in region.decisions):
             for region in regions:
@@ -141,56 +181,43 @@ class LossSearch(Question):
                 conditions.require_extremal(region)
         if any(bounded_by_lines(region) for region in regions):
             polytopes = Polytopes([[regions[i] for i in group] for group in groups])
-            opened = Precise(lambda *_: polytopes, narrows=False)
+            found = self._precisely(len(groups), Precise(lambda *_: polytopes, False), width)
+        elif any(map(many_arms, regions)):
+            found = self._of_nets(regions, width)
         else:
-            opened = self._chained([chain_of(region) for region in regions])
-        said: dict[str, Any] = {"leader_first": True}
-        if isinstance(opened, Precise):
-            said = {"working": opened.working}
-        found = search(len(groups), opened, self.whole, self.clock, WIDTH, **said)
+            found = self._chained([chain_of(region) for region in regions], Known(), width)
         if found.best is None:
             raise Unsupported("No release enters a decision within the horizon.")
-        loss = Enclosure(found.lower, found.upper, certified=True)
         owners = [group[0] for group in groups]
-        return self._result(loss, found, paths, [regions[i] for i in owners], owners, "ball")
+        return Searched(found, paths, [regions[i] for i in owners], owners, certified=True)
 
-    def _chained(self, chains: list[Chain]) -> Precise | Gridded:
-        if all(affine(chain) for chain in chains):
-            return Precise(
-                lambda active, narrow: Shared(
-                    Exponentials([chains[i] for i in active], narrow),
-                    {i: chains[i] for i in active},
-                ),
-                narrows=not self.whole,
-            )
-        # a path that no noise can take has no likelihoods to compare
-        known = Known()
-        taken = [Chain(c.episodes, ()) if impossible(c, known) else c for c in chains]
-        return Gridded(taken, self.whole, known=known)
+    def _of_nets(self, regions: Sequence[Region], width: float) -> Candidates:
+        """Search paths of more than two arms, release by release."""
+        late = self.clock.later(GRACE)
 
-    def measured(self) -> WorstLoss:
-        """Search in doubles, or enumerate streams where a path breaks the conditions."""
-        found = Candidates()
-        paths: list[Path] = []
-        regions: list[Region] = []
-        with suppress(OutOfTime):
-            try:
-                paths, regions = self.extremal()
-            except Unsupported as failure:
-                return enumerated(self, reason=str(failure))
-            found = self.searched(regions)
-        best = found.best
-        if best is None:
-            none = Enclosure(0.0, 0.0 if found.complete else math.inf, found.complete)
-            return self._result(none, found, paths, regions, [], "float")
-        error = measured_error(regions[best.path])
-        error = 2 * (error + RELATIVE_ERROR * abs(best.bounds.log_likelihood - found.lower))
-        loss = Enclosure(max(0.0, found.lower - error), found.upper + error, certified=False)
-        owners = list(range(len(paths)))
-        return self._result(loss, found, paths, regions, owners, "float")
+        def build(active: list[int], cells: int, mesh: int) -> Pass:
+            return Nets({i: regions[i] for i in active}, cells, mesh, late)
 
-    def extremal(self) -> tuple[list[Path], list[Region]]:
-        """List the paths and their regions; raise `Unsupported` where a condition fails."""
+        opened = Gridded(build, self.whole, first=NET_PASS)
+        return search(len(regions), opened, self.whole, self.clock, width, leader_first=True)
+
+    def _precisely(self, count: int, opened: Precise, width: float) -> Candidates:
+        return search(count, opened, self.whole, self.clock, width, opened.working)
+
+    def _chained(self, chains: list[Chain], known: Known, width: float) -> Candidates:
+        """Search chains, in closed form where there is one, on cells otherwise."""
+        if known.certain and all(affine(chain) for chain in chains):
+
+            def build(active: list[int], narrow: bool) -> Shared:
+                exact = Exponentials([chains[i] for i in active], narrow)
+                return Shared(exact, {i: chains[i] for i in active})
+
+            return self._precisely(len(chains), Precise(build, narrows=not self.whole), width)
+        opened = gridded(chains, self.whole, known)
+        return search(len(chains), opened, self.whole, self.clock, width, leader_first=True)
+
+    def extremal(self) -> Searched:
+        """List what is to be searched; raise `Unsupported` where a condition fails."""
         paths = []
         for path in all_paths(self.algorithm, self.horizon, self.clock):
             require_no_coin(path)
@@ -198,58 +225,50 @@ class LossSearch(Question):
             paths.append(path)
         if len(_by_actions(paths)) < len(paths):
             raise Unsupported(NOT_SHOWN)
-        return paths, [region_of(path) for path in paths]
+        regions = [region_of(path) for path in paths]
+        return Searched(Candidates(), paths, regions, list(range(len(paths))))
 
-    def searched(self, regions: list[Region]) -> Candidates:
-        """Search in doubles."""
-        for region in regions:
-            measured_error(region)  # raises where doubles are too coarse
-        now: Shared | MeasuredPass
-        try:
+    def measured(self, listed: Searched, width: float = WIDTH) -> Searched:
+        """Search what is not certified: chains of scores in doubles, all else by evaluation."""
+        regions = listed.regions
+        rounding = [resolved(region) for region in regions]
+        with suppress(Unsupported):
             chains = [chain_of(region) for region in regions]
-            if all(affine(chain) for chain in chains):  # closed forms are faster than panels
-                opened = self._chained(chains)
-                assert isinstance(opened, Precise)
-                return search(len(chains), opened, self.whole, self.clock, WIDTH, opened.working)
-            now = Shared(Panels(chains), dict(enumerate(chains)))
-        except Unsupported:
-            now = MeasuredPass(regions, partial(log_likelihood, clock=self.clock))
+            found = self._chained(chains, MeasuredDuels(), width)
+            error = 2 * (OWN_ERROR + max(rounding, default=0.0))
+            return replace(listed, found=found, error=error)
+        now = Evaluations(regions, self.clock)
+        found = search(len(regions), _once(now), self.whole, self.clock, math.inf)
+        certain = self.whole and now.certain
+        return replace(listed, found=found, certified=certain, tried=not self.whole)
 
-        def once(_: list[int], excess: float | None) -> Pass | None:
-            return now if excess is None else None
-
-        return search(len(regions), once, self.whole, self.clock, math.inf)
-
-    def _result(
-        self,
-        loss: Enclosure,
-        found: Candidates,
-        paths: Sequence[Path],
-        regions: Sequence[Region],
-        owners: Sequence[int],
-        engine: Engine,
-    ) -> WorstLoss:
-        measured = engine == "float" and not self.whole
+    def _result(self, searched: Searched) -> WorstLoss:
+        found, paths, best = searched.found, searched.paths, searched.found.best
+        if best is None:
+            loss = Enclosure(0.0, 0.0 if found.complete else math.inf, found.complete)
+        else:
+            ends = max(0.0, found.lower - searched.error), found.upper + searched.error
+            loss = Enclosure(*ends, searched.certified)
         witness: Witness | None = None
-        best = found.best
         moves = best is not None and best.bounds.own != best.bounds.other
         if best is not None and moves and loss.lower >= self.epsilon:
-            path = paths[owners[best.path]]
+            path, region = paths[searched.owners[best.path]], searched.regions[best.path]
             sums = float(best.bounds.other), float(best.bounds.own)
-            pair = pair_of_step(path, regions[best.path], best.episode, best.background, *sums)
+            pair = pair_of_step(path, region, best.episode, best.background, *sums)
+            engine: Engine = "ball" if searched.certified else "float"
             with suppress(OutOfTime):
                 late = self.clock.later(GRACE)
                 witness = witness_of(self.algorithm, path.actions, *pair, engine, late)
         said: dict[str, Any] = {
             "complete": found.complete,
             "loss_above_floor": found.above(math.log(self.floor)),
-            "proved": not measured and found.complete,
+            "proved": not searched.tried and found.complete,
         }
         given = self.answer(loss, witness, len(paths), **said)
         if not found.complete:
             return replace(given, covers="part of the decision paths, until the budget ran out")
         scanned = "; own sums of episodes scanned on a grid and refined, measured not proved"
-        return replace(given, covers=given.covers + scanned * (measured and not loss.certified))
+        return replace(given, covers=given.covers + scanned * searched.tried)
 
     def _noiseless(self) -> WorstLoss:
         """One reward that changes the actions makes the loss infinite; finding none says naught."""
@@ -265,16 +284,23 @@ class LossSearch(Question):
 def every_step(
     algorithm: Algorithm, horizon: int, streams: Streams, clock: Clock = ENDLESS
 ) -> Iterator[tuple[Path, Region, int, float]]:
-    """Yield every path and episode with its largest loss, in doubles.
+    """Yield every path and episode with its largest loss, as far as it is attained.
 
     Raise `Unsupported` where the extremal-streams theorem does not apply, `OutOfTime` if late.
     """
     asked = LossSearch(algorithm, horizon, streams, clock, DEFAULT_FLOOR)
-    paths, regions = asked.extremal()
-    found = asked.searched(regions)
+    searched: Searched | None = None
+    with suppress(Unsupported):
+        searched = asked.enclosed(LOOK)
+    searched = searched or asked.measured(asked.extremal(), LOOK)
     clock()
-    for item in found.known.values():
-        yield paths[item.path], regions[item.path], item.episode, item.bounds.lower
+    for item in searched.found.known.values():
+        path = searched.paths[searched.owners[item.path]]
+        yield path, searched.regions[item.path], item.episode, item.bounds.lower
+
+
+def _once(now: Pass) -> Open:
+    return lambda _, excess: now if excess is None else None
 
 
 def _by_actions(paths: Sequence[Path]) -> list[list[int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+import numpy as np
 from flint import arb
 
 from dpaudit.core.algorithm import Algorithm, Rows
@@ -14,9 +15,9 @@ from dpaudit.exact.balls.cells import Cells
 from dpaudit.exact.balls.exponentials import Exponentials
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.clock import ENDLESS, Clock
-from dpaudit.exact.known import require_alike
+from dpaudit.exact.likelihood import enclosed, quick
 from dpaudit.exact.paths import Path
-from dpaudit.exact.region import region_of
+from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.schedule import Chain
 from dpaudit.exact.search import DEFAULT_FLOOR, Streams, WorstLoss
 from dpaudit.exact.worst import LossSearch
@@ -24,10 +25,17 @@ from dpaudit.exact.worst import LossSearch
 
 def path_log_likelihood(path: Path, sums: Mapping[Rows, Fraction], clock: Clock = ENDLESS) -> arb:
     """Return a ball around the log-probability of a path by the sums of its released rows."""
-    require_alike(path, set())
     region = region_of(path)
     totals = {i: sums[episode.rows] for i, episode in enumerate(region.episodes)}
     return certified.log_likelihood(region, totals, clock) if region.decisions else arb(0)
+
+
+def log_likelihood(region: Region, means: np.ndarray) -> float:
+    """Return the middle of a region's enclosure, by the centres of its releases."""
+    divisors = [episode.divisor for episode in region.episodes]
+    sums = {i: Fraction(float(mean)) * divisors[i] for i, mean in enumerate(means)}
+    found = enclosed(region, sums, "ball" if quick(region) else "float")
+    return 0.5 * (found.log_lower + found.log_upper)
 
 
 def worst_loss(
@@ -60,5 +68,5 @@ def exponentials(chain: Chain, totals: Mapping[int, Fraction]) -> arb:
 def cells(chain: Chain, totals: Mapping[int, Fraction], count: int) -> Interval:
     """Enclose the probability of a chain on cells."""
     centres = {i: chain.centre(i, total) for i, total in totals.items()}
-    known = [(chain.kind(i), centre) for i, centre in centres.items()]
-    return algebra.log_likelihood(Cells([chain], count, centres=known), chain, centres).exp()
+    more = [(chain.kind(i), np.array([float(centre)])) for i, centre in centres.items()]
+    return algebra.log_likelihood(Cells([chain], count, 1, more), chain, centres).exp()

@@ -166,8 +166,8 @@ def test_conditions_are_checked():
     for name in ("dp_klucb", "dp_imed", "lazy_dp_ts"):
         with pytest.raises(Unsupported):
             worst_loss(load(name, arms=2), 8)
-    with pytest.raises(Unsupported, match="two arms"):
-        worst_loss(load("adap_klucb", arms=3), 4)
+    with pytest.raises(Unsupported, match="Imed"):
+        worst_loss(load("adap_imed", arms=3), 5)
 
 
 @settings(max_examples=2, deadline=None)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from dpaudit.core.arithmetic import ball
 from dpaudit.exact.balls import interval as rounding
+from dpaudit.exact.balls.beyond import Beyond, tail
 from dpaudit.exact.balls.bounds import Entropy
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.balls.own_sum import Moving, _share, _steps, mesh_steps
@@ -26,14 +27,12 @@ from dpaudit.exact.balls.roots import (
 )
 from dpaudit.exact.balls.threshold import Placed, Rivals
 from dpaudit.exact.balls.weight import (
-    Beyond,
     Grid,
     Masses,
     Weight,
     cumulative,
     outward,
     piece,
-    tail,
 )
 
 many = settings(max_examples=150, deadline=None)

@@ -15,7 +15,7 @@ TWO_ARMS = ["adap_ucb", "adap_moss", "lazy_dp_ucb", "adap_klucb", "adap_imed", "
 
 
 def total(name: str, arms: int, stream: list[float]) -> float:
-    found = law(load(name, arms=arms), stream, engine="float")
+    found = law(load(name, arms=arms), stream, engine="ball" if arms == 2 else "float")
     return float(np.exp(found.log_values).sum())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import certified_engine as engine
 import numpy as np
 import pytest
 
@@ -13,7 +14,7 @@ from dpaudit.core.scores import KLBound
 from dpaudit.errors import Unsupported
 from dpaudit.exact import law
 from dpaudit.exact.floats import arrange, plane, sheet
-from dpaudit.exact.likelihood import log_likelihood, path_likelihood
+from dpaudit.exact.likelihood import path_likelihood
 from dpaudit.exact.paths import all_paths
 from dpaudit.exact.region import region_of
 
@@ -101,7 +102,7 @@ def test_a_joint_rule_is_unsupported() -> None:
     path = next(all_paths(load("adap_imed", arms=3), 5))
     region = region_of(path)
     with pytest.raises(Unsupported, match="Imed"):
-        log_likelihood(region, region.means(region.sums(np.zeros(5))))
+        engine.log_likelihood(region, region.means(region.sums(np.zeros(5))))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import certified_engine as engine
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -17,7 +18,6 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact import law, likelihood, recompute, worst_loss
 from dpaudit.exact.floats import arrange, plane, sheet
 from dpaudit.exact.floats.duel import duel_of, knots, threshold
-from dpaudit.exact.likelihood import log_likelihood
 from dpaudit.exact.paths import Path, all_paths, paths_of
 from dpaudit.exact.region import Region, region_of
 from dpaudit.sample.lockstep import run_many
@@ -35,7 +35,7 @@ def logs(name: str, horizon: int, epsilon: float, seed: int) -> Values:
     """Return what is computed; an enclosure's middle is moved by its upper end of at most 1."""
     stream = np.random.default_rng(seed).random(horizon)
     regions = [region_of(path) for path in all_paths(built(name, horizon, epsilon), horizon)]
-    return np.array([log_likelihood(it, it.means(it.sums(stream))) for it in regions])
+    return np.array([engine.log_likelihood(it, it.means(it.sums(stream))) for it in regions])
 
 
 @pytest.mark.parametrize("name, horizon", [("dp_klucb", 9), ("dp_imed", 8), ("dp_ucb", 5)])
@@ -195,7 +195,7 @@ def test_agrees_with_the_chain_engine_where_both_apply(name: str, horizon: int) 
     stream = np.random.default_rng(4).random(horizon)
     for path in all_paths(built(name, horizon, 2.0), horizon):
         region = region_of(path)
-        expected = log_likelihood(region, region.means(region.sums(stream)))
+        expected = engine.log_likelihood(region, region.means(region.sums(stream)))
         assert abs(evaluated(region, stream) - expected) < 1e-8
 
 

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from dpaudit.core.algorithm import Algorithm, Release
+from dpaudit.core.algorithms.adap_klucb import AdapKLUCB
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.noise import Noise
 from dpaudit.core.scores import Affine, KLBound, Score
 from dpaudit.errors import Unsupported
 from dpaudit.exact import likelihood, worst_loss
+from dpaudit.exact.enumerate import worst_pair
 
 
 @dataclass(frozen=True)
@@ -273,3 +275,54 @@ def test_a_kl_bound_with_its_default_shift_is_certified() -> None:
     float_ = likelihood(algorithm, ACTIONS, STREAM, engine="float")
     assert ball.certified
     assert ball.log_lower <= float_.log_upper and float_.log_lower <= ball.log_upper
+
+
+@dataclass(frozen=True)
+class Renamed(Score):
+    """The KL bound under another name, which says nothing of its plateaus."""
+
+    level: Any
+    shift: Any
+
+    def value(self, x: Any) -> Any:
+        return KLBound(self.level, self.shift).value(x)
+
+    def inverse(self, v: Any) -> Any:
+        return KLBound(self.level, self.shift).inverse(v)
+
+    def inverse_upper(self, v: Any) -> Any:
+        return KLBound(self.level, self.shift).inverse_upper(v)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RenamedKLUCB(AdapKLUCB):
+    def rule(self, pulls: Any, time: Any, m: Any) -> Any:
+        right = super().rule(pulls, time, m)
+        return Renamed(right.level, right.shift)
+
+
+@pytest.mark.parametrize("actions", [ACTIONS, (0, 1, 1, 0, 0, 0)])
+def test_a_shipped_score_under_another_name_encloses_what_is_certified(actions: Any) -> None:
+    own = likelihood(RenamedKLUCB(arms=2), actions, STREAM)
+    same = likelihood(AdapKLUCB(arms=2), actions, STREAM)
+    assert same.certified and not own.certified
+    assert own.log_lower <= same.log_lower and same.log_upper <= own.log_upper
+    assert own.log_upper - own.log_lower < 1e-5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thirds(AdapKLUCB):
+    """Centres that are no doubles: sums over three times as many pulls."""
+
+    def release(self, rows: Any) -> Any:
+        right = super().release(rows)
+        return Release(right.register, rows, right.noise, 3 * right.divisor)
+
+
+@pytest.mark.parametrize("streams", ["binary", "real"])
+def test_centres_that_are_no_doubles_are_searched(streams: Any) -> None:
+    found = certified.worst_loss(Thirds(arms=2), 5, streams)
+    brute = worst_pair(Thirds(arms=2), 5, (0.0, 1.0) if streams == "binary" else (0.0, 0.5, 1.0))
+    assert found.loss.certified and found.loss.width < 1e-6
+    assert brute.loss <= found.loss.upper
+    assert streams == "real" or found.loss.lower <= brute.most

@@ -9,30 +9,47 @@ can have, so that no density has a kink inside a cell.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from flint import ctx
-from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Choose
 from dpaudit.core.arithmetic import BALL, ball
 from dpaudit.errors import Unsupported
 from dpaudit.exact.algebra import Algebra, Bounds
+from dpaudit.exact.balls.beyond import Beyond, tail
 from dpaudit.exact.balls.compare import balls_of, compared
-from dpaudit.exact.balls.interval import Array, Interval, above
+from dpaudit.exact.balls.interval import WIDE, Array, Interval, above
 from dpaudit.exact.balls.own_sum import Moving, Scan, mesh_steps
 from dpaudit.exact.balls.roots import Theta
-from dpaudit.exact.balls.threshold import Rivals
-from dpaudit.exact.balls.weight import Beyond, Grid, Masses, Weight, tail
+from dpaudit.exact.balls.weight import Grid, Masses, Weight, away
 from dpaudit.exact.schedule import Batch, Chain, Turn
 
 FEWEST = 16  # cells between two marks
 ELEMENTS = 1 << 17  # numbers that fit into a processor's nearest memory
 SLOWEST, FASTEST = Fraction(1, 10**9), Fraction(10**9)  # rates whose grids doubles can hold
+
+
+class Comparison(Protocol):
+    """Two scores: which values of one side's register lose to each value of the other's."""
+
+    @property
+    def certified(self) -> bool:
+        """Whether the thresholds are proved."""
+
+    @property
+    def always(self) -> bool | None:
+        """Whether the first always wins (True), the second always does (False), or neither."""
+
+    def threshold(self, x: Array, of_first: bool) -> Theta:
+        """Enclose the threshold on increasing doubles x of one side's register."""
+
+    def marks(self, of_first: bool) -> list[Interval]:
+        """Return one side's register values at which the threshold may jump or bend sharply."""
 
 
 @dataclass(frozen=True)
@@ -41,28 +58,48 @@ class Bout:
 
     held: Batch
     fresh: Batch
-    scores: Rivals
+    scores: Comparison
     identity: Hashable
 
 
 class Known:
-    """Comparisons that were made, by request, place and releases.
+    """Comparisons that were made, by request, place and releases; `certain` if all are certified.
 
     The requests are kept, so that no other takes their id. Equal comparisons get the same number.
     """
+
+    certain = True
 
     def __init__(self) -> None:
         self._duels: dict[Hashable, tuple[Choose, Bout]] = {}
         self._numbers: dict[Hashable, int] = {}
 
+    def compared(self, stage: Turn) -> tuple[Comparison, Hashable]:
+        """Return how the scores compare, the held one first, and what tells this from others."""
+        with ctx.workprec(256):
+            rule = stage.request.rule(BALL)
+            scores = compared(stage.request.rule, (stage.held, 1 - stage.held))
+            numbers = [x for arm in (rule.at(0), rule.at(1)) for x in balls_of(arm)]
+            exact = tuple(part for x in numbers for part in (x.mid().man_exp(), x.rad().man_exp()))
+        return scores, (type(rule), stage.held, exact)
+
     def duel(self, chain: Chain, stage: Turn) -> Bout:
-        """Return a stage's comparison; raise `Unsupported` where it has no certified form."""
-        key = (id(stage.request), stage.held, chain.kind(stage.older), chain.kind(stage.fresh))
+        """Return a stage's comparison; raise `Unsupported` where it has none."""
+        older, fresh = chain.kind(stage.older), chain.kind(stage.fresh)
+        key = (id(stage.request), stage.held, older, fresh)
         if key not in self._duels:
-            found = duel_of(chain, stage)
-            number = self._numbers.setdefault(found.identity, len(self._numbers))
-            self._duels[key] = stage.request, replace(found, identity=number)
+            if not all(SLOWEST <= kind.rate <= FASTEST for kind in (older, fresh)):
+                raise Unsupported("Noise of such a scale does not fit on the certified grids.")
+            scores, identity = self.compared(stage)
+            number = self._numbers.setdefault((identity, older, fresh), len(self._numbers))
+            self._duels[key] = stage.request, Bout(older, fresh, scores, number)
         return self._duels[key][1]
+
+    def marks(self, duels: Sequence[Bout]) -> Iterator[tuple[Batch, list[Interval]]]:
+        """Yield where thresholds may jump or bend sharply, and beyond which they are constant."""
+        for found in duels:
+            yield found.held, found.scores.marks(True)
+            yield found.fresh, found.scores.marks(False)
 
 
 class Cells(Algebra[Weight]):
@@ -75,25 +112,25 @@ class Cells(Algebra[Weight]):
         chains: Iterable[Chain],
         cells: int,
         mesh: int = 1,
-        centres: Iterable[tuple[Batch, Fraction]] = (),
+        more: Iterable[tuple[Batch, Array]] = (),
         known: Known | None = None,
+        wide: bool = False,
     ) -> None:
-        """Prepare the grids; `known` are duels that an earlier pass made of the same requests."""
+        """Prepare the grids; `known` are duels that an earlier pass made of the same requests.
+
+        The grids hold the centres of own sums on a mesh, and the nodes that are given as `more`.
+        What is too small for doubles is not for `wide` numbers, which are slower.
+        """
         self.cells, self.mesh = cells, mesh
         self.known = known or Known()
         marks: dict[Batch, list[Interval]] = {}
-        seen: set[Hashable] = set()
-        for chain in chains:
-            for stage in chain.stages:
-                found = self.duel(chain, stage)
-                if found.identity not in seen:
-                    seen.add(found.identity)
-                    marks.setdefault(found.held, []).extend(found.scores.marks(True))
-                    marks.setdefault(found.fresh, []).extend(found.scores.marks(False))
+        duels = (self.duel(chain, stage) for chain in chains for stage in chain.stages)
+        for kind, found in self.known.marks(list({it.identity: it for it in duels}.values())):
+            marks.setdefault(kind, []).extend(found)
         nodes = {kind: [_nodes(parts, cells)] for kind, parts in marks.items()}
-        for kind, centre in centres:
-            nodes.setdefault(kind, []).append(np.array([float(centre)]))
-        self.grids = {kind: _grid(kind, parts, mesh) for kind, parts in nodes.items()}
+        for kind, given in more:
+            nodes.setdefault(kind, []).append(given)
+        self.grids = {kind: _grid(kind, parts, mesh, wide) for kind, parts in nodes.items()}
         self._moving: dict[Batch, Moving] = {}
         self._laws: dict[Hashable, Masses] = {}
         self._thresholds: dict[Hashable, Theta] = {}
@@ -101,8 +138,12 @@ class Cells(Algebra[Weight]):
         self._beyond: dict[Hashable, Beyond] = {}
 
     def duel(self, chain: Chain, stage: Turn) -> Bout:
-        """Return a stage's comparison; raise `Unsupported` where it has no certified form."""
+        """Return a stage's comparison; raise `Unsupported` where it has none."""
         return self.known.duel(chain, stage)
+
+    def holds(self, kind: Batch, centre: Fraction) -> bool:
+        """Tell whether a release of this kind may have this centre."""
+        return kind in self.grids and bool(np.any(self.grids[kind].x == float(centre)))
 
     def law(self, kind: Batch, centre: Fraction) -> Masses:
         """Return the law of a release of this kind at a centre."""
@@ -116,7 +157,9 @@ class Cells(Algebra[Weight]):
         found = self._thresholds.get((at.identity, of_held))
         if found is None:
             grid = self.grids[at.held if of_held else at.fresh]
-            found = at.scores.threshold(grid.x, of_held)
+            found = at.scores.threshold(np.asarray(grid.x, dtype=float), of_held)
+            ends = Interval(*(np.asarray(end, grid.x.dtype) for end in (found.at.lo, found.at.hi)))
+            found = replace(found, at=ends)
             self._thresholds[at.identity, of_held] = found
         return found
 
@@ -157,7 +200,10 @@ class Cells(Algebra[Weight]):
         """Return the likelihood by a release's own sum."""
         if kind not in self._moving:
             ends = self.law(kind, Fraction(0)), self.law(kind, kind.centre(kind.rows))
-            self._moving[kind] = Moving(*ends, _marks(self.grids[kind], kind, self.mesh))
+            centres = centres_of(kind, self.mesh)
+            near = np.array([float(centre) for centre in centres])
+            nodes = np.searchsorted(self.grids[kind].x, near)
+            self._moving[kind] = Moving(*ends, nodes, away(centres))
         return Meshed(self._moving[kind](function), self.mesh, kind)
 
     def mapped(self, operation: Callable[..., Any], *columns: Sequence[Weight]) -> list[Any]:
@@ -169,6 +215,11 @@ class Cells(Algebra[Weight]):
             parts = (Weight.stacked(column[start : start + rows]) for column in columns)
             found += operation(*parts).split()
         return found
+
+
+def cap_of(kind: Batch) -> float:
+    """Return what the logarithm of a release's density changes by at most, for one reward."""
+    return above(ball(kind.rate / kind.divisor))
 
 
 class Meshed:
@@ -185,7 +236,7 @@ class Meshed:
     def largest(self, rising: bool) -> list[Bounds]:
         """Enclose the largest gains of steps of at most 1; of whole steps if the mesh is 1."""
         if rising not in self._found:
-            kappa = above(ball(self.kind.rate / self.kind.divisor))
+            kappa = cap_of(self.kind)
             found = mesh_steps(self.scan, self.mesh, kappa, rising)
             # the density of a release, and so its integral, changes by at most exp(kappa)
             self._found[rising] = [replace(it, upper=min(it.upper, kappa)) for it in found]
@@ -198,23 +249,11 @@ class OfMany:
 
     curves: Meshed
     row: int
+    cap: ClassVar[float] = math.inf  # all are found at once
 
     def largest(self, rising: bool, whole: bool) -> Bounds:
         """Enclose the largest gain of a step of at most 1; of whole steps if the mesh is 1."""
         return self.curves.largest(rising)[self.row]
-
-
-def duel_of(chain: Chain, stage: Turn) -> Bout:
-    """Return a stage's comparison of bounds, or of IMED's."""
-    older, fresh = chain.kind(stage.older), chain.kind(stage.fresh)
-    if not all(SLOWEST <= kind.rate <= FASTEST for kind in (older, fresh)):
-        raise Unsupported("Noise of such a scale does not fit on the certified grids.")
-    with ctx.workprec(256):
-        rule = stage.request.rule(BALL)
-        scores = compared(stage.request.rule, stage.held)
-        numbers = [x for arm in (rule.at(0), rule.at(1)) for x in balls_of(arm)]
-        exact = tuple(part for x in numbers for part in (x.mid().man_exp(), x.rad().man_exp()))
-    return Bout(older, fresh, scores, (type(rule), older, fresh, stage.held, exact))
 
 
 def impossible(chain: Chain, known: Known) -> bool:
@@ -224,8 +263,10 @@ def impossible(chain: Chain, known: Known) -> bool:
     return any(always is not None and always != wins for always, wins in found)
 
 
-def _centres(kind: Batch, mesh: int) -> list[Fraction]:
-    """Return the centres at the own sums 0, 1 / mesh, 2 / mesh, ..., n."""
+def centres_of(kind: Batch, mesh: int) -> list[Fraction]:
+    """Return the centres at the own sums 0, 1 / mesh, 2 / mesh, ..., n; none if the mesh is 0."""
+    if not mesh:
+        return []
     return [kind.centre(Fraction(number, mesh)) for number in range(kind.rows * mesh + 1)]
 
 
@@ -259,14 +300,11 @@ def _nodes(marks: Sequence[Interval], cells: int) -> Array:
     return np.concatenate(found)
 
 
-def _grid(kind: Batch, parts: Sequence[Array], mesh: int) -> Grid:
-    centres = np.array([float(centre) for centre in _centres(kind, mesh)])
-    return Grid(np.unique(np.concatenate([*parts, centres])))
-
-
-def _marks(grid: Grid, kind: Batch, mesh: int) -> NDArray[np.intp]:
-    """Return where a release's centres are among the nodes."""
-    centres = _centres(kind, mesh)
-    if any(Fraction(float(centre)) != centre for centre in centres):
-        raise Unsupported("The centres of a release are not doubles.")
-    return np.searchsorted(grid.x, np.array([float(centre) for centre in centres]))
+def _grid(kind: Batch, parts: Sequence[Array], mesh: int, wide: bool) -> Grid:
+    centres = np.array([float(centre) for centre in centres_of(kind, mesh)])
+    nodes = np.unique(np.concatenate([*parts, centres]))
+    if not wide:
+        return Grid(nodes)
+    if WIDE is None:
+        raise Unsupported("The likelihood is too small for this machine's numbers.")
+    return Grid(nodes.astype(WIDE))

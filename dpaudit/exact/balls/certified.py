@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from flint import arb, ctx
 
 from dpaudit.core.algorithm import Keep
@@ -23,22 +24,26 @@ from dpaudit.core.scores import Affine
 from dpaudit.errors import Unsupported
 from dpaudit.exact import algebra
 from dpaudit.exact.algebra import Imprecise
-from dpaudit.exact.balls import gaussians, polytopes, sums
+from dpaudit.exact.balls import gaussians, integrals, polytopes, sums
 from dpaudit.exact.balls.cells import Cells, Known, impossible
 from dpaudit.exact.balls.exponentials import Exponentials
-from dpaudit.exact.balls.interval import Interval
+from dpaudit.exact.balls.interval import Array, Interval
 from dpaudit.exact.clock import ENDLESS, Clock
-from dpaudit.exact.known import rule_in
+from dpaudit.exact.known import require_alike, rule_in
 from dpaudit.exact.region import Region
 from dpaudit.exact.schedule import Chain, chain_of
 from dpaudit.exact.search import Pass, Shared
 
 FIRST_PRECISION, LAST_PRECISION = 256, 1 << 15
 TARGET_BITS = 80
-CELLS, CELL_WIDTH = (200, 600, 1800, 5400, 16200), 1e-9
+FINE, REACH = 1 / 16, 40.0  # rates beside cells; noise scales around a centre
+CLOSE = 1e-12  # nodes that are of no use
+SHORT = 32  # rows of which every whole sum is a node, for other streams
+CELLS, CELL_WIDTH = (200, 16_200), 1e-9  # at first and at most
 # cells of a sheet, and the widths of a log-likelihood that end its refinement or make it useless
 SHEETS = (120, 400, 800)
 SHEET_WIDTH, SHEET_LIMIT = 1e-3, 1e-2
+NETS, NET_WIDTH, NET_LIMIT = (1000, 3000, 9000), 1e-6, 1e-3  # likewise of a net
 
 
 def tighten(
@@ -82,21 +87,27 @@ def bounded_by_lines(region: Region) -> bool:
     return not chained and bool(region.decisions) and closed(region)
 
 
-def log_likelihood(region: Region, totals: Mapping[int, Fraction], clock: Clock = ENDLESS) -> arb:
+def log_likelihood(
+    region: Region,
+    totals: Mapping[int, Fraction],
+    clock: Clock = ENDLESS,
+    width: float = CELL_WIDTH,
+) -> arb:
     """Return a ball around the log-probability of a region; -inf where it is impossible.
 
     `totals` are the exact sums of the rewards of the episodes. Affine scores give about 80 correct
     bits, however small the probability is; others are enclosed on cells, refined until the ball is
-    1e-9 wide or the cells are at their finest, registers that add up releases on sheets, until it
-    is 1e-3 wide. A clock may end either refinement, which leaves a wider ball.
+    of the width that is asked for or the cells are at their finest, registers that add up releases
+    on sheets, until it is 1e-3 wide. A clock may end either refinement, which leaves a wider ball.
     """
+    region.prepared(_require_alike)
     if gaussians.applies(region):
         return gaussians.log_likelihood(region, totals)
     if bounded_by_lines(region):
         parts = polytopes.parts_of(region)
         return _log(tighten(lambda: polytopes.likelihood(region, parts, totals, clock)))
-    if region.adds:
-        return _refined(lambda cells: sums.likelihood(region, totals, cells).log(), clock)
+    if region.adds or many_arms(region):
+        return _of_net(region, totals, clock, width)
     chain = chain_of(region)
     centres = {i: chain.centre(i, total) for i, total in totals.items()}
     if affine(chain):
@@ -106,40 +117,83 @@ def log_likelihood(region: Region, totals: Mapping[int, Fraction], clock: Clock 
             return found.exp()
 
         return _log(tighten(probability))
-    duels = Known()
-    if impossible(chain, duels):
-        return arb("-inf")
-    known = [(chain.kind(i), centre) for i, centre in centres.items()]
-    for cells in CELLS:
-        began = time.monotonic()
-        log = algebra.log_likelihood(
-            Cells([chain], cells, centres=known, known=duels), chain, centres
-        )
-        if log.hi - log.lo < CELL_WIDTH or not clock.allows(3 * (time.monotonic() - began)):
-            break
-    if not math.isfinite(log.lo):
-        raise Unsupported("The likelihood is too small for the grid engine.")
-    return _ball(log)
+    log = region.prepared(_on_cells).log(centres, clock, width)
+    return arb("-inf") if log.hi == -math.inf else _ball(log)
 
 
-def rounded_log_likelihood(region: Region, means: Iterable[float]) -> float:
-    """Return the log-probability of eliminations whose centres are doubles."""
-    parts = polytopes.parts_of(region)
-    pairs = zip(means, region.episodes, strict=True)
-    sums = {i: Fraction(mean) * episode.divisor for i, (mean, episode) in enumerate(pairs)}
-    found = tighten(lambda: polytopes.likelihood(region, parts, sums), bits=60, first=128)
-    return float(_log(found))
+@dataclass
+class OnCells:
+    """A chain on finer and finer cells; what was built for one stream is there for the next."""
 
+    chain: Chain
+    known: Known
+    cells: int = CELLS[0]
+    wide: bool = False
+    _built: dict[int, Cells] = field(default_factory=dict)
 
-def affine_log_likelihood(chain: Chain, means: Iterable[float]) -> float:
-    """Return the log-probability of an affine chain whose centres are doubles."""
-    centres = {i: Fraction(mean) for i, mean in enumerate(means)}
+    def log(self, centres: Mapping[int, Fraction], clock: Clock, width: float) -> Interval:
+        """Enclose the log-probability; -inf alone where some decision is impossible."""
+        if impossible(self.chain, self.known):
+            return Interval.of(-math.inf)
+        while True:
+            began = time.monotonic()
+            log = self._at(self.cells, centres)
+            if log.lo == -math.inf and not self.wide:
+                self.wide, self._built = True, {}
+                log = self._at(self.cells, centres)
+            found = log.hi - log.lo
+            if found < width or self.cells == CELLS[1]:
+                break
+            # widths are of third order
+            growth = min(max(1.2 * math.cbrt(found / width), 1.5), 9.0)
+            if not clock.allows(growth * (time.monotonic() - began)):
+                break
+            self.cells = min(math.ceil(growth * self.cells), CELLS[1])
+        if not math.isfinite(log.lo):
+            raise Unsupported("The likelihood is too small for the grid engine.")
+        return log
 
-    def log() -> arb:
-        found: arb = algebra.log_likelihood(Exponentials([chain]), chain, centres)
+    def _at(self, cells: int, centres: Mapping[int, Fraction]) -> Interval:
+        chain, kinds = self.chain, {i: self.chain.kind(i) for i in centres}
+        now = self._built.get(cells)
+        if now is None or not all(now.holds(kinds[i], centre) for i, centre in centres.items()):
+            nodes = {i: [centre] for i, centre in centres.items()}
+            for i, kind in kinds.items():
+                if kind.rows <= SHORT:
+                    nodes[i] += [kind.centre(total) for total in range(kind.rows + 1)]
+            given = [(kinds[i], np.array(it, dtype=float)) for i, it in nodes.items()]
+            given += [(kinds[i], x) for i, x in self._around(cells, centres).items()]
+            now = self._built[cells] = Cells([chain], cells, 0, given, self.known, self.wide)
+        found: Interval = algebra.log_likelihood(now, chain, centres)
         return found
 
-    return float(tighten(log, bits=60, first=128).mid())
+    def _around(self, cells: int, centres: Mapping[int, Fraction]) -> dict[int, Array]:
+        """Return nodes around the centres, and their images, of noise that is finer than cells."""
+        u = np.linspace(-1.0, 1.0, cells // 2 + 1)
+        rates = {i: float(self.chain.rate(i)) for i in centres}
+        fine = (i for i, rate in rates.items() if rate > FINE * cells)
+        found = {i: float(centres[i]) + REACH / rates[i] * u * np.abs(u) for i in fine}
+        for stage in self.chain.stages:
+            scores, images = self.known.duel(self.chain, stage).scores, {}
+            pair = (stage.older, stage.fresh)
+            for source, target in (pair, pair[::-1]):
+                if source in found:
+                    at = scores.threshold(np.unique(found[source]), source == stage.older).at
+                    image = 0.5 * (at.lo + at.hi)[np.isfinite(at.lo) & np.isfinite(at.hi)]
+                    # where a threshold is constant, and at its ends, nothing is to be resolved
+                    apart = np.diff(image, prepend=-np.inf, append=np.inf) > CLOSE
+                    images[target] = image[apart[1:] & apart[:-1]]
+            for i, image in images.items():
+                found[i] = np.concatenate([found.get(i, image[:0]), image])
+        return found
+
+
+def _on_cells(region: Region) -> OnCells:
+    return OnCells(chain_of(region), Known())
+
+
+def _require_alike(region: Region) -> None:
+    require_alike((decision.request for decision in region.decisions), set())
 
 
 def _log(probability: arb) -> arb:
@@ -151,6 +205,31 @@ def _log(probability: arb) -> arb:
 
 def _ball(log: Interval) -> arb:
     return arb(float(log.lo)).union(arb(float(log.hi)))
+
+
+def many_arms(region: Region) -> bool:
+    """Tell whether some decision is a choice between more than two arms."""
+    return any(len(decision.shown) > 2 for decision in region.decisions)
+
+
+def _of_net(region: Region, totals: Mapping[int, Fraction], clock: Clock, width: float) -> arb:
+    """Refine a net; of registers that add up releases, a sheet where it stays too wide."""
+    for cells in NETS:
+        began = time.monotonic()
+        with np.errstate(divide="ignore"):
+            log = integrals.likelihood(region, totals, cells).log()
+        if log.hi == -math.inf:
+            return arb("-inf")
+        found = log.hi - log.lo
+        if found < max(width, NET_WIDTH) or not found < NET_LIMIT * (NETS[-1] / cells) ** 2:
+            break
+        if not clock.allows(6 * (time.monotonic() - began)):
+            break
+    if found < NET_LIMIT:
+        return _ball(log)
+    if many_arms(region):
+        raise Unsupported("The likelihood is too small for the certified nets.")
+    return _refined(lambda cells: sums.likelihood(region, totals, cells).log(), clock)
 
 
 def _refined(compute: Callable[[int], Interval], clock: Clock) -> arb:
@@ -173,6 +252,7 @@ def _refined(compute: Callable[[int], Interval], clock: Clock) -> arb:
 # cells of a grid's smooth stretches, and mesh points per unit of own sum, in the first pass and at
 # most: widths are of second order in the mesh, of third in the cells
 FIRST_PASS, FINEST = (100, 16), (20_000, 4096)
+LARGE = 500.0  # exponents that leave doubles to be multiplied
 
 
 @dataclass
@@ -205,16 +285,16 @@ class Precise:
 
 @dataclass
 class Gridded:
-    """Passes on cells, as fine as the last enclosure of these paths asks for."""
+    """Passes over some paths on cells, as fine as their last enclosure asks for."""
 
-    chains: list[Chain]
+    build: Callable[[list[int], int, int], Pass]
     whole: bool
-    known: Known = field(default_factory=Known)
+    first: tuple[int, int] = FIRST_PASS
     seen: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def __call__(self, active: list[int], excess: float | None) -> Pass | None:
         """Open the next pass."""
-        cells, mesh = FIRST_PASS
+        cells, mesh = self.first
         if excess is not None:
             cells, mesh = min(self.seen[number] for number in active)
             if (cells, mesh) == FINEST:
@@ -223,6 +303,19 @@ class Gridded:
             cells = min(math.ceil(cells * min(max(wanted, 1.5), 3.0)), FINEST[0])
             mesh = min(mesh * 2 ** min(max(math.ceil(math.log2(wanted)), 1), 3), FINEST[1])
         self.seen |= dict.fromkeys(active, (cells, mesh))
-        chosen = {number: self.chains[number] for number in active}
-        mesh = 1 if self.whole else mesh
-        return Shared(Cells(chosen.values(), cells, mesh, known=self.known), chosen)
+        return self.build(active, cells, 1 if self.whole else mesh)
+
+
+def gridded(chains: Sequence[Chain], whole: bool, known: Known) -> Gridded:
+    """Return passes on cells over chains, but for those that no noise can take."""
+    taken = [Chain(c.episodes, ()) if impossible(c, known) else c for c in chains]
+    kinds = ({c.kind(i) for s in c.stages for i in (s.older, s.fresh)} for c in taken)
+    # about as small as the likelihood of a path gets, by its logarithm
+    smallest = max((sum(float(k.rate * k.centre(k.rows)) for k in it) for it in kinds), default=0)
+
+    def build(active: list[int], cells: int, mesh: int) -> Pass:
+        chosen = {number: taken[number] for number in active}
+        wide = smallest > LARGE
+        return Shared(Cells(chosen.values(), cells, mesh, known=known, wide=wide), chosen)
+
+    return Gridded(build, whole)

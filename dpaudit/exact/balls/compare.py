@@ -28,7 +28,7 @@ from dpaudit.exact.balls.threshold import Placed, Rivals
 from dpaudit.exact.balls.weight import outward
 
 Build = Callable[[Arithmetic], Rule]
-ZERO = (Fraction(0), Fraction(0))
+Pair = tuple[int, int]  # positions of two arms in a rule
 
 
 def compare(a: arb, b: arb, equal: Callable[[], bool]) -> Order:
@@ -42,10 +42,10 @@ def compare(a: arb, b: arb, equal: Callable[[], bool]) -> Order:
     return Order.EQUAL
 
 
-def same(rule: Build, name: str) -> bool:
+def same(rule: Build, name: str, pair: Pair) -> bool:
     """Are both arms' formulas of a parameter the same expression?"""
     trees = rule(TREE)
-    return bool(getattr(trees.at(0), name) == getattr(trees.at(1), name))
+    return bool(getattr(trees.at(pair[0]), name) == getattr(trees.at(pair[1]), name))
 
 
 def balls_of(rule: Rule) -> list[arb]:
@@ -54,27 +54,33 @@ def balls_of(rule: Rule) -> list[arb]:
     return [ball(value) for value in values if value is not None]
 
 
-def compared(rule: Build, first: int, centres: tuple[Fraction, Fraction] = ZERO) -> Rivals:
-    """Return a rule of bounds or IMED as a comparison; position `first` comes first.
+def compared(
+    rule: Build, pair: Pair, centres: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
+) -> Rivals:
+    """Return a rule of bounds or IMED as a comparison of two positions, in their order.
 
-    Registers are counted from `centres`, given by position.
+    Registers are counted from `centres`. The earlier position wins ties.
     """
     found = rule(BALL)
+    wins_ties = pair[0] < pair[1]
     if type(found) is Imed:
-        bounds, order, ties = _imed(rule, found)
+        bounds, order, few = _imed(rule, found, pair)
+        wins_ties = wins_ties if order is Order.EQUAL else few == 0
     elif type(found) is KLBound or type(found) is PrivateKLBound:
-        bounds = [_bound(found.at(0)), _bound(found.at(1))]
-        order, ties = _order(rule, found, bounds), 0
+        bounds = [_bound(found.at(position)) for position in pair]
+        order = _order(rule, found, bounds, pair)
     elif isinstance(found, Formula):
-        return _stated(rule, found, first, centres)
+        return _stated(rule, found, pair, centres)
     else:
         raise Unsupported(f"{type(found).__name__} is not in the certified engine.")
-    (one, left), (two, right) = (_place(found.at(i), centres[i]) for i in (0, 1))
-    pair = Rivals(Placed(bounds[0], one, left), Placed(bounds[1], two, right), order, ties == 0)
-    return pair if first == 0 else pair.flipped
+    one, two = (
+        Placed(bound, *_place(found.at(position), centre))
+        for bound, position, centre in zip(bounds, pair, centres, strict=True)
+    )
+    return Rivals(one, two, order, wins_ties)
 
 
-def _stated(rule: Build, found: Formula, first: int, centres: tuple[Fraction, Fraction]) -> Rivals:
+def _stated(rule: Build, found: Formula, pair: Pair, centres: tuple[Fraction, Fraction]) -> Rivals:
     """Compare two scores that are given by their formulas."""
     plain, kind = rule(FLOAT), type(found)
     own = [name for name in ("value", "inverse", "inverse_upper") if name in vars(found)]
@@ -82,19 +88,18 @@ def _stated(rule: Build, found: Formula, first: int, centres: tuple[Fraction, Fr
     if own or not kept or type(plain) is not kind:
         raise Unsupported(f"{kind.__name__} is not its formula alone.")
     placed = []
-    for position in (0, 1):
+    for position, centre in zip(pair, centres, strict=True):
         arm = found.at(position)
         names = [field.name for field in fields(arm)]  # type: ignore[arg-type]
         numbers = {name: JETS.number(getattr(arm, name)) for name in names}
         bound = Written(plain.at(position), replace(arm, **numbers))  # type: ignore[type-var]
-        shift = ball(centres[position]) - ball(found.low)
+        shift = ball(centre) - ball(found.low)
         placed.append(Placed(bound, Interval.of(np.float64(1.0)), outward(shift)))
-    equal = all(same(rule, field.name) for field in fields(found))  # type: ignore[arg-type]
+    equal = all(same(rule, field.name, pair) for field in fields(found))  # type: ignore[arg-type]
     ends = [(placed[0].bound.bottom, placed[1].bound.bottom)]
     ends.append((placed[0].bound.ceiling, placed[1].bound.ceiling))
-    order, tops = (Order.EQUAL if equal else _apart(*pair) for pair in ends)
-    pair = Rivals(placed[0], placed[1], order, True, tops)
-    return pair if first == 0 else pair.flipped
+    order, tops = (Order.EQUAL if equal else _apart(*ends_of) for ends_of in ends)
+    return Rivals(placed[0], placed[1], order, pair[0] < pair[1], tops)
 
 
 def _apart(a: Interval, b: Interval) -> Order:
@@ -129,7 +134,7 @@ def _private(level: arb, epsilon: arb) -> Private:
     return found
 
 
-def _order(rule: Build, found: Any, bounds: list[Upper]) -> Order:
+def _order(rule: Build, found: Any, bounds: list[Upper], pair: Pair) -> Order:
     """Compare the scores of two means at 0: both rise with their levels."""
     endless = [bool(bound.top.hi <= 0) for bound in bounds]
     if any(endless):
@@ -138,13 +143,17 @@ def _order(rule: Build, found: Any, bounds: list[Upper]) -> Order:
         ]
     if isinstance(found, PrivateKLBound) and np.ndim(found.epsilon):
         raise Unsupported("The arms' private bounds have an epsilon each.")
-    return compare(ball(found.at(0).level), ball(found.at(1).level), lambda: same(rule, "level"))
+    one, two = (ball(found.at(position).level) for position in pair)
+    return compare(one, two, lambda: same(rule, "level", pair))
 
 
-def _imed(rule: Build, found: Imed) -> tuple[list[Upper], Order, int]:
-    arms = (found.at(0), found.at(1))
+def _imed(rule: Build, found: Imed, pair: Pair) -> tuple[list[Upper], Order, int]:
+    """Return both bounds, how they compare at 0, and which has fewer pulls."""
+    if sorted(pair) != [0, 1]:
+        raise Unsupported("IMED compares two arms.")
+    arms = [found.at(position) for position in pair]
     n = [ball(arm.n) for arm in arms]
-    order = compare(n[0], n[1], lambda: bool(n[0] == n[1]) or same(rule, "n"))
+    order = compare(n[0], n[1], lambda: bool(n[0] == n[1]) or same(rule, "n", pair))
     if order is Order.EQUAL:
         return [Mean(), Mean()], order, 0
     few = 0 if order is Order.BELOW else 1

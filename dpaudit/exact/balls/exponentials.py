@@ -17,10 +17,12 @@ survivors and a dropped arm is no lattice: `Unsupported`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from typing import ClassVar
 
 from flint import arb
 
@@ -135,6 +137,7 @@ class Concavity:
     right: Piecewise
     kind: Batch
     narrow: bool
+    cap: ClassVar[float] = math.inf
 
     def __call__(self, total: Fraction) -> tuple[arb, arb]:
         """Return the log-likelihood and its derivative at an own sum."""
@@ -200,6 +203,7 @@ class ByEvaluation:
     log: Callable[[Fraction], arb]
     rows: int
     monotone: bool
+    cap: ClassVar[float] = math.inf
 
     def largest(self, rising: bool, whole: bool) -> Bounds:
         """Enclose the largest gain of a step of at most 1."""

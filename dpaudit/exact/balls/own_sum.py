@@ -24,8 +24,8 @@ import numpy as np
 from scipy.ndimage import maximum_filter1d
 
 from dpaudit.exact.algebra import Bounds
-from dpaudit.exact.balls.interval import UNDERFLOW, Array, Interval, up, where
-from dpaudit.exact.balls.weight import ROUND, Indices, Masses, Weight
+from dpaudit.exact.balls.interval import Array, Interval, range_of, up, where
+from dpaudit.exact.balls.weight import ROUND, Indices, Masses, Weight, moved
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,17 @@ class Scan:
 class Moving:
     """A Laplace law that is moved over nodes of its grid, from its first centre to its last."""
 
-    def __init__(self, first: Masses, last: Masses, nodes: Indices) -> None:
-        self.first, self.last, self.nodes = first, last, nodes
+    def __init__(
+        self,
+        first: Masses,
+        last: Masses,
+        nodes: Indices,
+        off: float = 0.0,
+        missed: float = 0.0,
+    ) -> None:
+        """Prepare the nodes, each within `off` of a centre; weights miss so much probability."""
+        self.first, self.last, self.nodes, self.missed = first, last, nodes, missed
+        self.spread, self.off = moved(first.rate, off), float(first.rate.hi) * off
         x, rate = Interval.of(first.grid.x[nodes]), first.rate
         self._left = (rate * (Interval.of(last.centre) - x)).exp()
         self._right = (rate * (x - Interval.of(first.centre))).exp()
@@ -55,23 +64,33 @@ class Moving:
         nodes = self.nodes
         left = self.last.running(weight, True)[..., nodes].times(self._left)
         right = self.first.running(weight, False)[..., nodes].times(self._right)
-        mass = (left + right).clear_of_underflow()
+        if self.missed:
+            left, right = (Interval(it.lo, up(it.hi + self.missed)) for it in (left, right))
+        mass = (left + right).times(self.spread).clear_of_underflow()
         # (B - A) / (B + A) rises in B and falls in A, whatever their ends
         low = _share(right.lo, left.hi).lo
         high = _share(right.hi, left.lo).hi
-        change = Interval(np.maximum(low - ROUND, -1.0), np.minimum(high + ROUND, 1.0))
-        top = weight.range.hi[..., :0]
+        tops, slack = weight.range.hi + self.missed, ROUND
+        if self.off:
+            # a centre is in a cell beside its node; between them (L' / (r L))' <= r (1 + W / L)
+            tops = np.pad(tops, [(0, 0)] * (tops.ndim - 1) + [(1, 1)], mode="edge")
+            tops = np.maximum.reduce([tops[..., :-2], tops[..., 1:-1], tops[..., 2:]])
+            beside = tops[..., np.minimum(nodes, tops.shape[-1] - 1)]
+            with np.errstate(divide="ignore"):
+                slack = slack + 2 * self.off * (1 + beside / mass.lo)
+        low, high = (np.asarray(end, dtype=float) for end in (low - slack, high + slack))
+        change = Interval(np.maximum(low, -1.0), np.minimum(high, 1.0))
+        top = tops[..., :0]
         if len(nodes) > 1:
             # a last span would run to the end of the grid
-            inside = weight.range.hi[..., : nodes[-1]]
-            top = np.maximum.reduceat(inside, nodes[:-1], axis=-1)
+            top = np.maximum.reduceat(tops[..., : nodes[-1]], nodes[:-1], axis=-1)
         return Scan(mass, change, top)
 
 
 def _share(b: Array, a: Array) -> Interval:
     """Enclose (b - a) / (b + a), within the rounding of b + a; anything where both vanish."""
     total = a + b
-    clear = total > UNDERFLOW
+    clear = total > range_of(total).lost
     quotient = (Interval.of(b) - Interval.of(a)).over(Interval.of(np.where(clear, total, 1.0)))
     return where(clear, quotient, Interval(np.full_like(total, -1.0), np.ones_like(total)))
 
@@ -148,7 +167,7 @@ def _bulges(
     factor = kappa**2 * length**2 / 8 * (1 + 1e-9)
     convex = factor * (1 - np.minimum(steep, 1.0) ** 2)
     concave = factor * ratio
-    return concave, convex
+    return up(np.asarray(concave, dtype=float)), up(np.asarray(convex, dtype=float))
 
 
 def _least_slope(slope: Interval, above: Array, below: Array, mesh: int, kappa: float) -> Array:

@@ -89,7 +89,8 @@ def _compared(decision: Decision, seat: tuple[int, int], centres: Sequence[Fract
     if not isinstance(decision.request, Choose) or len(decision.shown) != 2:
         raise Unsupported("Registers that add up releases are certified for choices of two arms.")
     a, b = (sum((centres[i] for i in group), Fraction(0)) for group in decision.shown)
-    return compared(decision.request.rule, seat[0], (a, b))
+    given = (a, b)
+    return compared(decision.request.rule, seat, (given[seat[0]], given[seat[1]]))
 
 
 def _fresh(before: Group, after: Group) -> tuple[int | None, bool]:

@@ -10,6 +10,7 @@ arm wins it is given. A node whose side of a plateau's end is in doubt keeps the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -28,9 +29,9 @@ class Placed:
     scale: Interval
     shift: Interval
 
-    def mean(self, x: Array) -> Interval:
+    def mean(self, x: Interval) -> Interval:
         """Enclose the mean before clipping."""
-        return self.scale * Interval.of(x) + self.shift
+        return self.scale * x + self.shift
 
     def register(self, m: Interval) -> Interval:
         """Enclose the register value of a mean."""
@@ -51,6 +52,7 @@ class Rivals:
     order: Order
     first_wins_ties: bool
     tops: Order = Order.EQUAL
+    certified: ClassVar[bool] = True
 
     @property
     def flipped(self) -> Rivals:
@@ -71,27 +73,28 @@ class Rivals:
         lost = second.endless and not self.first_wins_ties
         return False if lost or second.bound.bottom.lo > first.bound.ceiling.hi else None
 
-    def threshold(self, x: Array, of_first: bool) -> Theta:
-        """Enclose theta on increasing doubles x of one side's register."""
-        return _threshold(x, self) if of_first else _threshold(x, self.flipped)
+    def threshold(self, x: Array | Interval, of_first: bool) -> Theta:
+        """Enclose theta on increasing values x of one side's register."""
+        at = x if isinstance(x, Interval) else Interval.of(x)
+        return _threshold(at, self if of_first else self.flipped)
 
     def marks(self, of_first: bool) -> list[Interval]:
         """Return one side's register values at which theta may jump or bend sharply."""
         return _marks(self) if of_first else _marks(self.flipped)
 
 
-def _threshold(x: Array, pair: Rivals) -> Theta:
+def _threshold(x: Interval, pair: Rivals) -> Theta:
     own, other = pair.first, pair.second
-    m = own.mean(x)
-    top = np.full(x.shape, True) if own.endless else m.lo >= own.bound.top.hi
+    m, shape = own.mean(x), x.lo.shape
+    top = np.full(shape, True) if own.endless else m.lo >= own.bound.top.hi
     bottom = (m.hi <= 0) & ~top
     inner = (m.lo > 0) & (m.hi < own.bound.top.lo) & ~top
-    low, high = np.full(x.shape, -np.inf), np.full(x.shape, np.inf)
+    low, high = np.full(shape, -np.inf), np.full(shape, np.inf)
     roof, floor = _roof(pair), _floor(pair)
     low[top], high[top] = roof.lo, roof.hi
     low[bottom], high[bottom] = floor.lo, floor.hi
-    v = Interval(np.full(x.shape, np.nan), np.full(x.shape, np.nan))
-    mean = Interval(np.full(x.shape, np.nan), np.full(x.shape, np.nan))
+    v = Interval(np.full(shape, np.nan), np.full(shape, np.nan))
+    mean = Interval(np.full(shape, np.nan), np.full(shape, np.nan))
     if inner.any():
         found = own.bound.value(m[inner])
         v.lo[inner], v.hi[inner] = found.lo, found.hi

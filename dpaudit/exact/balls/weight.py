@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 
 from dpaudit.core.arithmetic import ball
 from dpaudit.exact.balls.interval import Array, Interval, down, up
-from dpaudit.exact.balls.roots import Theta
 
 Indices = NDArray[np.intp]
 _SLIVER = Interval(np.float64(0.0), np.float64(0.0100001))
@@ -138,6 +137,18 @@ def outward(value: arb) -> Interval:
     return Interval(np.float64(down(float(value.lower()))), np.float64(up(float(value.upper()))))
 
 
+def away(centres: Iterable[Fraction]) -> float:
+    """Bound how far centres are from their doubles."""
+    off = max(abs(Fraction(float(centre)) - centre) for centre in centres)
+    return float(outward(ball(off)).hi) if off else 0.0
+
+
+def moved(rate: Interval, off: float) -> Interval:
+    """Enclose what moving a Laplace law by up to `off` does to densities and tails."""
+    most = up(rate.hi * off)
+    return Interval(-most, most).exp() if off else _ONE
+
+
 def piece(a: Array, b: Array, centre: float, rate: Interval) -> Interval:
     """Enclose the Laplace mass of [a, b], the centre not inside, for doubles a <= b."""
     near = np.maximum(np.maximum(down(a - centre), down(centre - b)), 0.0)
@@ -210,49 +221,40 @@ def part_of(cell: Interval, a: Array, b: Array, lean: Array, rate: float) -> Par
     return Part(Interval(np.minimum(*places), np.maximum(*places)), sag)
 
 
-class Masses:
-    """A Laplace law on a grid: masses of cells and tails, and of everything beyond a threshold."""
+class Lebesgue:
+    """Lebesgue's measure on a grid but for some cells: masses of cells and their running sums.
 
-    def __init__(self, grid: Grid, rate: Fraction, centre: Fraction) -> None:
-        self.grid, self.centre = grid, float(centre)
-        if not np.any(grid.x == self.centre):
-            raise ValueError(f"the centre {centre} is not a node")
-        self.rate = outward(ball(rate))
-        # moving a Laplace law by delta changes densities and tails by at most exp(rate delta)
-        off = abs(Fraction(self.centre) - centre)
-        moved = outward(ball(rate * off))
-        self.spread = Interval(-moved.hi, moved.hi).exp() if moved.hi > 1e-300 else _ONE
-        self.off = 0.0 if self.spread is _ONE else float(outward(ball(off)).hi)
-        x = grid.x
-        self.cells = piece(x[:-1], x[1:], self.centre, self.rate).times(self.spread)
-        ends = self.rate * (Interval.of(x[[0, -1]]) - self.centre)
-        self.left = cumulative(ends[0]).times(self.spread)
-        self.right = cumulative(-ends[1]).times(self.spread)
-        self.lean = np.where(x[1:] <= self.centre, 1.0, -1.0)
-        ends_of = Interval(x[:-1], x[1:])
-        self.whole = part_of(ends_of, x[:-1], x[1:], self.lean, float(self.rate.hi))
+    Nothing lies beyond the grid, nor in a hole, a cell that is left out.
+    """
 
-    def density(self, z: Interval) -> tuple[Interval, Interval]:
-        """Enclose f and f' / f for points within these distances from the rounded centre."""
-        near = np.maximum(np.maximum(z.lo, -z.hi), 0.0)
-        far = np.maximum(np.abs(z.lo), np.abs(z.hi))
-        ends = Interval(np.where(np.isinf(near), 1e6, near), np.where(np.isinf(far), 1e6, far))
-        found = (0.5 * self.rate).times((-(self.rate * ends)).exp()).times(self.spread)
-        found = Interval(np.where(np.isinf(far), 0.0, found.lo), found.hi)
-        r, left = self.rate, z.hi <= -self.off
-        right = (z.lo >= self.off) & ~left
-        return found, Interval(np.where(left, r.lo, -r.hi), np.where(right, -r.lo, r.hi))
+    rate = Interval.of(np.float64(0.0))
 
-    @cached_property
-    def slopes(self) -> tuple[Interval, Interval]:
-        """Enclose f and f' / f on every cell; on the outer ones, all beyond them included."""
-        x = self.grid.x
-        ends = Interval(down(x[:-1] - self.centre), up(x[1:] - self.centre))
-        # differences of neighbours of the centre are exact, and keep their side
-        low = np.asarray(np.where(x[:-1] >= self.centre, np.maximum(ends.lo, 0.0), ends.lo))
-        high = np.asarray(np.where(x[1:] <= self.centre, np.minimum(ends.hi, 0.0), ends.hi))
-        low[0], high[-1] = -np.inf, np.inf
-        return self.density(Interval(low, high))
+    def __init__(self, grid: Grid, holes: Sequence[int] = ()) -> None:
+        x, self.grid = grid.x, grid
+        self._solid = np.ones(len(x) - 1)
+        self._solid[list(holes)] = 0.0
+        self.cells = self.between(x[:-1], x[1:], np.arange(len(x) - 1))
+        self.left = self.right = Interval.of(np.float64(0.0))
+        self.lean = np.zeros(len(x) - 1)
+        self.whole = part_of(Interval(x[:-1], x[1:]), x[:-1], x[1:], self.lean, 0.0)
+
+    def between(self, a: Array, b: Array, index: Indices) -> Interval:
+        """Enclose the mass of [a, b] inside of cells, for doubles a <= b."""
+        found = (Interval.of(b) - Interval.of(a)).clip(0.0, np.inf)
+        return Interval(found.lo * self._solid[index], found.hi * self._solid[index])
+
+    def slopes(self, weight: Weight) -> tuple[Interval, Interval]:
+        """Enclose the density of a weighted measure and its derivative, cell by cell.
+
+        It has no derivative at the ends of the grid and of holes.
+        """
+        jumps = np.where(self._solid > 0, 0.0, np.inf)
+        jumps[[0, -1]] = np.inf
+        solid, low = Interval.of(self._solid), weight.range.lo.copy()
+        low[..., [0, -1]] = 0.0
+        change = scaled(solid, weight.first)
+        mass = Interval(low, weight.range.hi).times(solid)
+        return mass, Interval(change.lo - jumps, change.hi + jumps)
 
     def means(self, weight: Weight) -> Interval:
         """Enclose the mean of a weight on every cell."""
@@ -285,88 +287,59 @@ class Masses:
         return (Interval(low, high) + ends.clip(0.0, np.inf)).clear_of_underflow()
 
 
-class Beyond:
-    """The mass of a weight on one side of a threshold, as a weight of the other register.
+class Masses(Lebesgue):
+    """A Laplace law on a grid: masses of cells and tails, and of everything beyond a threshold."""
 
-    Positions among the cells and masses of parts of cells do not depend on the weight.
-    """
+    def __init__(self, grid: Grid, rate: Fraction, centre: Fraction) -> None:
+        self.grid, self.centre = grid, float(centre)
+        if not np.any(grid.x == self.centre):
+            raise ValueError(f"the centre {centre} is not a node")
+        self.rate = outward(ball(rate))
+        self.off = away([centre])
+        self.spread = moved(self.rate, self.off)
+        x = grid.x
+        self.cells = piece(x[:-1], x[1:], self.centre, self.rate).times(self.spread)
+        ends = self.rate * (Interval.of(x[[0, -1]]) - self.centre)
+        self.left = cumulative(ends[0]).times(self.spread)
+        self.right = cumulative(-ends[1]).times(self.spread)
+        self.lean = np.where(x[1:] <= self.centre, 1.0, -1.0)
+        ends_of = Interval(x[:-1], x[1:])
+        self.whole = part_of(ends_of, x[:-1], x[1:], self.lean, float(self.rate.hi))
 
-    def __init__(self, law: Masses, theta: Theta, below: bool) -> None:
-        self.law, self.theta, self.below = law, theta, below
-        x = law.grid.x
-        # at theta.lo the mass below is least, the mass above is largest
-        self._ends = [self._end(s) for s in (theta.at.lo, theta.at.hi)]
-        start = np.clip(np.searchsorted(x, theta.at.lo[:-1], "right") - 1, 0, len(x) - 2)
-        stop = np.clip(np.searchsorted(x, theta.at.hi[1:], "right"), start + 1, len(x) - 1)
-        self._spans = np.stack([start, stop], axis=1).ravel()
+    def between(self, a: Array, b: Array, index: Indices) -> Interval:
+        """Enclose the mass of [a, b], the centre not inside, for doubles a <= b."""
+        return piece(a, b, self.centre, self.rate).times(self.spread)
 
-    def _end(self, s: Array) -> tuple[Array, Indices, Interval, Part]:
-        x, law = self.law.grid.x, self.law
-        inside = np.clip(s, x[0], x[-1])
-        index = np.clip(np.searchsorted(x, inside, "right") - 1, 0, len(x) - 2)
-        cell = Interval(x[index], x[index + 1])
-        a, b = (cell.lo, inside) if self.below else (inside, cell.hi)
-        mass = piece(a, b, law.centre, law.rate).times(law.spread)
-        return s, index, mass, part_of(cell, a, b, law.lean[index], float(law.rate.hi))
+    def density(self, z: Interval) -> tuple[Interval, Interval]:
+        """Enclose f and f' / f for points within these distances from the rounded centre."""
+        near = np.maximum(np.maximum(z.lo, -z.hi), 0.0)
+        far = np.maximum(np.abs(z.lo), np.abs(z.hi))
+        ends = Interval(np.where(np.isinf(near), 1e6, near), np.where(np.isinf(far), 1e6, far))
+        found = (0.5 * self.rate).times((-(self.rate * ends)).exp()).times(self.spread)
+        found = Interval(np.where(np.isinf(far), 0.0, found.lo), found.hi)
+        r, left = self.rate, z.hi <= -self.off
+        right = (z.lo >= self.off) & ~left
+        return found, Interval(np.where(left, r.lo, -r.hi), np.where(right, -r.lo, r.hi))
 
-    def __call__(self, weight: Weight) -> Weight:
-        """Return the mass beyond the threshold at every node of the other register."""
-        law, order = self.law, (0, 1) if self.below else (1, 0)
-        means = law.means(weight)
-        sums, total = law.running(weight, self.below, means), law.total(weight, means)
-        low = self._bound(weight, sums.lo, total.lo, self._ends[order[0]], upper=False)
-        high = self._bound(weight, sums.hi, total.hi, self._ends[order[1]], upper=True)
-        density, rise = law.slopes
+    def slopes(self, weight: Weight) -> tuple[Interval, Interval]:
+        """Enclose the density of a weighted law and its derivative, cell by cell.
+
+        The outer cells include all beyond them, where weights do not move.
+        """
+        density, rise = self._slopes
         mass = density.times(weight.range)
-        change = scaled(density, _still_outside(weight.first)) + signed(mass, rise)
-        reach, change = self._along(mass), self._along(change)
-        slope = self.theta.slope
-        first = scaled(slope, reach)
-        second = scaled(scaled(slope, slope), change) + scaled(reach, self.theta.bend)
-        return from_monotone(Interval(np.minimum(low, high), high), self.below, first, second)
+        return mass, scaled(density, _still_outside(weight.first)) + signed(mass, rise)
 
-    def _along(self, bound: Interval) -> Interval:
-        """Return the hull of a bound over the cells that the threshold meets, cell by cell."""
-        end = np.zeros((*bound.lo.shape[:-1], 1))
-        low, high = (np.concatenate([part, end], axis=-1) for part in (bound.lo, bound.hi))
-        return Interval(
-            np.minimum.reduceat(low, self._spans, axis=-1)[..., ::2],
-            np.maximum.reduceat(high, self._spans, axis=-1)[..., ::2],
-        )
-
-    def _bound(
-        self,
-        weight: Weight,
-        sums: Array,
-        total: Array,
-        end: tuple[Array, Indices, Interval, Part],
-        upper: bool,
-    ) -> Array:
-        s, index, mass, part = end
-        ends = weight.at[..., index], weight.at[..., index + 1]
-        mean = part.mean(ends, weight.range[..., index], weight.second[..., index])
-        x = self.law.grid.x
-        base = sums[..., index if self.below else index + 1]
-        nothing = np.isneginf(s) if self.below else np.isposinf(s)
-        everything = np.isposinf(s) if self.below else np.isneginf(s)
-        value = base + (mass.hi * mean.hi if upper else mass.lo * mean.lo)
-        value = value * (1 + ROUND if upper else 1 - ROUND)
-        whole = total[..., None]
-        value = np.where(everything, whole, np.where(nothing, 0.0, value))
-        # a finite threshold beyond the grid: the tail there is undivided, so take all or none of it
-        past = (s < x[0]) | (s > x[-1])
-        outside = past & ~nothing & ~everything
-        if outside.any():
-            value = np.where(outside, self._undivided(sums, s, whole, upper), value)
-        return value
-
-    def _undivided(self, sums: Array, s: Array, whole: Array, upper: bool) -> Array:
-        x = self.law.grid.x
-        first = s < x[0] if self.below else s > x[-1]
-        ends = sums[..., :1], sums[..., -1:]
-        edge, far = ends if self.below else ends[::-1]
-        near, rest = (edge, whole) if upper else (np.zeros_like(edge), far)
-        return np.where(first, near, rest)
+    @cached_property
+    def _slopes(self) -> tuple[Interval, Interval]:
+        """Enclose f and f' / f on every cell; on the outer ones, all beyond them included."""
+        x = self.grid.x
+        ends = Interval(down(x[:-1] - self.centre), up(x[1:] - self.centre))
+        # differences of neighbours of the centre are exact, and keep their side
+        low = np.asarray(np.where(x[:-1] >= self.centre, np.maximum(ends.lo, 0.0), ends.lo))
+        high = np.asarray(np.where(x[1:] <= self.centre, np.minimum(ends.hi, 0.0), ends.hi))
+        low[0], high[-1] = -np.inf, np.inf
+        return self.density(Interval(low, high))
 
 
 def _still_outside(first: Interval) -> Interval:
@@ -376,17 +349,3 @@ def _still_outside(first: Interval) -> Interval:
         low[..., edge] = np.minimum(low[..., edge], 0.0)
         high[..., edge] = np.maximum(high[..., edge], 0.0)
     return Interval(low, high)
-
-
-def tail(theta: Theta, law: Masses, below: bool) -> Weight:
-    """Return P(value < theta(x)), or P(value > theta(x)), of a Laplace law as a weight of x."""
-    z = Interval(
-        np.where(np.isinf(theta.at.lo), theta.at.lo, down(theta.at.lo - law.centre)),
-        np.where(np.isinf(theta.at.hi), theta.at.hi, up(theta.at.hi - law.centre)),
-    )
-    density, rise = law.density(Interval(z.lo[:-1], z.hi[1:]))
-    slope = theta.slope
-    first = scaled(slope, density)
-    second = scaled(scaled(slope, slope), signed(density, rise)) + scaled(density, theta.bend)
-    at = (cumulative(law.rate * z) if below else cumulative(-(law.rate * z))).times(law.spread)
-    return from_monotone(at.clip(0.0, 1.0), below, first, second)

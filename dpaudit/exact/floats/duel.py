@@ -1,9 +1,4 @@
-"""Any supported rule between two arms, as two monotone scores and the arm that wins ties.
-
-A `Score` rule is that already, and ties go to the earlier arm. IMED between two arms is too: with
-n_0 <= n_1 arm 0 wins iff m_0 >= m_1 or n_0 d(m_0, m_1) <= log(n_1 / n_0), that is iff the upper
-bound of m_0 at level log(n_1 / n_0) / n_0 reaches m_1, which is its own upper bound at level 0.
-With n_0 > n_1 the roles swap, and so does the arm that wins when both bounds are 1.
+"""The boundary of a decision between two scores, tabulated.
 
 The boundary of a decision is a curve in the plane of the two registers, counted from the centres of
 what they show. Arm `axis` wins iff its register is at least `least(axis, other)`, a monotone
@@ -15,84 +10,16 @@ times.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
-from dpaudit.core.scores import RULES, Affine, Imed, KLBound, PrivateKLBound, Score
-from dpaudit.errors import Unsupported
-from dpaudit.exact.known import scores_of
-
-
-@dataclass(frozen=True)
-class Duel:
-    """Two scores, of the arms at positions 0 and 1, and the position that wins ties."""
-
-    scores: tuple[Score, Score]
-    ties: int
-
-    @property
-    def identity(self) -> Hashable:
-        """What tells it from other comparisons; of scores of one's own, itself."""
-        if any(type(score) not in RULES for score in self.scores):
-            return id(self)
-        parts = [(type(score), *map(float, vars(score).values())) for score in self.scores]
-        return (*parts, self.ties)
-
-    def least_to_win(self, winner: int, other: Any) -> Any:
-        """Return the register value from which position `winner` beats the other's value."""
-        v = self.scores[1 - winner].value(other)
-        own = self.scores[winner]
-        return own.inverse(v) if self.ties == winner else own.inverse_upper(v)
-
-    def seated(self, seat: tuple[int, int]) -> Duel:
-        """Return the same comparison with the positions in this order."""
-        return Duel((self.scores[seat[0]], self.scores[seat[1]]), seat.index(self.ties))
-
-    def kinks(self, position: int) -> list[float]:
-        """Return where the score at a position is not smooth."""
-        return self.scores[position].kinks()
-
-    def image(self, source: int, points: Any) -> list[float]:
-        """Return where the other position's register meets these values of position `source`.
-
-        Plateaus answer with both their ends.
-        """
-        v = self.scores[source].value(np.asarray(points, dtype=float))
-        other = self.scores[1 - source]
-        found = np.concatenate([np.ravel(other.inverse(v)), np.ravel(other.inverse_upper(v))])
-        return [float(x) for x in found if np.isfinite(x)]
-
-
-def duel_of(rule: Any) -> Duel:
-    """Return a two-arm rule as a comparison of two scores."""
-    if isinstance(rule, Imed):
-        return _imed_duel(rule)
-    if isinstance(rule, Score):
-        one, two = scores_of(rule, 2)
-        return Duel((one, two), ties=0)
-    raise Unsupported(f"The exact engine has no regions for the rule {type(rule).__name__}.")
-
-
-def _imed_duel(rule: Imed) -> Duel:
-    arms = (rule.at(0), rule.at(1))
-    n = (float(arms[0].n), float(arms[1].n))
-    few = 0 if n[0] <= n[1] else 1
-    level = float(np.log(n[1 - few] / n[few]) / n[few])
-    bounds: list[Score] = []
-    for position, arm in enumerate(arms):
-        own = level if position == few else 0.0
-        if own and arm.epsilon is not None:
-            bounds.append(PrivateKLBound(own, arm.epsilon, shift=arm.shift, scale=arm.scale))
-        else:
-            bounds.append(KLBound(own, shift=arm.shift, scale=arm.scale))
-    return Duel((bounds[0], bounds[1]), ties=few)
-
+from dpaudit.core.scores import Affine
+from dpaudit.exact.floats.own import Duel as Duel
+from dpaudit.exact.floats.own import duel_of as duel_of
 
 Array = NDArray[np.float64]
 

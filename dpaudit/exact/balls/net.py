@@ -1,0 +1,294 @@
+"""Scores that bend, of any number of arms and of registers that add releases up, certified.
+
+A register's value is a variable, counted from the centre of what it shows; one that adds a release
+up is the value before it and fresh Laplace noise. A decision says that the winner's value is at
+least what every other value asks of it, a monotone map (`curves.py`). The density of a sum's step
+is a product of exponentials of both values on either side of x_i = x_j. So a path is a sum of
+integrals of products of functions of single variables under comparisons x_i >= f(x_j).
+
+Integrating one variable out between its bounds gives M(least upper bound) - M(largest lower bound),
+M the mass of its function on one side. Splitting by which bound is the largest and which the least
+keeps every term of this form: f(x_j) <= g(x_i) is a comparison of x_i and x_j again, by composed
+maps, and two comparisons of the same pair are one, by the larger map. What is left in the end is a
+number, or a function of the one variable that is kept.
+
+Every variable lives in a window of `REACH` noise scales; the probability to leave one goes to the
+upper end. Functions are enclosed to third order on cells that are graded towards every place where
+a map that is used may bend sharply: a first walk through the terms, without functions, lists them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from itertools import product
+from typing import Any, Protocol, TypeVar
+
+from flint import ctx
+
+from dpaudit.core.algorithm import Choose
+from dpaudit.core.arithmetic import FLOAT
+from dpaudit.core.scores import Score
+from dpaudit.errors import Unsupported
+from dpaudit.exact.balls.cells import FASTEST, SLOWEST
+from dpaudit.exact.balls.compare import compared
+from dpaudit.exact.balls.curves import Curves, Map, Tie, composed, inverse, largest
+from dpaudit.exact.balls.threshold import Rivals
+from dpaudit.exact.region import Region, rate_of
+
+LIMIT = 5_000  # terms
+Comparisons = dict[tuple[int, int], Map]  # (i, j): x_i >= f(x_j)
+Exponents = Mapping[int, Fraction]  # of the exponentials of steps, by variable
+F = TypeVar("F")  # a function of one variable
+N = TypeVar("N")  # a number, or a function of the variable that is kept
+
+
+@dataclass(frozen=True)
+class Band:
+    """What lies between two maps of one variable."""
+
+    low: Map
+    high: Map
+
+
+Line = tuple[int, Any]  # a variable, and a map of it or a band
+
+
+@dataclass(frozen=True)
+class HalfStep:
+    """One side of a step x_i = x_j + noise: where it is, and the rates of both exponentials."""
+
+    upper: int
+    lower: int
+    rates: tuple[tuple[int, Fraction], ...]
+
+
+@dataclass(frozen=True)
+class Net:
+    """A path: its variables, known by their last release, fresh ones, steps, comparisons."""
+
+    rates: dict[int, list[Fraction]]  # of all the noise in a variable
+    fresh: tuple[int, ...]
+    sides: tuple[tuple[HalfStep, HalfStep], ...]
+    comparisons: Comparisons
+    curves: Curves
+    possible: bool
+
+
+def net_of(region: Region, centres: Mapping[int, Fraction]) -> Net:
+    """Return a path's net; raise `Unsupported` where a decision has no certified comparisons."""
+    shown = {group for decision in region.decisions for group in decision.shown}
+    groups = sorted({group[:end] for group in shown for end in range(1, len(group) + 1)})
+    if len({group[-1] for group in groups}) < len(groups):
+        raise Unsupported("A decision reads part of a sum that another decision read.")
+    rate = {group[-1]: rate_of(region.episodes[group[-1]]) for group in groups}
+    if not all(SLOWEST <= r <= FASTEST for r in rate.values()):
+        raise Unsupported("Noise of such a scale does not fit on the certified grids.")
+    middle = {group[-1]: sum((centres[i] for i in group), Fraction(0)) for group in groups}
+
+    def pair(decision: int, one: int, two: int) -> Rivals:
+        request, groups = region.decisions[decision].request, region.decisions[decision].shown
+        assert isinstance(request, Choose)
+        with ctx.workprec(256):
+            given = middle[groups[one][-1]], middle[groups[two][-1]]
+            return compared(request.rule, (one, two), given)
+
+    curves, possible = Curves(pair), True
+    comparisons: Comparisons = {}
+    for number, decision in enumerate(region.decisions):
+        request = decision.request
+        if not isinstance(request, Choose):
+            raise Unsupported("Eliminations have no bending scores.")
+        if len(decision.shown) > 2 and not isinstance(request.rule(FLOAT), Score):
+            raise Unsupported(f"{type(request.rule(FLOAT)).__name__} compares two arms only.")
+        last = [group[-1] for group in decision.shown]
+        if len({i for group in decision.shown for i in group}) < sum(map(len, decision.shown)):
+            raise Unsupported("Two arms show the same release: it is no fresh draw on both.")
+        won = request.arms.index(decision.outcome)
+        for lost in range(len(last)):
+            if lost != won:
+                always = curves.pair(Tie(number, won, lost)).always
+                possible = possible and always is not False
+                if always is None:
+                    _demand(comparisons, last[won], last[lost], (Tie(number, lost, won),))
+    return Net(
+        {group[-1]: [rate[i] for i in group] for group in groups},
+        tuple(i for *before, i in groups if not before),
+        tuple(_sides(i, before[-1], rate[i]) for *before, i in groups if before),
+        comparisons,
+        curves,
+        possible,
+    )
+
+
+def _sides(i: int, j: int, rate: Fraction) -> tuple[HalfStep, HalfStep]:
+    return HalfStep(i, j, ((i, -rate), (j, rate))), HalfStep(j, i, ((i, rate), (j, -rate)))
+
+
+def _demand(comparisons: Comparisons, upper: int, lower: int, given: Map) -> None:
+    """Add that one variable is at least a map of another."""
+    old = comparisons.get((upper, lower))
+    comparisons[upper, lower] = given if old is None else largest(old, given)
+
+
+class Technology(Protocol[F, N]):
+    """What the elimination asks of functions of single variables."""
+
+    def term(self) -> None:
+        """Begin a term; raise where there are too many, or no time is left."""
+
+    def total(self, variable: int, function: F) -> N:
+        """Return the integral of a function."""
+
+    def times(self, one: F, two: F) -> F:
+        """Return the product of two functions of one variable."""
+
+    def scaled(self, number: N, other: Any) -> Any:
+        """Return a number times another, or times a function."""
+
+    def rightwards(self, out: int, function: F, lines: Sequence[Line]) -> bool:
+        """Return whether less of a function lies right of some lines than left of them."""
+
+    def beyond(self, out: int, function: F, line: Line, right: bool) -> F:
+        """Return the mass on one side of a line, as a function of the line's variable."""
+
+    def added(self, parts: Sequence[tuple[int, Any]]) -> Any:
+        """Return the sum of signed numbers, or of signed functions of one variable."""
+
+
+class Listing:
+    """A walk without functions, which are all 1: the maps that are used, if terms are not many."""
+
+    def __init__(self) -> None:
+        self.lines: dict[Line, None] = {}
+        self.terms = 0
+
+    def term(self) -> None:
+        """Count a term; raise `Unsupported` where there are too many."""
+        self.terms += 1
+        if self.terms > LIMIT:
+            raise Unsupported(f"A path needs more than {LIMIT:,} terms.")
+
+    def total(self, variable: int, function: int) -> int:
+        """Return 1."""
+        return 1
+
+    def times(self, one: int, two: int) -> int:
+        """Return 1."""
+        return 1
+
+    scaled = times
+
+    def added(self, parts: Sequence[tuple[int, int]]) -> int:
+        """Return 1."""
+        return 1
+
+    def rightwards(self, out: int, function: int, lines: Sequence[Line]) -> bool:
+        """Return a side: either asks for the same maps."""
+        return True
+
+    def beyond(self, out: int, function: int, line: Line, right: bool) -> int:
+        """Note a map that is used."""
+        variable, given = line
+        maps = (given.low, given.high) if isinstance(given, Band) else (given,)
+        self.lines |= dict.fromkeys((variable, part) for part in maps)
+        return 1
+
+
+def integrate(
+    algebra: Technology[Any, Any],
+    functions: dict[int, Any],
+    exponents: Exponents,
+    comparisons: Comparisons,
+    keep: int | None,
+) -> Any:
+    """Integrate a product of functions of single variables under comparisons.
+
+    Return a number, or a function of the variable that is kept.
+    """
+    algebra.term()
+    bound = {i for pair in comparisons for i in pair}
+    free = [i for i in functions if i not in bound and i != keep]
+    factors = [algebra.total(i, functions[i]) for i in free]
+    functions = {i: function for i, function in functions.items() if i not in free}
+    if functions.keys() - {keep}:
+        found = _between(algebra, functions, exponents, comparisons, keep)
+    elif keep is not None:
+        found = functions[keep]
+    else:
+        found, *factors = factors
+    return reduce(lambda total, factor: algebra.scaled(factor, total), factors, found)
+
+
+def _first(functions: Iterable[int], comparisons: Comparisons) -> int:
+    """Return the variable to integrate out, one with few bounds."""
+
+    def cases(i: int) -> int:
+        low = sum(1 for upper, _ in comparisons if upper == i)
+        high = sum(1 for _, lower in comparisons if lower == i)
+        return max(low, 1) * max(high, 1) * (1 + (low > 0 and high > 0))
+
+    return min(functions, key=cases)
+
+
+def _between(
+    algebra: Technology[Any, Any],
+    functions: dict[int, Any],
+    exponents: Exponents,
+    comparisons: Comparisons,
+    keep: int | None,
+) -> Any:
+    """Integrate one variable out between its bounds, and then all others."""
+    out = _first([i for i in functions if i != keep], comparisons)
+    lower: list[Line] = [(j, f) for (i, j), f in comparisons.items() if i == out]
+    upper: list[Line] = [(i, inverse(f)) for (i, j), f in comparisons.items() if j == out]
+    rest = {pair: f for pair, f in comparisons.items() if out not in pair}
+    others = {i: function for i, function in functions.items() if i != out}
+    right = not upper
+    if upper and lower:
+        # a growing exponential is small below what it is compared with, a falling one above
+        right = exponents[out] < 0
+        if not exponents[out]:
+            right = algebra.rightwards(out, functions[out], lower + upper)
+    parts = []
+    none: list[Line | None] = [None]
+    for low, high in product(lower or none, upper or none):
+        given = dict(rest)
+        for j, f in lower:
+            if low is not None and j != low[0]:
+                _demand(given, low[0], j, composed(f, inverse(low[1])))
+        for i, g in upper:
+            if high is not None and i != high[0]:
+                _demand(given, i, high[0], composed(high[1], inverse(g)))
+        if low is not None and high is not None and low[0] != high[0]:
+            _demand(given, high[0], low[0], composed(low[1], inverse(high[1])))
+        ends = [(low, 1 if right else -1), (high, -1 if right else 1)]
+        if low is not None and high is not None and low[0] == high[0]:
+            ends = [((low[0], Band(low[1], high[1])), 1)]
+        for line, sign in ends:
+            if line is not None:
+                i = line[0]
+                beyond = algebra.beyond(out, functions[out], line, right)
+                weighted = others | {i: algebra.times(others[i], beyond)}
+                left = {**exponents, i: exponents[i] + exponents[out]}
+                parts.append((sign, integrate(algebra, weighted, left, given, keep)))
+    return algebra.added(parts)
+
+
+def exponents_of(net: Net, sides: Sequence[HalfStep]) -> dict[int, Fraction]:
+    """Return the exponents of the exponentials of a term, by variable."""
+    found = dict.fromkeys(net.rates, Fraction(0))
+    for i, rate in (pair for side in sides for pair in side.rates):
+        found[i] += rate
+    return found
+
+
+def terms_of(net: Net) -> Iterable[tuple[Comparisons, tuple[HalfStep, ...]]]:
+    """Yield the comparisons of every choice of a side of each step."""
+    for sides in product(*net.sides):
+        given = dict(net.comparisons)
+        for side in sides:
+            _demand(given, side.upper, side.lower, ())
+        yield given, sides

@@ -1,0 +1,220 @@
+"""Functions of the variables of a net: weights on windows of a few noise scales.
+
+A window's nodes crowd at the marks of the maps that are used and thin out with the noise. Where
+steps have exponentials that are large, the cells at marks are holes: a jump within one would be
+felt, however narrow it is, and the probability to fall into one is not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import arb, ctx
+
+from dpaudit.core.arithmetic import ball
+from dpaudit.exact.balls.beyond import Beyond
+from dpaudit.exact.balls.cells import graded
+from dpaudit.exact.balls.curves import Curves, ahead
+from dpaudit.exact.balls.interval import Array, Interval, where
+from dpaudit.exact.balls.net import Band, Line
+from dpaudit.exact.balls.weight import Grid, Lebesgue, Weight, outward
+from dpaudit.exact.clock import ENDLESS, Clock
+
+REACH = 40  # noise scales
+NARROW = 1e-9  # what is left out at a mark
+FEWEST = 8  # cells between two marks
+THINNING = 4.0  # noise scales over which cells grow by e
+WIDEST = 0.25  # noise scales: a step's exponentials are large where its noise is not
+
+
+@dataclass
+class Functions:
+    """Weights on the grids of the variables, with what maps make of their masses."""
+
+    curves: Curves
+    grids: dict[int, Grid]
+    holes: dict[int, list[int]]
+    clock: Clock = ENDLESS
+    _measures: dict[int, Lebesgue] = field(default_factory=dict)
+    _beyond: dict[Any, Beyond] = field(default_factory=dict)
+
+    def measure(self, variable: int) -> Lebesgue:
+        """Return Lebesgue's measure on a variable's window."""
+        if variable not in self._measures:
+            self._measures[variable] = Lebesgue(self.grids[variable], self.holes[variable])
+        return self._measures[variable]
+
+    def term(self) -> None:
+        """Ask the clock."""
+        self.clock()
+
+    def total(self, variable: int, function: Weight) -> Interval:
+        """Enclose the integral of a function."""
+        return self.measure(variable).total(function)
+
+    def times(self, one: Weight, two: Weight) -> Weight:
+        """Return the product."""
+        return one * two
+
+    def scaled(self, number: Interval, function: Any) -> Any:
+        """Return a number times a function, or times another number."""
+        if isinstance(function, Interval):
+            return number * function
+        parts = function.at, function.range, function.first, function.second
+        return Weight(*(_signed(number, part) for part in parts))
+
+    def rightwards(self, out: int, function: Weight, lines: Sequence[Line]) -> bool:
+        """Return whether less of a function lies right of the lines than left of them."""
+        law = self.measure(out)
+        below, above = law.running(function, True), law.running(function, False)
+        at = [self.curves.on(np.array([-1e-3, 1e-3]), given).at.lo[1] for _, given in lines]
+        place = np.searchsorted(law.grid.x, float(np.mean(np.clip(at, -1e9, 1e9))))
+        place = np.clip(place, 0, len(law.grid.x) - 1)
+        return bool(above.hi[place] <= below.hi[place])
+
+    def beyond(self, out: int, function: Weight, line: Line, right: bool) -> Weight:
+        """Return the mass on one side of a map of another variable, as a function of that one.
+
+        Of two maps, the mass between them where the second is the larger one, else nothing.
+        """
+        variable, given = line
+        if not isinstance(given, Band):
+            return self._on(out, line, right)(function)
+        found, other = (self._strip(out, function, variable, given, side) for side in (False, True))
+        at, cell = _meet(found.at, other.at), _meet(found.range, other.range)
+        low, high = (self._on(out, (variable, it), right).theta for it in (given.low, given.high))
+        length = np.diff(self.grids[variable].x)
+        empty, full = ahead(low, high, length), ahead(high, low, length)
+        none = Interval.of(np.float64(0.0))
+        at = where(low.at.lo >= high.at.hi, none, at)
+        cell = where(empty, none, cell)
+        endless = Interval(np.float64(-np.inf), np.float64(np.inf))
+        first, second = (
+            where(empty, none, where(full, part, endless)) for part in (found.first, found.second)
+        )
+        return Weight(at, cell, first, second)
+
+    def _strip(self, out: int, function: Weight, variable: int, band: Band, right: bool) -> Weight:
+        """Return the mass between two maps as a difference of masses on one side."""
+        low, high = (self._on(out, (variable, it), right)(function) for it in (band.low, band.high))
+        found: Weight = self.added([(1 if right else -1, low), (-1 if right else 1, high)])
+        return found
+
+    def _on(self, out: int, line: Line, right: bool) -> Beyond:
+        variable, given = line
+        key = (out, line, right)
+        if key not in self._beyond:
+            theta = self.curves.on(self.grids[variable].x, given)
+            self._beyond[key] = Beyond(self.measure(out), theta, below=not right)
+        return self._beyond[key]
+
+    def added(self, parts: Sequence[tuple[int, Any]]) -> Any:
+        """Return the sum of signed numbers or functions."""
+        total, *rest = (part if sign > 0 else _minus(part) for sign, part in parts)
+        for part in rest:
+            if isinstance(total, Weight):
+                pairs = zip(_parts(total), _parts(part), strict=True)
+                total = Weight(*(one + two for one, two in pairs))
+            else:
+                total = total + part
+        return total
+
+
+def _meet(one: Interval, two: Interval) -> Interval:
+    """Return what two enclosures of non-negative numbers have in common."""
+    low = np.maximum(np.maximum(one.lo, two.lo), 0.0)
+    return Interval(low, np.maximum(np.minimum(one.hi, two.hi), low))
+
+
+def _signed(number: Interval, part: Interval) -> Interval:
+    with np.errstate(invalid="ignore"):
+        ends = [a * b for a in (number.lo, number.hi) for b in (part.lo, part.hi)]
+    found = Interval(np.minimum.reduce(ends), np.maximum.reduce(ends))
+    return Interval(
+        found.lo - 1e-15 * np.abs(found.lo) - 5e-324, found.hi + 1e-15 * np.abs(found.hi) + 5e-324
+    )
+
+
+def _minus(part: Any) -> Any:
+    return Weight(*(-it for it in _parts(part))) if isinstance(part, Weight) else -part
+
+
+def _parts(weight: Weight) -> tuple[Interval, ...]:
+    return weight.at, weight.range, weight.first, weight.second
+
+
+def exponential(grid: Grid, rate: Fraction, scale: Fraction) -> Weight:
+    """Return scale exp(rate x) as a weight."""
+    r, by = outward(ball(rate)), outward(ball(scale))
+    at = (r * Interval.of(grid.x)).exp() * by
+    rising = rate > 0
+    low, high = (at.lo[:-1], at.hi[1:]) if rising else (at.lo[1:], at.hi[:-1])
+    cell = Interval(low, high)
+    return Weight(at, cell, cell * r, cell * (r * r))
+
+
+def density(grid: Grid, rate: Fraction) -> Weight:
+    """Return the density of centred Laplace noise, whose centre is a node."""
+    parts = [exponential(grid, sign * rate, rate / 2) for sign in (1, -1)]
+    left = grid.x <= 0
+    cell = grid.x[1:] <= 0
+
+    def pick(one: Interval, two: Interval, where: Any) -> Interval:
+        return Interval(np.where(where, one.lo, two.lo), np.where(where, one.hi, two.hi))
+
+    pairs = list(zip(_parts(parts[0]), _parts(parts[1]), strict=True))
+    return Weight(*(pick(*pair, left if k == 0 else cell) for k, pair in enumerate(pairs)))
+
+
+def window(
+    rates: Sequence[Fraction], marks: Sequence[Interval], cells: int, points: Iterable[Fraction]
+) -> tuple[Grid, list[int]]:
+    """Return nodes that crowd at the marks and thin out with the noise, and the cells at marks."""
+    least = min(rates)
+    r, held = float(least), [float(x) for x in points]
+    reach = REACH / r
+    last = reach + max(held, default=0.0)
+
+    def flat(x: Array) -> Array:
+        """Return x in a coordinate in which the cells may be even."""
+        return np.asarray(np.sign(x) * -np.expm1(-np.abs(x) * r / THINNING))
+
+    def back(y: Array) -> Array:
+        return np.asarray(np.sign(y) * -np.log1p(-np.abs(y)) * THINNING / r)
+
+    inside = [m for m in marks if -reach < m.lo and m.hi < min(last, m.lo + NARROW)]
+    edges = [16 * np.spacing(1 + abs(float(m.hi))) + 2 * (m.hi - m.lo) for m in inside]
+    spans = {(float(m.lo - e), float(m.hi + e)) for m, e in zip(inside, edges, strict=True)}
+    spans |= {(x, x) for x in (-reach, 0.0, reach, last, *held)}
+    ordered = sorted(spans)
+    found = [np.array(ordered).ravel()]
+    reached = -reach
+    for start, stop in ordered:
+        low, high = flat(np.array([reached, start]))
+        if high - low > 1e-9:
+            count = max(FEWEST, math.ceil(cells * ((high - low) / 2) ** (2 / 3)))
+            found.append(back(graded(float(low), float(high), count)))
+        reached = max(reached, stop)
+    even = math.ceil((last + reach) * float(max(rates)) / WIDEST)
+    nodes = np.unique(np.concatenate([*found, np.linspace(-reach, last, even)])) + 0.0
+    nodes = nodes[(nodes >= -reach) & (nodes <= last)]
+    cut = [np.searchsorted(nodes, span) for span in spans if span[0] < span[1]]
+    return Grid(nodes), sorted({k for start, stop in cut for k in range(start, stop)})
+
+
+def escape(rates: Sequence[Fraction]) -> float:
+    """Bound the probability that a sum of Laplace draws leaves its window (Chernoff)."""
+    if len(rates) == 1:
+        return 1.001 * math.exp(-REACH)
+    with ctx.workprec(128):
+        least = min(rates)
+        t = ball(Fraction(9, 10) * least)
+        bound = 2 * (-(t * ball(Fraction(REACH) / least))).exp()
+        for rate in rates:
+            bound = bound / (1 - (t / ball(rate)) ** 2)
+        return float(outward(arb(bound.upper())).hi)

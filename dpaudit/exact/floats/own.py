@@ -1,0 +1,220 @@
+"""Scores that nobody has proved, in doubles: what the cells need to know of two of them.
+
+Any rule between two arms is two monotone scores and the arm that wins ties. A `Score` rule is that
+already, and ties go to the earlier arm. IMED between two arms is too: with n_0 <= n_1 arm 0 wins
+iff m_0 >= m_1 or n_0 d(m_0, m_1) <= log(n_1 / n_0), that is iff the upper bound of m_0 at level
+log(n_1 / n_0) / n_0 reaches m_1, which is its own upper bound at level 0. With n_0 > n_1 the roles
+swap, and so does the arm that wins when both bounds are 1.
+
+Thresholds are asked at the nodes and at three points of every cell. Their divided differences,
+widened by as much as they differ, stand for bounds of the derivatives: a kink or a jump that was
+not declared makes them large, hence the enclosure wide. Nothing of this is certified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpaudit.core.arithmetic import FLOAT
+from dpaudit.core.scores import RULES, Imed, KLBound, PrivateKLBound, Score
+from dpaudit.errors import Unsupported
+from dpaudit.exact.balls.cells import Bout, Comparison, Known
+from dpaudit.exact.balls.interval import Array, Interval, where
+from dpaudit.exact.balls.roots import Theta
+from dpaudit.exact.known import GRID, scores_of
+from dpaudit.exact.schedule import Batch, Turn
+
+ZERO = (Fraction(0), Fraction(0))
+FAR = 1e6
+INNER = np.array([0.25, 0.5, 0.75])
+TAIL = 45.0  # e^-45 of what remains beyond the last kink is below a double's resolution
+SPREAD = (1.0, 4.0, 14.0, TAIL)  # marks of a tail, in noise scales
+
+
+@dataclass(frozen=True)
+class Duel:
+    """Two scores, of the arms at positions 0 and 1, and the position that wins ties."""
+
+    scores: tuple[Score, Score]
+    ties: int
+
+    @property
+    def identity(self) -> Hashable:
+        """What tells it from other comparisons; of scores of one's own, itself."""
+        if any(type(score) not in RULES for score in self.scores):
+            return id(self)
+        parts = [(type(score), *map(float, vars(score).values())) for score in self.scores]
+        return (*parts, self.ties)
+
+    def least_to_win(self, winner: int, other: Any) -> Any:
+        """Return the register value from which position `winner` beats the other's value."""
+        v = self.scores[1 - winner].value(other)
+        own = self.scores[winner]
+        return own.inverse(v) if self.ties == winner else own.inverse_upper(v)
+
+    def seated(self, seat: tuple[int, int]) -> Duel:
+        """Return the same comparison with the positions in this order."""
+        return Duel((self.scores[seat[0]], self.scores[seat[1]]), seat.index(self.ties))
+
+    def kinks(self, position: int) -> list[float]:
+        """Return where the score at a position is not smooth."""
+        return self.scores[position].kinks()
+
+    def image(self, source: int, points: Any) -> list[float]:
+        """Return where the other position's register meets these values of position `source`.
+
+        Plateaus answer with both their ends.
+        """
+        v = self.scores[source].value(np.asarray(points, dtype=float))
+        other = self.scores[1 - source]
+        found = np.concatenate([np.ravel(other.inverse(v)), np.ravel(other.inverse_upper(v))])
+        return [float(x) for x in found if np.isfinite(x)]
+
+
+def duel_of(rule: Any) -> Duel:
+    """Return a two-arm rule as a comparison of two scores."""
+    if isinstance(rule, Imed):
+        return _imed_duel(rule)
+    if isinstance(rule, Score):
+        one, two = scores_of(rule, 2)
+        return Duel((one, two), ties=0)
+    raise Unsupported(f"The exact engine has no regions for the rule {type(rule).__name__}.")
+
+
+def _imed_duel(rule: Imed) -> Duel:
+    arms = (rule.at(0), rule.at(1))
+    n = (float(arms[0].n), float(arms[1].n))
+    few = 0 if n[0] <= n[1] else 1
+    level = float(np.log(n[1 - few] / n[few]) / n[few])
+    bounds: list[Score] = []
+    for position, arm in enumerate(arms):
+        own = level if position == few else 0.0
+        if own and arm.epsilon is not None:
+            bounds.append(PrivateKLBound(own, arm.epsilon, shift=arm.shift, scale=arm.scale))
+        else:
+            bounds.append(KLBound(own, shift=arm.shift, scale=arm.scale))
+    return Duel((bounds[0], bounds[1]), ties=few)
+
+
+@dataclass(frozen=True)
+class PlainComparison:
+    """A comparison of doubles, position 0 first; registers are counted from `centres`."""
+
+    duel: Duel
+    centres: tuple[float, float] = (0.0, 0.0)
+    certified: ClassVar[bool] = False
+
+    @property
+    def flipped(self) -> PlainComparison:
+        """The same comparison with the roles exchanged."""
+        return PlainComparison(self.duel.seated((1, 0)), self.centres[::-1])
+
+    @property
+    def always(self) -> bool | None:
+        """Whether the first always wins (True), the second always does (False), or neither."""
+        low, high = self._theta(np.array([-FAR, FAR]))
+        return True if low == np.inf else False if high == -np.inf else None
+
+    def _theta(self, x: Array) -> Array:
+        """Return what the second register must reach to beat x of the first."""
+        with np.errstate(all="ignore"):
+            found = self.duel.least_to_win(1, x + self.centres[0]) - self.centres[1]
+        return np.asarray(found, dtype=float)
+
+    def threshold(self, x: Array, of_first: bool) -> Theta:
+        """Return theta at increasing doubles x of one side's register, its derivatives measured."""
+        if not of_first:
+            return self.flipped.threshold(x, True)
+        part = np.diff(x) / 4
+        inner = self._theta(x[:-1, None] + 4 * part[:, None] * INNER)
+        at = np.maximum.accumulate(self._theta(x))
+        five = np.concatenate([at[:-1, None], inner, at[1:, None]], axis=1)
+        with np.errstate(all="ignore"):
+            slopes = np.diff(five, axis=1) / part[:, None]
+            bends = np.diff(slopes, axis=1) / part[:, None]
+        slope, bend = _widened(slopes), _widened(bends)
+        flat = at[1:] == at[:-1]
+        still = Interval.of(np.zeros(flat.shape))
+        slope = Interval(np.maximum(slope.lo, 0.0), slope.hi)
+        return Theta(Interval.of(at), where(flat, still, slope), where(flat, still, bend))
+
+    def marks(self, of_first: bool) -> list[Interval]:
+        """Return the kinks of one side's score, and the images of the other's."""
+        own = 0 if of_first else 1
+        mine, theirs = (_bends(self.duel.scores[position]) for position in (own, 1 - own))
+        points = [*mine, *self.duel.image(1 - own, theirs)]
+        return [Interval.of(np.float64(x - self.centres[own])) for x in sorted(points)]
+
+    def reached(self, source: int, ends: list[float]) -> list[float]:
+        """Return where the other register meets these values of the one at position `source`."""
+        found = self.duel.image(source, np.array(ends) + self.centres[source])
+        return [x - self.centres[1 - source] for x in found]
+
+    def moves(self, position: int, start: float, stop: float) -> bool:
+        """Tell whether the score at a position differs between two values of its register."""
+        ends = np.array([start, stop]) + self.centres[position]
+        low, high = self.duel.scores[position].value(ends)
+        return bool(low != high)
+
+
+def _bends(score: Score) -> list[float]:
+    """Return a score's kinks, and the ends of the plateaus that are seen on a grid."""
+    with np.errstate(all="ignore"):
+        shown = np.asarray(score.value(GRID), dtype=float)
+        levels = np.unique(shown[1:][shown[1:] == shown[:-1]])
+        ends = [*np.ravel(score.inverse(levels)), *np.ravel(score.inverse_upper(levels))]
+    return [*score.kinks(), *(float(x) for x in ends if np.isfinite(x))]
+
+
+def _widened(values: Array) -> Interval:
+    """Return the hull of the numbers of each row and as much again; no bound if one is none."""
+    low, high = values.min(axis=1), values.max(axis=1)
+    with np.errstate(all="ignore"):
+        found = low - (high - low), high + (high - low)
+        usable = np.isfinite(found[0] + found[1])
+    return Interval(np.where(usable, found[0], -np.inf), np.where(usable, found[1], np.inf))
+
+
+def compared(rule: Any, first: int, centres: tuple[Fraction, Fraction] = ZERO) -> PlainComparison:
+    """Return a rule as a comparison in doubles; position `first` comes first."""
+    found = PlainComparison(duel_of(rule(FLOAT)), (float(centres[0]), float(centres[1])))
+    return found if first == 0 else found.flipped
+
+
+class MeasuredDuels(Known):
+    """Comparisons in doubles, on grids that reach as far as noise does where scores go on."""
+
+    certain = False
+
+    def compared(self, stage: Turn) -> tuple[Comparison, Hashable]:
+        """Return how the scores compare, the held one first, and what tells this from others."""
+        found = compared(stage.request.rule, stage.held)
+        return found, found.duel.identity
+
+    def marks(self, duels: Sequence[Bout]) -> Iterator[tuple[Batch, list[Interval]]]:
+        """Yield the kinks, and tails beyond all that is an image of a centre or of a kink."""
+        ends: dict[Batch, list[float]] = {}
+        for kind, found in super().marks(duels):
+            yield kind, found
+            points = [0.0, float(kind.centre(kind.rows)), *(float(mark.lo) for mark in found)]
+            ends.setdefault(kind, []).extend(points)
+        # a register's range is that of its own centres and of what it is compared with
+        for at in [*duels, *reversed(duels)]:
+            assert isinstance(at.scores, PlainComparison)
+            sides = ((0, at.held, at.fresh), (1, at.fresh, at.held))
+            for source, kind, other in sides:
+                hull = [min(ends[kind]), max(ends[kind])]
+                ends[other].extend(at.scores.reached(source, hull))
+        slowest = float(min(ends, key=lambda kind: kind.rate).rate) if ends else 1.0
+        for at in duels:
+            assert isinstance(at.scores, PlainComparison)
+            for position, kind in ((0, at.held), (1, at.fresh)):
+                for sign, end in ((-1, min(ends[kind])), (1, max(ends[kind]))):
+                    tail = [end + sign * part / slowest for part in (0.0, *SPREAD)]
+                    if at.scores.moves(position, tail[0], tail[-1]):
+                        yield kind, [Interval.of(np.float64(x)) for x in tail]
