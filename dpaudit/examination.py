@@ -38,7 +38,7 @@ from dpaudit.target import NotDeclared, foreign, resolve
 from dpaudit.verdict import Finding, Status
 
 if TYPE_CHECKING:
-    from dpaudit.details.compute import Ladder
+    from dpaudit.details.compute import DrawnLosses
 
 GRACE = 3.0  # seconds beyond the budget until a process that does not answer is stopped
 NO_SOURCES = Sources({}, {})
@@ -172,7 +172,7 @@ def _require_kind(subject: Subject, target: str, declared: bool) -> None:
 
 
 def _detailed(
-    report: Report, asked: Asked, options: Options, subject: Subject, drawn: Ladder | None
+    report: Report, asked: Asked, options: Options, subject: Subject, drawn: DrawnLosses | None
 ) -> Report:
     """Return the report with what a page shows beside the verdict."""
     from dpaudit.details.compute import CODE, OTHER, details, identified, ladder, settled, without

@@ -11,6 +11,7 @@ started as `python -m dpaudit`.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import os
 import pickle
@@ -181,6 +182,8 @@ def serve(folder: Path, seeds: tuple[str, ...]) -> None:
                     importlib.import_module(name)
                 read_own_files()
                 put(Warm(folder, seeds))
+                gc.collect()
+                gc.freeze()  # children share its pages as long as nobody looks through them
                 warm = True
             line, _ = listening.accept()
             if os.fork() == 0:

@@ -30,7 +30,7 @@ SHARES = {"losses": 0.35, "profile": 0.2, "positions": 0.25, "regret": 0.2}
 
 
 @dataclass(frozen=True)
-class Ladder:
+class DrawnLosses:
     """The largest loss at growing horizons, of the instances that a case builds."""
 
     case: Case
@@ -51,17 +51,17 @@ def case_of(claim: PrivacyClaim, seed: int) -> Case:
     return Case(target, given, claim, algorithm, None, seed)
 
 
-def ladder(claim: PrivacyClaim, budget: float, seed: int) -> Ladder:
+def ladder(claim: PrivacyClaim, budget: float, seed: int) -> DrawnLosses:
     """Return the losses that a page draws, within their share of a budget."""
     case, end = case_of(claim, seed), time.monotonic() + budget * SHARES["losses"]
     none: list[WorstLoss] = []
     found, why = guarded(
         lambda: losses.by_horizon(case.instance, claim.arms, claim.horizon, end), none
     )
-    return Ladder(case, found, why)
+    return DrawnLosses(case, found, why)
 
 
-def settled(report: Report, found: Ladder) -> tuple[Report, Finding | None]:
+def settled(report: Report, found: DrawnLosses) -> tuple[Report, Finding | None]:
     """Return the report that a loss above the claim leaves, and the finding that refutes it.
 
     What a page draws is of the same truth as the verdict: a drawn loss above the claim refutes it,
@@ -84,7 +84,7 @@ def settled(report: Report, found: Ladder) -> tuple[Report, Finding | None]:
 
 def undecided(
     report: Report, budget: float, seed: int, to: Listener
-) -> tuple[Report, Ladder | None]:
+) -> tuple[Report, DrawnLosses | None]:
     """Return the report, and the losses that a page draws where they may yet decide the claim."""
     claim = report.claim
     code = exit_code(report.verdict, report.covered, claim.horizon)
@@ -110,7 +110,7 @@ def guarded(compute: Callable[[], tuple[Part, str]], nothing: Part) -> tuple[Par
 
 
 def details(
-    found: Ladder,
+    found: DrawnLosses,
     findings: Sequence[Finding],
     budget: float,
     seed: int,
