@@ -41,6 +41,8 @@ IMPORTS = (
     "dpaudit.symbolic.conform",
     "dpaudit.symbolic.prove",
 )
+LEAN = ("dpaudit.sample.independence", "dpaudit.sample.lockstep")
+"""What helpers with another hash seed import: they fork for every call, at a price by size."""
 CLIENTS = ("dpaudit.process", "dpaudit.sample.fresh")
 SIZE = struct.Struct("!q")
 
@@ -178,9 +180,11 @@ def serve(folder: Path, seeds: tuple[str, ...]) -> None:
             break
         if listening in ready:
             if not warm:
-                for name in IMPORTS:
+                lean = os.environ.get("PYTHONHASHSEED") == "1"
+                for name in LEAN if lean else IMPORTS:
                     importlib.import_module(name)
-                read_own_files()
+                if not lean:
+                    read_own_files()
                 put(Warm(folder, seeds))
                 gc.collect()
                 gc.freeze()  # children share its pages as long as nobody looks through them
