@@ -197,15 +197,15 @@ class Coins:
 
 
 def test_an_exactly_tight_mechanism_is_not_refuted() -> None:
-    """False alarms in 20 audits at error 0.05; more than 8 have probability below 1e-6."""
+    """False alarms in 30 audits at error 0.05; more than 11 have probability below 1e-6."""
     pairs = (Pair("first", Stream.constant(0.0, 13), 0, 1.0),)
     reports = [
         audit(AuditPlan(Coins(), 1.0, 0.05, 600, seed, pairs, events="learned"))
-        for seed in range(20)
+        for seed in range(30)
     ]
     assert any("learned" in judged.event for report in reports for judged in report.hypotheses)
-    assert sum(report.status is Status.REFUTED for report in reports) <= 8
-    assert sum(report.lower >= 1.0 for report in reports) <= 8
+    assert sum(report.status is Status.REFUTED for report in reports) <= 11
+    assert sum(report.lower >= 1.0 for report in reports) <= 11
     assert max(report.lower for report in reports) > 0.4
 
 
