@@ -154,7 +154,7 @@ class Policy:
         """Return the law of the action sequence when arm a pays 1 with probability means[a]."""
         known = dict.fromkeys(words(self.arms, self.horizon), Fraction(0))
         paid = [(1 - mean, mean) for mean in means]
-        weights = {((), ()): Fraction(1)}
+        weights: dict[tuple[Word, Word], Fraction] = {((), ()): Fraction(1)}
         for _ in range(self.horizon):
             weights = {
                 ((*actions, arm), (*rewards, reward)): weight * paid[arm][reward]
