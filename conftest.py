@@ -1,14 +1,27 @@
 """Shared by tests/ and audits/: one start of Python for all processes of targets."""
 
+import gc
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent / "tests"))
 import warm_start
+
+settings.register_profile("brief", max_examples=50)
+settings.register_profile("long", max_examples=1000)
+settings.load_profile("brief")  # --hypothesis-profile=long, as patience allows
+
+
+def pytest_collection_finish():
+    """Leave 5,000 collected tests out of every later search for garbage: a tenth of all time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000)
 
 
 @pytest.fixture(scope="session", autouse=True)

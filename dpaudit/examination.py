@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import chdir, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpaudit import judging as engine
 from dpaudit import message
@@ -36,6 +36,9 @@ from dpaudit.symbolic.run import CodeLine
 from dpaudit.symbolic.subject import readable
 from dpaudit.target import NotDeclared, foreign, resolve
 from dpaudit.verdict import Finding, Status
+
+if TYPE_CHECKING:
+    from dpaudit.details.compute import DrawnLosses
 
 GRACE = 3.0  # seconds beyond the budget until a process that does not answer is stopped
 NO_SOURCES = Sources({}, {})
@@ -124,10 +127,15 @@ def _here(thing: Any, asked: Asked, to: Listener) -> Examined:
             raise KeyboardInterrupt
         if str(report.verdict) not in asked.enough:
             report = searched(subject, options, report)
+    drawn = None
+    if asked.command and not isinstance(subject, Foreign):
+        from dpaudit.details.compute import undecided
+
+        report, drawn = undecided(report, options.spend(engine.BUDGET), options.seed, to)
     to.concluded(report)
     flaw = message.flaw_of(subject, options, report)
     if asked.command and not report.interrupted:
-        report = _detailed(report, asked, options, subject)
+        report = _detailed(report, asked, options, subject, drawn)
     return Examined(
         claim=subject.claim(asked.options),
         text=subject.text,
@@ -163,9 +171,11 @@ def _require_kind(subject: Subject, target: str, declared: bool) -> None:
         raise InvalidArgument("TARGET", target, rule)
 
 
-def _detailed(report: Report, asked: Asked, options: Options, subject: Subject) -> Report:
+def _detailed(
+    report: Report, asked: Asked, options: Options, subject: Subject, drawn: DrawnLosses | None
+) -> Report:
     """Return the report with what a page shows beside the verdict."""
-    from dpaudit.details.compute import CODE, OTHER, details, identified, without
+    from dpaudit.details.compute import CODE, OTHER, details, identified, ladder, settled, without
 
     spend = options.spend(engine.BUDGET)
     try:
@@ -173,7 +183,10 @@ def _detailed(report: Report, asked: Asked, options: Options, subject: Subject) 
             why = CODE if isinstance(subject, Foreign) else OTHER
             parts = without(report.claim, asked.command, why)
         else:
-            parts = details(report.claim, report.findings, spend, options.seed, asked.command)
+            if drawn is None:
+                drawn = ladder(report.claim, spend, options.seed)
+                report, _ = settled(report, drawn)  # a proof is contradicted, not drawn over
+            parts = details(drawn, report.findings, spend, options.seed, asked.command)
     except KeyboardInterrupt:
         return replace(report, interrupted=True)
     parts = identified(parts, subject.text, subject.source, options.seed)

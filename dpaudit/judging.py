@@ -252,11 +252,9 @@ class Case:
 
             return refuting.judge(self.instance, self.algorithm, claim.notion, horizons, budget)
         try:
-            return self._named(
-                judge(self.instance, self.algorithm, claim.epsilon, horizons, budget)
-            )
+            return self.named(judge(self.instance, self.algorithm, claim.epsilon, horizons, budget))
         except Interrupted as stop:
-            raise Interrupted(self._named(stop.findings)) from None
+            raise Interrupted(self.named(stop.findings)) from None
 
     def sample(self, budget: float) -> list[Finding]:
         """Run the short statistical audit; it knows epsilon, with a delta or not."""
@@ -270,7 +268,7 @@ class Case:
         level, delta = claim.judged.level, claim.judged.delta or 0.0
         return [short_audit(self.algorithm, level, claim.horizon, self.seed, budget, delta)]
 
-    def _named(self, findings: list[Finding]) -> list[Finding]:
+    def named(self, findings: list[Finding]) -> list[Finding]:
         """Put the target's own name on witnesses, so that `replay` finds it again."""
         return [
             replace(it, witness=replace(it.witness, target=self.target.text)) if it.witness else it

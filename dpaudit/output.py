@@ -12,6 +12,7 @@ import os
 import secrets
 import stat
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Any
 
 from dpaudit.errors import InvalidArgument
 
+BETWEEN = 20.0  # seconds between two lines of progress where there is no terminal
 NEAR = 1 << 14  # bytes at either end of a file that are searched for its mark
 PAGE = '<meta name="generator" content="dpaudit">'
 
@@ -175,9 +177,9 @@ def require_writable(destination: str | None, mark: str | None = None) -> None:
 
 @contextmanager
 def progress(description: str, total: float | None) -> Iterator[Any]:
-    """Yield `advance(amount, note="")`; draws a bar on a terminal's stderr, silent elsewhere."""
+    """Yield `advance(amount, note="")`: a bar on a terminal's stderr, elsewhere a line at times."""
     if not sys.stderr.isatty():
-        yield lambda amount=1, note="": None
+        yield _lines(description, total)
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -192,3 +194,21 @@ def progress(description: str, total: float | None) -> Iterator[Any]:
             bar.update(task, advance=amount, note=note)
 
         yield advance
+
+
+def _lines(description: str, total: float | None) -> Any:
+    """Return `advance(amount, note="")` for a log: a line every `BETWEEN` seconds at most."""
+    begun = last = time.monotonic()
+    done = 0.0
+
+    def advance(amount: float = 1, note: str = "") -> None:
+        nonlocal done, last
+        done += amount
+        if (now := time.monotonic()) - last < BETWEEN:
+            return
+        last = now
+        share = f"{done:,.0f}" if total is None else f"{done:,.0f} of {total:,.0f}"
+        sys.stderr.write(f"{description}: {share}, {now - begun:,.0f} s. {note}".rstrip() + "\n")
+        sys.stderr.flush()
+
+    return advance

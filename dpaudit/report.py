@@ -107,18 +107,24 @@ def show_verdict(out: Console, report: Report, command: str, saved: str | None) 
     elif report.verdict is not Status.REFUTED:
         if report.implies:
             out.print(_plain(f"This implies {also(report)}."))
-        clipped = any(found.streams == ANY_REWARDS for found in report.findings)
         program = next((it.program for it in report.findings if it.program is not None), None)
         rounding = next((it.rounding for it in report.findings if it.rounding), "")
         if program is not None:
             out.print(_plain(in_doubles(program)))
         elif rounding:
             out.print(_plain(f"In doubles: {rounding}"))
-        of_code = NOT_COVERED_OF_CODE.format(
-            ROUNDING_OF_CODE * (program is None), BEYOND if clipped else OUTSIDE
-        )
-        left = of_code if report.code else ROUNDING * (program is None) + NOT_COVERED
-        out.print(f"Not covered: {left}.", style="dim")
+        out.print(f"Not covered: {left_out(report)}.", style="dim")
+
+
+def left_out(report: Report) -> str:
+    """Return what the checks do not cover: of a declaration, or of code as it stands."""
+    program = any(it.program is not None for it in report.findings)
+    if not report.code:
+        return ROUNDING * (not program) + NOT_COVERED
+    clipped = any(found.streams == ANY_REWARDS for found in report.findings)
+    return NOT_COVERED_OF_CODE.format(
+        ROUNDING_OF_CODE * (not program), BEYOND if clipped else OUTSIDE
+    )
 
 
 def also(report: Report) -> str:

@@ -11,6 +11,7 @@ import threading
 
 import pytest
 
+from dpaudit import output
 from dpaudit.cli import run
 from dpaudit.errors import InvalidArgument
 from dpaudit.output import require_writable, write_bytes, write_json, write_text
@@ -167,3 +168,17 @@ def test_what_cannot_be_written_is_known_before_the_work(tmp_path):
     for name in ("loose", "nowhere/x", "."):
         with pytest.raises(InvalidArgument):
             require_writable(str(tmp_path / name))
+
+
+def test_a_log_hears_of_long_work_at_times(capsys, monkeypatch):
+    now = iter([0.0, 1.0, 25.0, 26.0, 61.0, 99.0])
+    monkeypatch.setattr(output.time, "monotonic", lambda: next(now))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
+    with output.progress("report", total=3) as advance:
+        advance(1, "one")
+        advance(1, "two")
+        advance(0, "three")
+        advance(1000, "three")
+    with output.progress("quick", total=None) as advance:
+        pass
+    assert capsys.readouterr().err == "report: 2 of 3, 25 s. two\nreport: 1,002 of 3, 61 s. three\n"

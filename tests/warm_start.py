@@ -11,6 +11,7 @@ started as `python -m dpaudit`.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import os
 import pickle
@@ -40,6 +41,8 @@ IMPORTS = (
     "dpaudit.symbolic.conform",
     "dpaudit.symbolic.prove",
 )
+LEAN = ("dpaudit.sample.independence", "dpaudit.sample.lockstep")
+"""What helpers with another hash seed import: they fork for every call, at a price by size."""
 CLIENTS = ("dpaudit.process", "dpaudit.sample.fresh")
 SIZE = struct.Struct("!q")
 
@@ -177,10 +180,14 @@ def serve(folder: Path, seeds: tuple[str, ...]) -> None:
             break
         if listening in ready:
             if not warm:
-                for name in IMPORTS:
+                lean = os.environ.get("PYTHONHASHSEED") == "1"
+                for name in LEAN if lean else IMPORTS:
                     importlib.import_module(name)
-                read_own_files()
+                if not lean:
+                    read_own_files()
                 put(Warm(folder, seeds))
+                gc.collect()
+                gc.freeze()  # children share its pages as long as nobody looks through them
                 warm = True
             line, _ = listening.accept()
             if os.fork() == 0:

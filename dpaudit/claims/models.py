@@ -79,16 +79,19 @@ def private_event(
         for word in words(alphabet, length)
     }
     around = {word: neighbours(word, alphabet) for word in event}
+
+    def ceiling(value: Fraction) -> Fraction:
+        """What a value allows its neighbours."""
+        return min(growth * value + delta, 1 - (1 - value - delta) / growth)
+
+    allowed = {word: ceiling(value) for word, value in event.items()}
     changed = True
     while changed:
         changed = False
         for word in event:
-            for other in around[word]:
-                ceiling = min(
-                    growth * event[other] + delta, 1 - (1 - event[other] - delta) / growth
-                )
-                if event[word] > ceiling:
-                    event[word], changed = ceiling, True
+            most = min(allowed[other] for other in around[word])
+            if event[word] > most:
+                event[word], allowed[word], changed = most, ceiling(most), True
     return event
 
 
@@ -150,9 +153,17 @@ class Policy:
     def law(self, means: Sequence[Fraction]) -> dict[Word, Fraction]:
         """Return the law of the action sequence when arm a pays 1 with probability means[a]."""
         known = dict.fromkeys(words(self.arms, self.horizon), Fraction(0))
+        paid = [(1 - mean, mean) for mean in means]
+        weights: dict[tuple[Word, Word], Fraction] = {((), ()): Fraction(1)}
+        for _ in range(self.horizon):
+            weights = {
+                ((*actions, arm), (*rewards, reward)): weight * paid[arm][reward]
+                for (actions, rewards), weight in weights.items()
+                for arm in range(self.arms)
+                for reward in (0, 1)
+            }
         for (actions, rewards), chance in self.table.items():
-            paid = zip(actions, rewards, strict=True)
-            known[actions] += chance * prod(means[a] if r else 1 - means[a] for a, r in paid)
+            known[actions] += chance * weights[actions, rewards]
         return known
 
 

@@ -104,11 +104,13 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _heard(claim: str, report: Report) -> list[str]:
-    """Return what was concluded, and what to do about a proof that time may have ended."""
+    """Return what was concluded; why nothing was; what to do about a proof that time has ended."""
     from dpaudit.message import summary
     from dpaudit.verdict import Status
 
     lines = [summary(report, claim)]
+    if report.verdict is Status.SILENT:
+        lines += [f"         {it.check}: {it.reason}" for it in report.findings]
     if report.partial and report.verdict is Status.PROVED:
         less = f"A slower machine may reach fewer than {report.covered:,} rounds, and fail there;"
         lines += [

@@ -7,21 +7,21 @@ import inspect
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 from dpaudit import __version__
-from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.mutants import find as find_mutant
 from dpaudit.details import losses, pair, regret
 from dpaudit.exact import WorstLoss
-from dpaudit.judging import OFFERED, PrivacyClaim
+from dpaudit.exact.horizons import Search, violates
+from dpaudit.judging import OFFERED, Case, Listener, PrivacyClaim, Report, verdict
 from dpaudit.particulars import Details, PairProfile
 from dpaudit.sources import digests
 from dpaudit.target import MUTANTS, resolve
-from dpaudit.verdict import Finding
+from dpaudit.verdict import UNDECIDED, Finding, Status, exit_code
 
 Part = TypeVar("Part")
 CODE = "it is code and not a declaration: see the checks above."
@@ -29,8 +29,17 @@ OTHER = "these figures are of the pure loss, and the claim is about another noti
 SHARES = {"losses": 0.35, "profile": 0.2, "positions": 0.25, "regret": 0.2}
 
 
-def builder(claim: PrivacyClaim) -> Callable[[int], Algorithm]:
-    """Return how to build the judged algorithm for another horizon."""
+@dataclass(frozen=True)
+class DrawnLosses:
+    """The largest loss at growing horizons, of the instances that a case builds."""
+
+    case: Case
+    rungs: Sequence[WorstLoss]
+    ended: str
+
+
+def case_of(claim: PrivacyClaim, seed: int) -> Case:
+    """Return how the judged algorithm is built, for this horizon and for others."""
     target = resolve(claim.target)
     accepts = target.accepts
     given = {
@@ -38,45 +47,94 @@ def builder(claim: PrivacyClaim) -> Callable[[int], Algorithm]:
         for name, value in claim.parameters.items()
         if name in accepts and name != "horizon"
     }
-    return lambda horizon: target.build(horizon, given, OFFERED)
+    algorithm = target.build(claim.horizon, given, OFFERED)
+    return Case(target, given, claim, algorithm, None, seed)
+
+
+def ladder(claim: PrivacyClaim, budget: float, seed: int) -> DrawnLosses:
+    """Return the losses that a page draws, within their share of a budget."""
+    case, end = case_of(claim, seed), time.monotonic() + budget * SHARES["losses"]
+    none: list[WorstLoss] = []
+    found, why = guarded(
+        lambda: losses.by_horizon(case.instance, claim.arms, claim.horizon, end), none
+    )
+    return DrawnLosses(case, found, why)
+
+
+def settled(report: Report, found: DrawnLosses) -> tuple[Report, Finding | None]:
+    """Return the report that a loss above the claim leaves, and the finding that refutes it.
+
+    What a page draws is of the same truth as the verdict: a drawn loss above the claim refutes it,
+    with a witness computed from scratch, or contradicts a proof.
+    """
+    case = found.case
+    worst = next((it for it in found.rungs if violates(it, case.claim.epsilon)), None)
+    if worst is None or report.verdict is Status.REFUTED:
+        return report, None
+    search = Search(case.instance, case.algorithm, case.claim.epsilon, [worst.horizon], best=worst)
+    (finding,) = case.named([search.finding()])
+    if finding.status is not Status.REFUTED:
+        return report, None
+    others = [it for it in report.findings if it.check != "exact"]
+    place = next((k for k, it in enumerate(report.findings) if it.check == "exact"), len(others))
+    findings = (*others[:place], finding, *others[place:])
+    status, covered = verdict(findings, case)
+    return replace(report, verdict=status, covered=covered, findings=findings), finding
+
+
+def undecided(
+    report: Report, budget: float, seed: int, to: Listener
+) -> tuple[Report, DrawnLosses | None]:
+    """Return the report, and the losses that a page draws where they may yet decide the claim."""
+    claim = report.claim
+    code = exit_code(report.verdict, report.covered, claim.horizon)
+    if code != UNDECIDED or report.interrupted or report.broken or claim.notion is not None:
+        return report, None
+    try:
+        drawn = ladder(claim, budget, seed)
+        report, finding = settled(report, drawn)
+    except KeyboardInterrupt:
+        return replace(report, interrupted=True), None
+    if finding is not None:
+        to.heard(finding)
+    return report, drawn
+
+
+def guarded(compute: Callable[[], tuple[Part, str]], nothing: Part) -> tuple[Part, str]:
+    """Return what is computed: a page without one figure is better than a verdict without one."""
+    try:
+        return compute()
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}".rstrip(": ")
+        return nothing, f"a bug in dpaudit ended it ({said})."
 
 
 def details(
-    claim: PrivacyClaim,
+    found: DrawnLosses,
     findings: Sequence[Finding],
     budget: float,
     seed: int,
     command: str,
 ) -> Details:
     """Return what a page shows beside the verdict; what is missing says why."""
-    build, start = builder(claim), time.monotonic()
-    missing: dict[str, str] = {}
+    case, claim, start = found.case, found.case.claim, time.monotonic()
+    build = case.instance
+    missing = {"losses": found.ended} if found.ended else {}
 
     def until(*parts: str) -> float:
         return start + budget * sum(SHARES[name] for name in parts)
 
     def part(name: str, compute: Callable[[], tuple[Part, str]], nothing: Part) -> Part:
-        try:
-            found, why = compute()
-        except Exception as error:
-            # A page without one figure is better than a verdict without a page.
-            said = f"{type(error).__name__}: {error}".rstrip(": ")
-            found, why = nothing, f"a bug in dpaudit ended it ({said})."
+        shown, why = guarded(compute, nothing)
         if why:
             missing[name] = why
-        return found
+        return shown
 
-    none: list[WorstLoss] = []
-    ladder = part(
-        "losses",
-        lambda: losses.by_horizon(build, claim.arms, claim.horizon, until("losses")),
-        none,
-    )
     refuting = [f.witness for f in findings if f.witness is not None]
-    candidates = [*(one.witness for one in ladder if one.witness is not None), *refuting]
+    candidates = [*(one.witness for one in found.rungs if one.witness is not None), *refuting]
 
     def profiled() -> tuple[PairProfile | None, str]:
-        end = until("losses", "profile")
+        end = until("profile")
         if refuting:
             first = refuting[0]
             return pair.of_witness(build(len(first.stream)), first, claim.epsilon, end)
@@ -89,16 +147,18 @@ def details(
         "positions",
         lambda: losses.by_position(
             build,
-            [one.horizon for one in ladder],
+            [one.horizon for one in found.rungs],
             refuting[0] if refuting else worst,
-            until("losses", "profile", "positions"),
+            until("profile", "positions"),
         ),
         None,
     )
     measured = part(
-        "regret", lambda: regret.regret(build, claim.epsilon, seed, until(*SHARES)), None
+        "regret",
+        lambda: regret.regret(build, claim.epsilon, seed, until("profile", "positions", "regret")),
+        None,
     )
-    shown = losses.points(ladder, claim.anytime)
+    shown = losses.points(found.rungs, claim.anytime)
     return Details(command, flaw_of(claim.target), shown, profile, positions, measured, missing)
 
 

@@ -22,6 +22,7 @@ from dpaudit.page.tables import folded, of_witness, streams, table
 from dpaudit.particulars import Details
 from dpaudit.replay import line
 from dpaudit.report import also, at_least, command, in_doubles, known, meaning, typeset
+from dpaudit.report import left_out as summed
 from dpaudit.verdict import Finding, Status
 
 ROUNDING = (
@@ -45,6 +46,10 @@ PARTS = {
 def left_out(report: Report) -> list[str]:
     """Return what no check covers; with a proof of the program that runs, what that says."""
     program = next((it.program for it in report.findings if it.program is not None), None)
+    if report.code:
+        words = summed(report)
+        doubles = [] if program is None else [in_doubles(program)]
+        return [*doubles, f"{words[:1].upper()}{words[1:]}."]
     return [ROUNDING if program is None else in_doubles(program), *NOT_COVERED]
 
 

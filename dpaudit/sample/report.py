@@ -68,7 +68,8 @@ class AuditConclusion:
         words = f"{self.words[0].upper()}{self.words[1:]} "
         words += f"{self.runs:,} runs of {self.horizon:,} steps."
         if not self.runs:
-            words = f"Not one run of {self.horizon:,} steps ended in its time."
+            words = f"Not one run of {self.horizon:,} steps ended in its time: "
+            words += "too slow, or a call that never returns."
         if self.witness is not None:
             worst = next(judged for judged in self.hypotheses if judged.refuted)
             words += (

@@ -62,6 +62,8 @@ class Doubts:
             leaves = [follower.segment(state, state.time, prefix) for state in (one, two)]
             if leaves[0].arms != leaves[1].arms or len({_told(leaf.run) for leaf in leaves}) > 1:
                 raise _unlike(one, leaves[0].run)
+            if any(leaf.run.unmatched for leaf in leaves):
+                return  # their keys differ by design: what comes after is never merged
             at = one.time + len(leaves[0].arms)
             after = [
                 follower.settled(state, leaf, at, Fixed())

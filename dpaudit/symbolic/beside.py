@@ -181,6 +181,9 @@ def _key(value: Any) -> Any:
         return tuple(map(_key, value))
     if isinstance(value, int | float | str | np.generic | type(None)):
         return type(value).__name__, str(value)
+    if isinstance(value, Array) and (real := value.real) is not None:
+        return value.kind, value.shape, real.tobytes()
+    current().unmatched = True
     return next(_UNKNOWN)
 
 

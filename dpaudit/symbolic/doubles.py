@@ -297,7 +297,7 @@ def followed(run: Run, forms: int, larger: Any, others: Sequence[Any]) -> None:
         if draw in tally.won:
             raise run.escape(
                 "a released value is compared again after it has won",
-                "compare all indices at once, with np.argmax or max()",
+                "compare all indices at once (np.argmax, max()), and release anew before the next",
             )
         tally.compared[draw] = tally.compared.get(draw, 0) + 1
         tally.found.compared = max(tally.found.compared, tally.compared[draw])

@@ -69,6 +69,8 @@ class Probes:
         """Whether there is such a function."""
         self.places: dict[int, tuple[str, int]] = {}
         self.real: dict[str, CodeType] = {}
+        self.elsewhere: dict[str, Any] = {}
+        """Modules that are known to lie beside no judged file."""
         """Files of the real program, compiled with their probes."""
         self.read: dict[str, Compiled] = {}
         """Files of its reading."""

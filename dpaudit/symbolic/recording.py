@@ -137,8 +137,8 @@ def recorded(path: Path, name: str, record: Record) -> Iterator[Any]:
     """Give the object of the target, its file and those beside it executed anew with probes."""
     kind = type("Recorder", (_Recorder,), {"record": record})
     folder = path.absolute().parent
-    known = _taken(folder, {})
-    others = dict(sys.modules)
+    known = _taken(folder, record.probes.elsewhere)
+    others = record.probes.elsewhere = dict(sys.modules)
     finder: Any = _Beside(folder, kind)
     sys.meta_path.insert(0, finder)
     try:

@@ -174,6 +174,8 @@ class Run:
     """In a guarded run: what was compared, as affine forms."""
     tally: DrawTally | None = None
     """What the path has done with its draws in doubles, where that is asked."""
+    unmatched: bool = False
+    """Whether it has left something that equals nothing else, not even itself in another run."""
 
     @property
     def between(self) -> str:

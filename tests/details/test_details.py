@@ -5,23 +5,27 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from dpaudit.cli import run
 from dpaudit.core.algorithms import load
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.environments import of_means
 from dpaudit.core.notions import Stated
 from dpaudit.core.simulate import simulate
 from dpaudit.details import losses, pair, regret
-from dpaudit.details.compute import details
+from dpaudit.details.compute import details, ladder, settled
+from dpaudit.errors import Contradiction
 from dpaudit.exact import likelihood, worst_loss
 from dpaudit.exact.enumerate import worst_pair
 from dpaudit.exact.paths import all_paths
 from dpaudit.exact.worst import every_step
-from dpaudit.judging import claim_of
+from dpaudit.judging import Report, claim_of
 from dpaudit.target import resolve
+from dpaudit.verdict import Finding, Status
 
 FAR = 1e9
 
@@ -144,7 +148,7 @@ def test_what_is_missing_says_why():
     target = resolve("lazy_dp_ts")
     algorithm = target.build(100, {}, {"arms": 3})
     claim = claim_of(target, algorithm, 100, Stated())
-    found = details(claim, (), 2.0, 0, "command")
+    found = details(ladder(claim, 2.0, 0), (), 2.0, 0, "command")
     assert found.profile is None and "BetaDraw" in found.missing["losses"]
     assert set(found.missing) >= {"losses", "profile", "positions"}
 
@@ -157,7 +161,7 @@ def test_another_epsilon_reaches_the_details(monkeypatch):
     algorithm = target.build(100, {"epsilon": 2.0}, {"arms": 2})
     judged = claim_of(target, algorithm, 100, Stated())
     claim = replace(judged, parameters={"arms": 2, "epsilon": 2.0})
-    found = details(claim, (), FAR, 0, "command")
+    found = details(ladder(claim, FAR, 0), (), FAR, 0, "command")
     # the closed form at T = 3: epsilon/2 - log(1 + epsilon/4)
     assert found.losses[0].lower == pytest.approx(1 - math.log(1.5), abs=1e-9)
 
@@ -170,6 +174,30 @@ def test_a_part_that_breaks_is_named(monkeypatch):
     monkeypatch.setattr(regret, "regret", broken)
     target = resolve("adap_ucb")
     claim = claim_of(target, target.build(100, {}, {"arms": 2}), 100, Stated())
-    found = details(claim, (), 1.0, 0, "command")
+    found = details(ladder(claim, 1.0, 0), (), 1.0, 0, "command")
     assert found.missing["losses"] == "a bug in dpaudit ended it (ZeroDivisionError: oh)."
     assert found.regret is None and "regret" in found.missing
+
+
+def test_a_drawn_loss_above_the_claim_is_a_refutation(tmp_path, monkeypatch, capsys):
+    """Verdict, terminal and page are of one truth, whatever the checks had time to see."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(regret, "HORIZONS", (1000,))
+    monkeypatch.setattr(losses, "LARGEST", 4)
+    asked = ["check", "mutants/noise_099", "--method", "structure", "--budget", "200"]
+    assert run(asked) == 3
+    capsys.readouterr()
+    assert run([*asked, "--html", "page.html", "--witness", "w.json"]) == 1
+    shown, page = capsys.readouterr().out, Path("page.html").read_text()
+    assert "  exact      REFUTED  1.0101010" in shown and "\nREFUTED: noise_099" in shown
+    assert "REFUTED" in page and "The witness" in page
+    assert run(["replay", "w.json"]) == 0
+    assert "CONFIRMED" in capsys.readouterr().out
+
+
+def test_a_drawn_loss_contradicts_a_proof():
+    target = resolve("mutants/noise_080")
+    claim = claim_of(target, target.build(100, {}, {"arms": 2}), 4, Stated())
+    proof = Finding("structure", Status.PROVED, "Wrongly.", horizon=4, arms=2)
+    with pytest.raises(Contradiction):
+        settled(Report(Status.PROVED, claim, (proof,), covered=4), ladder(claim, FAR, 0))

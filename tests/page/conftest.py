@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dpaudit.details import losses, regret
-from dpaudit.details.compute import details
+from dpaudit.details.compute import details, ladder
 from dpaudit.judging import PrivacyClaim, Report, check
 from dpaudit.options import Options
 from dpaudit.particulars import Details
@@ -38,7 +38,8 @@ def judged(text: str) -> Report:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(losses, "LARGEST", 5)
         patch.setattr(regret, "HORIZONS", (1_000, 10_000))
-        parts = details(found.claim, found.findings, 300.0, 0, "python -m dpaudit check ...")
+        drawn = ladder(found.claim, 300.0, 0)
+        parts = details(drawn, found.findings, 300.0, 0, "python -m dpaudit check ...")
     return replace(found, details=parts)
 
 

@@ -213,5 +213,58 @@ def test_a_stand_in_that_answers_otherwise_is_heard():
 
 
 def test_arguments_that_are_not_known_are_like_no_others():
-    marks = {key for _ in range(50) for key in [hash(_key([object(), 1.0]))]}
-    assert len(marks) == 50 and _key([1.0, "a"]) == _key([1.0, "a"]) != _key([1, "a"])
+    with active(Run()) as run:
+        assert _key([1.0, "a"]) == _key([1.0, "a"]) != _key([1, "a"])
+        numbers = [0.0, 1.0], [-0.0, 1.0], [0, 1], [[0.0, 1.0]]
+        marks = [_key(array(it)) for it in numbers]
+        assert len(set(marks)) == 4 and marks == [_key(array(it)) for it in numbers]
+        assert not run.unmatched
+        assert len({hash(_key([object(), 1.0])) for _ in range(50)}) == 50 and run.unmatched
+        symbols = array([Linear(0, {}, {run.draw(DrawLaw("uniform")): 1}), 1.0])
+        assert _key(symbols) != _key(symbols)
+
+
+GREEDY = """
+import math
+
+import numpy as np
+
+
+class Greedy:
+    def __init__(self, arms, epsilon, rng):
+        self.arms, self.epsilon, self.rng = arms, epsilon, SOURCE
+        self.sums, self.counts, self.means = np.zeros(arms), np.zeros(arms), np.zeros(arms)
+        self.t = 0
+
+    def select(self):
+        if self.t < self.arms:
+            return self.t
+        if self.rng.random() < 1 / math.sqrt(self.t):
+            return int(self.rng.integers(self.arms))
+        return int(self.means.argmax())
+
+    def update(self, arm, reward):
+        self.t += 1
+        self.counts[arm] += 1
+        self.sums[arm] += reward
+        if self.t % 5 == 0:
+            scale = 10 / (self.epsilon * self.counts)
+            self.means = self.sums / self.counts + self.rng.laplace(0, SCALE)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "scale", "said"),
+    [
+        ("rng", "scale", "No reward is charged more than 0.1"),
+        ("np.random.default_rng(7)", "scale", "(a constant seed,"),
+        ("np.random.default_rng(7)", "abs(self.means) + 1", ""),
+    ],
+)
+def test_running_means_of_a_greedy_policy(tmp_path, source, scale, said):
+    """A seeded generator that draws an array of noise was called a misreading."""
+    file = tmp_path / "greedy.py"
+    file.write_text(GREEDY.replace("SOURCE", source).replace("SCALE", scale))
+    found = prove(CodeTarget(f"{file}:Greedy", 2, 8, 1.0), 60.0).finding
+    assert (found.status is Status.PROVED) == (source == "rng")
+    assert said in found.reason and "report it" not in found.reason
