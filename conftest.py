@@ -7,14 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent / "tests"))
 import warm_start
-
-settings.register_profile("brief", max_examples=50)
-settings.register_profile("long", max_examples=1000)
-settings.load_profile("brief")  # --hypothesis-profile=long, as patience allows
 
 
 def pytest_collection_finish():

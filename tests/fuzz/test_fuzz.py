@@ -33,7 +33,7 @@ def brief(case: Case) -> bool:
     return case.algorithm.arms == 2 or not twice
 
 
-@settings(max_examples=10, **COMMON)
+@settings(max_examples=20, **COMMON)
 @given(cases().filter(brief))
 def test_whoever_answers_agrees(case):
     agree(case)

@@ -108,7 +108,7 @@ def test_green_with_one_line_per_claim_and_properties(outer):
 
 def test_red_under_xdist_with_the_same_summary(outer):
     spoil(outer, *HALVED)
-    code, out = run(outer, "-n", "1", "-m", "dpaudit", "--dpaudit-folder", "found")
+    code, out = run(outer, "-n", "2", "-m", "dpaudit", "--dpaudit-folder", "found")
     assert code == 1, out
     assert "2 failed" in out, "the marker selects two of four tests"
     refuted, silent = claims(out)
