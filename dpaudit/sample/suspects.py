@@ -38,7 +38,7 @@ class Suspect:
     def caution(self) -> float:
         """The standard deviations by which beliefs of bettors are to be doubted.
 
-        The best of n looks better than it is by about sqrt(2 log n) of its own deviations; rounds
+        The best of n pairs looks better than it is by about sqrt(2 log n) deviations; rounds
         that had no part in choosing it take that back.
         """
         share = self.chosen_at / self.rounds if self.rounds else 0.0
@@ -100,7 +100,7 @@ class Suspect:
         for number in order.tolist():
             marks.setdefault(np.sort(beliefs[number], axis=1).tobytes(), number)
         chosen = list(marks.values())[:BETTORS]
-        self.chosen_at, self.among = self.rounds, 1 if both[1].any() else len(marks) * self.rivals
+        self.chosen_at, self.among = self.rounds, 1 if both[1].any() else self.rivals
         self.bettors = tuple(found[number][0] for number in chosen)
         self.counts, self.foreseen = both[:, chosen]
 
