@@ -69,19 +69,19 @@ class Peeking(Wealth):
 
     def __init__(self, *values: Any) -> None:
         super().__init__(*values)
-        self.asked: dict[int, tuple[Any, Any, int]] = {}
+        self.asked: dict[int, tuple[Any, ...]] = {}
 
-    def prospect(self, counts: Any, sizes: Any, left: int) -> Prospect | None:
+    def prospect(self, counts: Any, sizes: Any, left: int, caution: float) -> Prospect | None:
         """Return bets as they should be, and remember what they were asked for."""
-        found = super().prospect(counts, sizes, left)
-        self.asked[id(found)] = counts, sizes, left
+        found = super().prospect(counts, sizes, left, caution)
+        self.asked[id(found)] = counts, sizes, left, caution
         return found
 
     def update(self, prospect: Prospect | None, pieces: Any, left: int) -> None:
         """Bet on a block in the knowledge of its outcome."""
         if prospect is not None:
-            known, sizes, before = self.asked[id(prospect)]
-            prospect = super().prospect(known + PEEK * pieces.sum(axis=0), sizes, before)
+            known, *rest = self.asked[id(prospect)]
+            prospect = super().prospect(known + PEEK * pieces.sum(axis=0), *rest)
         super().update(prospect, pieces, left)
 
 

@@ -81,7 +81,8 @@ def _kl(p: float, other: Any) -> Any:
 def runs_needed(noise: float, audits: int) -> float:
     """Return the median runs of audits of randomised response."""
     _, box, pairs, runs = targets(noise)[0]
-    plans = (AuditPlan(box, EPSILON, ERROR, runs, seed, pairs) for seed in range(audits))
+    seeds = range(FRESH, FRESH + audits)
+    plans = (AuditPlan(box, EPSILON, ERROR, runs, seed, pairs) for seed in seeds)
     return stats.median(audit(plan).runs for plan in plans)
 
 

@@ -265,13 +265,15 @@ class Wealth:
         """Whether the claim is refuted."""
         return self.refuted > self.claim
 
-    def prospect(self, counts: NDArray[Any], sizes: NDArray[Any], left: int) -> Prospect | None:
+    def prospect(
+        self, counts: NDArray[Any], sizes: NDArray[Any], left: int, caution: float = CAUTION
+    ) -> Prospect | None:
         """Return the bets for beliefs (see `believed`); None where nobody bets at any open level.
 
         All money of a level is on bettors that expect to win, more on those of whom more runs say
         so, at this level or else at the highest one below at which anybody does.
         """
-        p, q = believed(counts, sizes)
+        p, q = believed(counts, sizes, caution)
         bold_p, bold_q = believed(counts, sizes, -HOPE)
         widest = self._widest(bold_p, bold_q)
         alive = np.flatnonzero((self.peak < self.needed) & (self.levels < widest))

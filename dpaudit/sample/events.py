@@ -127,11 +127,10 @@ def statistics(arms: int, horizon: int, position: int) -> Iterator[Any]:
     """Yield the statistics that an audit tries for a pair that differs at `position` (from 0).
 
     Histories from the start to a growing step, histories that begin right after the changed
-    reward, pull counts at a growing step.
+    reward, pull counts at a growing step. What ends before the changed reward tells nothing of it.
     """
     sizes = [2**k for k in range(horizon.bit_length() + 1)]
-    prefixes = {min(horizon, arms + size) for size in sizes}
-    histories = {History(0, stop) for stop in prefixes}
+    histories = {History(0, min(horizon, max(arms, position + 1) + size)) for size in sizes}
     histories |= {History(position + 1, min(horizon, position + 1 + size)) for size in sizes}
     yield from sorted(history for history in histories if history.start < history.stop)
     stops = sorted({min(horizon, position + 1 + arms * size) for size in sizes} | {horizon})

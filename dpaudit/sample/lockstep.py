@@ -3,14 +3,15 @@
 An episode algorithm sees a stream only through the sums of its episodes, which are differences of
 the stream's cumulative sum: a run of ten million steps costs a few dozen vectorised steps, shared
 by all runs of a block (the ladder of `dpaudit.core.lockstep`). Per-step algorithms use the compiled
-kernels. What neither understands goes through the reference interpreter, run by run, on the same
-cumulative sums.
+kernels. What neither understands is interpreted, for all runs in one public state at once
+(`together`), or run by run where states cannot be told apart, on the same cumulative sums.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,13 @@ from numpy.typing import NDArray
 
 from dpaudit.core import compiled
 from dpaudit.core.algorithm import Algorithm, Rows
+from dpaudit.core.canonical import Distrust
 from dpaudit.core.lattice import rounded
 from dpaudit.core.lockstep import Counts, Decisions, Releases, advance, decisions
 from dpaudit.core.stream import Trajectory, interpret
 from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Stream
+from dpaudit.sample.together import run_together
 
 
 def run_many(algorithm: Algorithm, stream: Stream, runs: int, rng: np.random.Generator) -> Runs:
@@ -32,6 +35,8 @@ def run_many(algorithm: Algorithm, stream: Stream, runs: int, rng: np.random.Gen
     climbing = decisions(algorithm, stream.horizon)
     if climbing is not None:
         return run_episodes(climbing, stream, runs, rng)
+    with suppress(Distrust):
+        return run_together(algorithm, stream, runs, rng)
     return _one_by_one(algorithm, stream, runs, rng)
 
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit import __version__
-from dpaudit.core.episodes import Episodes
-from dpaudit.core.perstep import PerStep
+from dpaudit.core import compiled
 from dpaudit.documents import SCHEMAS
 from dpaudit.errors import InvalidArgument, UnknownName, require_integer, require_positive
 from dpaudit.sample.bets import require_error
@@ -51,6 +50,7 @@ BLOCK_CELLS = 2**23  # steps held in memory at once
 class AuditPlan:
     """A target, a claim, the pairs to try, the runs to spend and the error to spend them at.
 
+    A pair may have the first steps of runs only, of a declaration: what they show, whole runs show.
     `prefixes` are numbers of first actions that events should also look at; the first `favoured`
     pairs skip the first stages of the search for a pair; `events` are "tables", or "learned" for a
     classifier beside them.
@@ -81,7 +81,8 @@ class AuditPlan:
         if not self.pairs:
             raise InvalidArgument("pairs", 0, "must be at least 1.")
         for pair in self.pairs:
-            if pair.stream.horizon != self.box.horizon:
+            cut = isinstance(self.box, DeclaredBox) and pair.stream.horizon < self.box.horizon
+            if pair.stream.horizon != self.box.horizon and not cut:
                 rule = f"must be the horizon, {self.box.horizon}."
                 raise InvalidArgument(f"stream length of {pair.name!r}", pair.stream.horizon, rule)
         require_integer("runs", self.runs, LEAST_RUNS * len(self.pairs))
@@ -151,7 +152,7 @@ class AuditPlan:
         At the end what is bet depends on wealth alone, and on every round: blocks become small, in
         lockstep too, where the first ones are not cut below what pays off.
         """
-        first = FIRST_LOCKSTEP if in_lockstep(self.box) else LEAST_BLOCK
+        first = FIRST_LOCKSTEP if foreseeable(self) else LEAST_BLOCK
         most = min(max(first, done // GROWTH), left // ENDING, WAVE * self.largest_block)
         return min(left, max(LEAST_BLOCK, most))
 
@@ -162,19 +163,16 @@ class AuditPlan:
 
 
 def in_lockstep(box: Box) -> bool:
-    """Return whether the runs of a block advance together, a few dozen plays each."""
-    return (
-        isinstance(box, DeclaredBox)
-        and isinstance(box.algorithm, Episodes)
-        and not isinstance(box.algorithm, PerStep)
-    )
+    """Return whether the runs of a block advance together: it costs little more than one run."""
+    return isinstance(box, DeclaredBox) and not compiled.supports(box.algorithm)
 
 
 def tried_statistics(plan: AuditPlan, pair: Pair) -> list[Any]:
     """Return the statistics that any pair is looked at with; foresight brings its own."""
     known = foreseeable(plan)
-    tried = [] if known else list(statistics(plan.box.arms, plan.box.horizon, pair.position))
-    tried += [History(0, min(stop, plan.box.horizon)) for stop in plan.prefixes]
+    steps = pair.stream.horizon
+    tried = [] if known else list(statistics(plan.box.arms, steps, pair.position))
+    tried += [History(0, min(stop, steps)) for stop in plan.prefixes]
     return list(dict.fromkeys(tried))
 
 
@@ -195,7 +193,7 @@ def foreseen_statistics(plan: AuditPlan, index: int, count: int) -> list[Any]:
 def learned_statistic(plan: AuditPlan, index: int) -> LearnedScore | None:
     """Return the score that runs of their own teach a classifier."""
     pair, size, rounds = plan.pairs[index], plan.largest_block, plan.learning_rounds
-    classifier = Classifier(plan.box.arms, plan.box.horizon, pair.position)
+    classifier = Classifier(plan.box.arms, pair.stream.horizon, pair.position)
     for number, begun in enumerate(range(0, rounds, size)):
         count = min(size, rounds - begun)
         classifier.watch(*run_rounds(plan.box, pair, count, plan.seed, (0, index, number)))

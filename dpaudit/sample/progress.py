@@ -52,7 +52,7 @@ class Progress:
         self.heard, self.deadline, self.independence = heard, deadline, independence
         self.wealth = Wealth(plan.epsilon, plan.error, plan.delta)
         self.suspects = [
-            Suspect(index, pair, tried_statistics(plan, pair))
+            Suspect(index, pair, tried_statistics(plan, pair), len(plan.pairs))
             for index, pair in enumerate(plan.pairs)
         ]
         self.runs = 0

@@ -12,8 +12,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from dpaudit import documents
+from dpaudit.core import compiled
 from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.lockstep import decisions
 from dpaudit.core.mutants import find as find_mutant
+from dpaudit.core.perstep import PerStep
 from dpaudit.errors import DpauditError, InvalidArgument, require_integer, require_positive
 from dpaudit.parsing import assignment, noise
 from dpaudit.patience import LONGEST, require_soon
@@ -26,9 +29,14 @@ from dpaudit.sample.lower import epsilon_lower
 from dpaudit.sample.plan import LEAST_RUNS, AuditPlan, in_lockstep
 from dpaudit.sample.steer import steered
 from dpaudit.sample.streams import Pair, candidates
+from dpaudit.sample.together import places
 from dpaudit.target import MUTANTS, Target, resolve
 
 MEASURED = 256  # runs in lockstep whose time is taken
+MOST_PLACES = 2 * 10**6  # that runs of an audit may part to, if they are interpreted
+CROWDED = 100  # of them in a run: too many for long ones
+FEW_STEPS = 2000  # of a run after the changed reward, where every step is a decision
+PLAYS_OF_ARM = 32  # steps for every arm, where such runs are interpreted
 BINARY, UNIT = (0.0, 1.0), (0.0, 0.5, 1.0)
 MOST_ROUNDS = 10**7  # that a report may ask a replay for
 MOST_PREFIXES = 4  # that leads may ask for
@@ -75,19 +83,47 @@ def _declared(target: Target, arguments: argparse.Namespace) -> DeclaredBox:
 
 
 def default_runs(box: Box) -> int:
-    """Return how many runs to spend if the user does not say: about a minute's worth."""
-    if in_lockstep(box):
+    """Return how many runs to spend if the user does not say: about a minute's worth.
+
+    Where runs are interpreted together, they cost as much as there are places that they part to.
+    """
+    if not isinstance(box, DeclaredBox):
+        return max(2_000, min(20_000, 5 * 10**6 // box.horizon))
+    if compiled.supports(box.algorithm):
+        return 20_000
+    if decisions(box.algorithm, box.horizon) is not None:
         return 60_000
-    if isinstance(box, DeclaredBox):
-        return max(4_000, min(60_000, 10**9 // box.horizon))
-    return max(2_000, min(20_000, 5 * 10**6 // box.horizon))
+    steps = min(box.horizon, _steps(box))
+    return max(4_000, min(60_000, int(MOST_PLACES / places(box.algorithm, steps))))
 
 
 def pairs_of(arguments: argparse.Namespace, box: Box) -> tuple[Pair, ...]:
-    """Return the pairs to try: the user's own if there are any, else the usual ones."""
+    """Return the pairs to try: the user's own if there are any, else the usual ones.
+
+    Runs that decide at every step go on for some steps after the changed reward; those that are
+    interpreted and part to many places are their first steps alone.
+    """
     if arguments.pair:
         return tuple(pair_of(read_json("pair", path)) for path in arguments.pair)
-    return tuple(candidates(box.arms, box.horizon, [arguments.seed, 2], rewards_of(arguments)))
+    steps, horizon = _steps(box), box.horizon
+    if isinstance(box, DeclaredBox) and not compiled.supports(box.algorithm):
+        horizon = min(horizon, steps)  # late rewards cost too much
+    pairs = candidates(box.arms, horizon, [arguments.seed, 2], rewards_of(arguments))
+    return tuple(pair.first(pair.position + 1 + steps) for pair in pairs)
+
+
+def _steps(box: Box) -> int:
+    """Return the steps after a changed reward that can be afforded."""
+    if not isinstance(box, DeclaredBox):
+        return box.horizon
+    if compiled.supports(box.algorithm):
+        return FEW_STEPS
+    if isinstance(box.algorithm, PerStep):
+        return PLAYS_OF_ARM * box.arms
+    crowded = decisions(box.algorithm, box.horizon) is None and (
+        places(box.algorithm, box.horizon) > CROWDED
+    )
+    return FEW_STEPS if crowded else box.horizon
 
 
 def rewards_of(arguments: argparse.Namespace) -> tuple[float, ...]:
@@ -183,7 +219,7 @@ def replayed(arguments: argparse.Namespace) -> tuple[list[str], bool]:
         raise InvalidArgument("replay", arguments.replay, "holds no witness.")
     try:
         pair, event = pair_of(witness["pair"]), event_of(witness["event"])
-        arguments.horizon, arguments.arms = pair.stream.horizon, int(report["arms"])
+        arguments.horizon, arguments.arms = int(report["horizon"]), int(report["arms"])
         arguments.epsilon, delta = float(witness["epsilon"]), float(witness["delta"])
         rounds, swapped, target = int(witness["rounds"]), witness["swapped"], witness["target"]
         possible = swapped in (0, 1) and 0 <= delta < 1 and 0 < rounds <= MOST_ROUNDS

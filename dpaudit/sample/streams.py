@@ -8,7 +8,7 @@ construction.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -120,6 +120,10 @@ class Stream:
         spans = ((v, min(end, ended) - max(end - n, begun)) for v, end, n in cut)
         return [(value, count) for value, count in spans if count > 0]
 
+    def first(self, steps: int) -> Stream:
+        """Return the first steps."""
+        return self if steps >= self.horizon else Stream(*zip(*self.between(0, steps), strict=True))
+
     def spliced(self, begun: int, pieces: Sequence[tuple[float, int]]) -> Stream:
         """Return the stream with other rewards, given in pieces, from step `begun` on."""
         inside = [(value, count) for value, count in pieces if count]
@@ -147,6 +151,13 @@ class Pair:
     def neighbour(self) -> Stream:
         """The other stream."""
         return self.stream.replaced(self.position, self.value)
+
+    def first(self, steps: int) -> Pair:
+        """Return the pair of the first steps, the changed reward among them."""
+        if steps >= self.stream.horizon:
+            return self
+        name = f"{self.name} (first {steps:,} steps)"
+        return replace(self, name=name, stream=self.stream.first(steps))
 
     @classmethod
     def between(cls, stream: Stream, neighbour: Stream, name: str = "given") -> Pair:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.sample.bets import Prospect, Wealth, best_bets
+from dpaudit.sample.bets import CAUTION, Prospect, Wealth, best_bets
 from dpaudit.sample.block import Block
 from dpaudit.sample.cells import MOST_CELLS, Cells, Table, learned, plain_statistic
 from dpaudit.sample.events import Event
@@ -22,16 +22,27 @@ CAUTIOUS = 1.0  # standard deviations of caution about bettors and pairs that ar
 
 
 class Suspect:
-    """A pair, tables of what its runs showed, and the bettors that these taught."""
+    """A pair among `rivals`, tables of what its runs showed, and the bettors that these taught."""
 
-    def __init__(self, index: int, pair: Pair, tried: Sequence[Any]) -> None:
-        self.index, self.pair = index, pair
+    def __init__(self, index: int, pair: Pair, tried: Sequence[Any], rivals: int = 1) -> None:
+        self.index, self.pair, self.rivals = index, pair, rivals
         self.rounds = self.blocks = self.learned_at = 0
         self.statistics: dict[Any, Any] = {}
         self.tables: dict[Any, Table] = {}
         self.bettors: tuple[Cells, ...] = ()
         self.counts = self.foreseen = np.zeros((0, 2, MOST_CELLS), dtype=np.int64)
+        self.chosen_at, self.among = 0, 1  # rounds that chose the bettors, among so many
         self.look_at(tried)
+
+    @property
+    def caution(self) -> float:
+        """The standard deviations by which beliefs of bettors are to be doubted.
+
+        The best of n pairs looks better than it is by about sqrt(2 log n) deviations; rounds
+        that had no part in choosing it take that back.
+        """
+        share = self.chosen_at / self.rounds if self.rounds else 0.0
+        return CAUTION + math.sqrt(2 * math.log(self.among) * share)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -85,19 +96,19 @@ class Suspect:
         beliefs = both.sum(axis=0)
         sizes = np.array([each[0].size for each in found])
         order = np.argsort(-wealth.reach(beliefs, sizes, left, CAUTIOUS), kind="stable")
-        chosen: list[int] = []
-        seen: set[bytes] = set()
+        marks: dict[bytes, int] = {}
         for number in order.tolist():
-            mark = np.sort(beliefs[number], axis=1).tobytes()
-            if mark not in seen and len(chosen) < BETTORS:
-                chosen.append(number)
-                seen.add(mark)
+            marks.setdefault(np.sort(beliefs[number], axis=1).tobytes(), number)
+        chosen = list(marks.values())[:BETTORS]
+        self.chosen_at, self.among = self.rounds, 1 if both[1].any() else self.rivals
         self.bettors = tuple(found[number][0] for number in chosen)
         self.counts, self.foreseen = both[:, chosen]
 
     def prospect(self, wealth: Wealth, left: int) -> Prospect | None:
         """Return the bets on the next block, if so many rounds are left."""
-        return wealth.prospect(self.beliefs, self.sizes, left) if self.bettors else None
+        if not self.bettors:
+            return None
+        return wealth.prospect(self.beliefs, self.sizes, left, self.caution)
 
     def promise(self, wealth: Wealth, left: int) -> float:
         """Return the level to expect of the rounds that are left, if they go to this pair."""
