@@ -94,21 +94,27 @@ class Curves:
             self._pairs[Tie(tie.decision, tie.target, tie.source)] = found.flipped
         return self._pairs[tie]
 
-    def on(self, x: Array, given: Map) -> Theta:
-        """Enclose a map on increasing doubles."""
+    def on(self, x: Array, given: Map, known: dict[Map, Theta] | None = None) -> Theta:
+        """Enclose a map on increasing doubles; `known` are maps on the same ones."""
+        known = {} if known is None else known
+        if given not in known:
+            known[given] = self._new(x, given, known)
+        return known[given]
+
+    def _new(self, x: Array, given: Map, known: dict[Map, Theta]) -> Theta:
         if isinstance(given, Extreme):
-            first, *rest = (self.on(x, part) for part in given.maps)
+            first, *rest = (self.on(x, part, known) for part in given.maps)
             for other in rest:
                 first = _extreme(first, other, np.diff(x), given.largest)
             return first
-        cells = len(x) - 1
-        inner = Theta(Interval.of(x), Interval.of(np.ones(cells)), Interval.of(np.zeros(cells)))
-        for step in given:
-            outer = self.pair(step).threshold(inner.at, True)
-            square = scaled(inner.slope, inner.slope)
-            bend = scaled(square, outer.bend) + scaled(outer.slope, inner.bend)
-            inner = Theta(outer.at, scaled(inner.slope, outer.slope), bend)
-        return inner
+        if not given:
+            cells = len(x) - 1
+            return Theta(Interval.of(x), Interval.of(np.ones(cells)), Interval.of(np.zeros(cells)))
+        inner = self.on(x, given[:-1], known)
+        outer = self.pair(given[-1]).threshold(inner.at, True)
+        square = scaled(inner.slope, inner.slope)
+        bend = scaled(square, outer.bend) + scaled(outer.slope, inner.bend)
+        return Theta(outer.at, scaled(inner.slope, outer.slope), bend)
 
     def kinks(self, given: Map) -> list[Interval]:
         """Return where a map may jump or bend sharply, in its own register."""
