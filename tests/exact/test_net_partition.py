@@ -116,7 +116,7 @@ def every_combination(levels, registers, winners, atoms, weights):
 
 
 @pytest.mark.parametrize(
-    ("arms", "decisions", "seeds"), [(2, 4, 8), (3, 4, 12), (3, 5, 3), (4, 2, 20), (4, 3, 4)]
+    ("arms", "decisions", "seeds"), [(2, 4, 8), (3, 4, 40), (4, 2, 100), (4, 3, 12)]
 )
 def test_every_combination_is_counted_once(arms: int, decisions: int, seeds: int) -> None:
     for seed in range(seeds):
