@@ -22,7 +22,7 @@ from typing import Any, Literal, Protocol
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.canonical import Distrust
 from dpaudit.exact.algebra import Algebra, Bounds, Curve, Imprecise, Sharing
-from dpaudit.exact.clock import GRACE, Clock
+from dpaudit.exact.clock import GRACE, Clock, OutOfTime
 from dpaudit.exact.schedule import Chain
 from dpaudit.structure.prove import bound
 from dpaudit.verdict import Enclosure, Witness
@@ -256,6 +256,11 @@ def _look(
             # what cannot exceed what is known need not be looked at
             bounds = Bounds(0.0, cap, Fraction(0), Fraction(0), -math.inf)
             if cap > found.lower:
-                bounds = curve.largest(background == 1, whole)
+                try:
+                    bounds = curve.largest(background == 1, whole)
+                except OutOfTime:
+                    if found.known:
+                        return False
+                    raise
             found.add(Candidate(number, episode, background, bounds))
     return True

@@ -39,7 +39,7 @@ def test_three_arms_agree_with_the_sheet(epsilon: float) -> None:
         stream = rng.choice([0.0, 0.25, 1.0], 5)
         low, high, other = enclosed(paths[index], stream, 1500)
         assert low - plane.PLANE_ERROR <= other <= high + plane.PLANE_ERROR
-        assert high - low < 1e-3
+        assert high - low < 5e-3  # of first order, where a jump lies within a cell
 
 
 def test_sums_agree_with_the_sheet() -> None:

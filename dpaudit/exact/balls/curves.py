@@ -1,12 +1,16 @@
 """Monotone maps between registers, composed on a grid: where one register meets what another says.
 
 At a decision the values of position b that lose to a value x of position a are everything below
-theta(x): a `Tie` from a to b, whose inverse is the tie from b to a. A `Map` is a row of steps, the
+theta(x): a `Tie` from a to b, whose inverse is the tie from b to a. A `Map` is a row of ties, the
 first one first; the empty row is the identity. An `Extreme` is the larger (or smaller) of several
 maps of one register.
 
-Scores at one decision are in one order, so that two ties of the same decision in a row are one:
-where the register between them saturates, both ways to say so bound the same part of its line.
+Scores at one decision are in one order, so that two ties of the same decision in a row are one.
+Between ties of two decisions lies a register that may be asked for what it never holds: infinity,
+where a score saturates. f(x) <= g(y) between such values says x <= (the last x of which f is at
+most that), or y >= (the first y of which g is at least that). So a tie that comes second takes
+-inf to -inf, or, where it is `strict`, for f(x) < g(y), +inf to +inf. The way back is that of the
+complement, strict where the way forth is not: what a map parts has nothing in common.
 """
 
 from __future__ import annotations
@@ -29,6 +33,7 @@ class Tie:
     decision: int
     source: int
     target: int
+    strict: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,19 +48,22 @@ Map = tuple[Tie, ...] | Extreme
 
 
 def composed(inner: Map, outer: Map) -> Map:
-    """Return x -> outer(inner(x)); maps are monotone, so extremes come out."""
+    """Return x -> outer(inner(x)), for `outer` at least `inner`; extremes come out."""
     if isinstance(inner, Extreme):
         return _extreme_of([composed(part, outer) for part in inner.maps], inner.largest)
     if isinstance(outer, Extreme):
         return _extreme_of([composed(inner, part) for part in outer.maps], outer.largest)
     steps = list(inner)
-    for step in outer:
-        if steps and step.decision == steps[-1].decision:
-            source = steps.pop().source
-            if source == step.target:
+    for place, step in enumerate(outer):
+        now = step if place else Tie(step.decision, step.source, step.target)
+        if steps and now.decision == steps[-1].decision:
+            last = steps.pop()
+            if last.source == now.target:
                 continue
-            step = Tie(step.decision, source, step.target)
-        steps.append(step)
+            now = Tie(now.decision, last.source, now.target, last.strict)
+        steps.append(now)
+    if steps and steps[0].strict:  # a register itself is finite
+        steps[0] = Tie(steps[0].decision, steps[0].source, steps[0].target)
     return tuple(steps)
 
 
@@ -68,10 +76,15 @@ def _extreme_of(maps: Sequence[Map], largest: bool) -> Map:
 
 
 def inverse(given: Map) -> Map:
-    """Return the map back."""
+    """Return the map back, of the complement: what the map is not strict about, it is."""
     if isinstance(given, Extreme):
         return Extreme(tuple(inverse(part) for part in given.maps), not given.largest)
-    return tuple(Tie(step.decision, step.target, step.source) for step in reversed(given))
+    found = []
+    for place in range(len(given) - 1, -1, -1):
+        step = given[place]
+        strict = place + 1 < len(given) and not given[place + 1].strict
+        found.append(Tie(step.decision, step.target, step.source, strict))
+    return tuple(found)
 
 
 def largest(one: Map, two: Map) -> Map:
@@ -84,31 +97,39 @@ class Curves:
     """The maps of a path, by the comparison of any two positions at its decisions."""
 
     compared: Callable[[int, int, int], Rivals]
-    _pairs: dict[Tie, Rivals] = field(default_factory=dict)
+    _pairs: dict[tuple[int, int, int], Rivals] = field(default_factory=dict)
 
     def pair(self, tie: Tie) -> Rivals:
         """Return the comparison of a tie, its source first."""
-        if tie not in self._pairs:
-            found = self.compared(tie.decision, tie.source, tie.target)
-            self._pairs[tie] = found
-            self._pairs[Tie(tie.decision, tie.target, tie.source)] = found.flipped
-        return self._pairs[tie]
+        key = (tie.decision, tie.source, tie.target)
+        if key not in self._pairs:
+            found = self._pairs[key] = self.compared(*key)
+            self._pairs[tie.decision, tie.target, tie.source] = found.flipped
+        return self._pairs[key]
 
-    def on(self, x: Array, given: Map) -> Theta:
-        """Enclose a map on increasing doubles."""
+    def on(self, x: Array, given: Map, known: dict[Map, Theta] | None = None) -> Theta:
+        """Enclose a map on increasing doubles; `known` are maps on the same ones."""
+        known = {} if known is None else known
+        if given not in known:
+            known[given] = self._new(x, given, known)
+        return known[given]
+
+    def _new(self, x: Array, given: Map, known: dict[Map, Theta]) -> Theta:
         if isinstance(given, Extreme):
-            first, *rest = (self.on(x, part) for part in given.maps)
+            first, *rest = (self.on(x, part, known) for part in given.maps)
             for other in rest:
                 first = _extreme(first, other, np.diff(x), given.largest)
             return first
-        cells = len(x) - 1
-        inner = Theta(Interval.of(x), Interval.of(np.ones(cells)), Interval.of(np.zeros(cells)))
-        for step in given:
-            outer = self.pair(step).threshold(inner.at, True)
-            square = scaled(inner.slope, inner.slope)
-            bend = scaled(square, outer.bend) + scaled(outer.slope, inner.bend)
-            inner = Theta(outer.at, scaled(inner.slope, outer.slope), bend)
-        return inner
+        if not given:
+            cells = len(x) - 1
+            return Theta(Interval.of(x), Interval.of(np.ones(cells)), Interval.of(np.zeros(cells)))
+        inner = self.on(x, given[:-1], known)
+        outer = self.pair(given[-1]).threshold(inner.at, True)
+        if len(given) > 1:
+            outer = _beyond_all(outer, inner.at, given[-1].strict)
+        square = scaled(inner.slope, inner.slope)
+        bend = scaled(square, outer.bend) + scaled(outer.slope, inner.bend)
+        return Theta(outer.at, scaled(inner.slope, outer.slope), bend)
 
     def kinks(self, given: Map) -> list[Interval]:
         """Return where a map may jump or bend sharply, in its own register."""
@@ -157,3 +178,16 @@ def ahead(one: Theta, two: Theta, length: Array) -> Array:
         left, right = gap[:-1], gap[1:]
         near = (left > 0) & (right > 0) & ((low > -left) | (high < right))
     return np.asarray(far | near)
+
+
+def _beyond_all(theta: Theta, x: Interval, strict: bool) -> Theta:
+    """Return a threshold of values that may be -inf, which stays (strict: +inf, which does)."""
+    end = np.inf if strict else -np.inf
+    low, high = x.lo == end, x.hi == end
+    at = Interval(np.where(low, end, theta.at.lo), np.where(high, end, theta.at.hi))
+    moved = low | high
+    here = moved[1:] | moved[:-1]
+    flat = (at.lo[:-1] == at.hi[1:]) & (at.lo[1:] == at.hi[1:]) & (at.lo[:-1] == at.hi[:-1])
+    still, none = Interval.of(np.zeros(here.shape)), np.full(here.shape, np.inf)
+    slope = where(here, where(flat, still, Interval(0 * still.lo, none)), theta.slope)
+    return Theta(at, slope, where(here, where(flat, still, Interval(-none, none)), theta.bend))

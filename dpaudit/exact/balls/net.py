@@ -256,14 +256,15 @@ def _between(
     none: list[Line | None] = [None]
     for low, high in product(lower or none, upper or none):
         given = dict(rest)
-        for j, f in lower:
-            if low is not None and j != low[0]:
-                _demand(given, low[0], j, composed(f, inverse(low[1])))
-        for i, g in upper:
-            if high is not None and i != high[0]:
-                _demand(given, i, high[0], composed(high[1], inverse(g)))
+        order: list[tuple[Line, Line, list[Line]]] = []
+        if low is not None:
+            order += [(low, line, lower) for line in lower if line is not low]
+        if high is not None:
+            order += [(line, high, upper) for line in upper if line is not high]
         if low is not None and high is not None and low[0] != high[0]:
-            _demand(given, high[0], low[0], composed(low[1], inverse(high[1])))
+            order.append((high, low, [high, low]))
+        for above, below, lines in order:
+            _demand(given, above[0], below[0], _ordered(above, below, lines))
         ends = [(low, 1 if right else -1), (high, -1 if right else 1)]
         if low is not None and high is not None and low[0] == high[0]:
             ends = [((low[0], Band(low[1], high[1])), 1)]
@@ -275,6 +276,17 @@ def _between(
                 left = {**exponents, i: exponents[i] + exponents[out]}
                 parts.append((sign, integrate(algebra, weighted, left, given, keep)))
     return algebra.added(parts)
+
+
+def _ordered(above: Line, below: Line, lines: Sequence[Line]) -> Map:
+    """Return the map of one line's variable that another's is at least, if their values are so.
+
+    Of equal values the earlier line counts as the larger one, whoever asks: so what two lines are
+    parted into has nothing in common, and leaves nothing out.
+    """
+    if lines.index(above) < lines.index(below):
+        return composed(below[1], inverse(above[1]))
+    return inverse(composed(above[1], inverse(below[1])))
 
 
 def exponents_of(net: Net, sides: Sequence[HalfStep]) -> dict[int, Fraction]:

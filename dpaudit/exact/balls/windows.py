@@ -19,9 +19,10 @@ from flint import arb, ctx
 from dpaudit.core.arithmetic import ball
 from dpaudit.exact.balls.beyond import Beyond
 from dpaudit.exact.balls.cells import graded
-from dpaudit.exact.balls.curves import Curves, ahead
+from dpaudit.exact.balls.curves import Curves, Map, ahead
 from dpaudit.exact.balls.interval import Array, Interval, where
 from dpaudit.exact.balls.net import Band, Line
+from dpaudit.exact.balls.roots import Theta
 from dpaudit.exact.balls.weight import Grid, Lebesgue, Weight, outward
 from dpaudit.exact.clock import ENDLESS, Clock
 
@@ -42,6 +43,7 @@ class Functions:
     clock: Clock = ENDLESS
     _measures: dict[int, Lebesgue] = field(default_factory=dict)
     _beyond: dict[Any, Beyond] = field(default_factory=dict)
+    _thetas: dict[int, dict[Map, Theta]] = field(default_factory=dict)
 
     def measure(self, variable: int) -> Lebesgue:
         """Return Lebesgue's measure on a variable's window."""
@@ -109,7 +111,8 @@ class Functions:
         variable, given = line
         key = (out, line, right)
         if key not in self._beyond:
-            theta = self.curves.on(self.grids[variable].x, given)
+            known = self._thetas.setdefault(variable, {})
+            theta = self.curves.on(self.grids[variable].x, given, known)
             self._beyond[key] = Beyond(self.measure(out), theta, below=not right)
         return self._beyond[key]
 
