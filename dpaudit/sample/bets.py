@@ -38,8 +38,8 @@ with p (2 - l) > c q l gives f = p h / (c (p + q)), g = q h / (p + q) with h = 2
 exchange everything; in the other cells f = l and g = 2 - l. The derivative by l of what remains is
 monotone: bisection. Its growth is the least relative entropy from (p, q) to the null (it is the
 dual problem), so no other e-variable grows faster for this belief (Turner & Grunwald 2023, for two
-cells). A belief is pulled towards the null by half a standard deviation in every cell. It only
-costs growth if wrong.
+cells). A belief is pulled towards the null by half a standard deviation in every cell, and by more
+where its pair was chosen among many (`suspects`). It only costs growth if wrong.
 """
 
 from __future__ import annotations
