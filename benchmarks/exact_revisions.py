@@ -5,7 +5,8 @@
 Declarations are those of `tests/fuzz`, in chunks that both environments get from one file. Every
 likelihood and every largest loss that both state must overlap (certified ones as they are, others
 within the error that doubles may have); what only one of them answers, or certifies, is counted,
-and shown where it is the older one. Budgets are seconds: on a busy machine some refusals are the clock's.
+and shown where it is the older one. Budgets are seconds: on a busy machine some refusals are the
+clock's.
 """
 
 from __future__ import annotations
