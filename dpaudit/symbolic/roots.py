@@ -51,6 +51,8 @@ UNREAD = frozenset(
         "__match_args__",
         "__parameters__",
         "__orig_bases__",
+        "__protocol_attrs__",
+        "__non_callable_proto_members__",
     ]
 )  # judged code cannot name them
 GETTER: Any = type(vars(namedtuple("Pair", "first"))["first"])  # what a namedtuple reads by

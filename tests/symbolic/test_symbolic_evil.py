@@ -36,6 +36,25 @@ def test_the_same_policy_without_the_leak_is_proved(tmp_path):
     assert found.finding.epsilon_upper == 1.0
 
 
+PROTOCOL = """
+from typing import Protocol
+
+
+class Playing(Protocol):
+    def select(self): ...
+
+    def update(self, arm, reward): ...
+
+
+"""
+
+
+def test_a_protocol_beside_a_policy_changes_nothing(tmp_path):
+    """Newer interpreters keep a set of names in every protocol."""
+    text = PROTOCOL + policy("self.n = self.t", "return False")
+    assert judged(tmp_path, text).finding.status is Status.PROVED
+
+
 IMPOSTORS = impostors()
 
 
