@@ -79,8 +79,6 @@ GUARDED = {
         "exact/by_hand exact/ball_affine exact/ball_primitives exact/ball_other exact/exact_plane"
     ),
     "exact/balls/piecewise": "exact/by_hand exact/ball_affine exact/polytopes",
-    "exact/balls/sums": "exact/ball_sums exact/exact_sums exact/any_order",
-    "exact/balls/fibres": "exact/ball_sums exact/ball_primitives",
     "exact/balls/bounds": "exact/ball_primitives exact/ball_kl exact/ball_imed exact/own_formula",
     "exact/balls/compare": "exact/ball_imed exact/ball_kl exact/own_formula exact/pairwise",
     "exact/balls/exact_order": "exact/noiseless exact/ball_other exact/by_hand",

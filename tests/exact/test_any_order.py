@@ -16,7 +16,7 @@ from dpaudit.core.algorithms.dp_ucb import DPUCB
 from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import Affine, KLBound
 from dpaudit.exact import likelihood
-from dpaudit.exact.balls import sums as ball_sums
+from dpaudit.exact.balls import integrals
 from dpaudit.exact.paths import paths_of
 from dpaudit.exact.profile import law
 from dpaudit.exact.region import region_of
@@ -112,10 +112,10 @@ def test_balls_follow_the_registers(actions: tuple[int, ...]) -> None:
     (path,) = paths_of(algorithm, actions)
     region = region_of(path)
     sums = {i: Fraction(e.total(STREAM[:5])) for i, e in enumerate(region.episodes)}
-    ball = ball_sums.likelihood(region, sums, 120)
+    ball = integrals.Probability(region, sums).on(600)
     float_ = likelihood(algorithm, actions, STREAM[:5], engine="float")
     assert ball.lo <= float_.upper and float_.lower <= ball.hi
-    assert ball.hi - ball.lo < 0.1 * float_.middle
+    assert ball.hi - ball.lo < 1e-3 * float_.middle
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from dpaudit.exact import likelihood
 from dpaudit.exact.balls.curves import Extreme, Map, Tie
 from dpaudit.exact.balls.net import Band, integrate
 
+NEAR = 1e-9
 Level = tuple[float, float]  # of a score at the bottom, and the shift of its mean
 
 
@@ -39,6 +40,8 @@ class Atoms:
 
     def __init__(self, levels: list[list[Level]], atoms: dict[int, np.ndarray]) -> None:
         self.levels, self.atoms, self.terms = levels, atoms, 0
+        means = {shift for level in levels for _, shift in level}
+        self.corners = [end - shift for shift in means for end in (0, 1)]
 
     def term(self) -> None:
         self.terms += 1
@@ -54,8 +57,20 @@ class Atoms:
     def added(self, parts):
         return sum(sign * part for sign, part in parts)
 
-    def rightwards(self, out, function, lines):
-        return self.terms % 2 == 0
+    def sides(self, out, function, tilt):
+        if self.terms % 3:
+            return [(function, self.terms % 3 == 1)]
+        before = np.arange(len(function)) < len(function) // 2
+        return [(np.where(before, function, 0.0), True), (np.where(before, 0.0, function), False)]
+
+    def within(self, out, function, low, high, others):
+        some = self.atoms[out][function > 0]
+        if not len(some):
+            return others
+        ahead = self.at(*low) > some[-1]
+        behind = self.at(*high) < some[0]
+        cut = ((low[0], ahead), (high[0], behind))
+        return others | {i: np.where(beyond, 0.0, others[i]) for i, beyond in cut}
 
     def at(self, variable: int, given: Map) -> np.ndarray:
         if isinstance(given, Extreme):
@@ -65,13 +80,19 @@ class Atoms:
 
     def _through(self, x: float, given: Map) -> float:
         for place, tie in enumerate(given):
-            if place and x == (math.inf if tie.strict else -math.inf):
-                continue
+            if place:
+                upwards = tie.decision < given[place - 1].decision
+                if x == (math.inf if upwards else -math.inf):
+                    continue
+                # what a plateau asks for is no atom: everything near it is one class
+                near = min(self.corners, key=lambda corner: abs(corner - x))
+                if abs(near - x) < NEAR:
+                    x = near + (NEAR if upwards else -NEAR)
             levels = self.levels[tie.decision]
             x = tied(levels[tie.source], levels[tie.target], tie.source < tie.target, x)
         return x
 
-    def beyond(self, out, function, line, right):
+    def beyond(self, out, function, right, line):
         variable, given = line
         x = self.atoms[out]
         if isinstance(given, Band):
@@ -82,19 +103,24 @@ class Atoms:
 
 
 def random_path(chance: random.Random, arms: int, decisions: int):
-    """Levels of every decision, the registers that it shows, and its winner."""
+    """Levels of every decision, the registers that it shows, and its winner.
+
+    Half of the paths clip all means at the same values, and keep some registers that have won.
+    """
+    alike = chance.random() < 0.5
     epsilon, alpha = chance.choice([0.3, 1.0, 2.0, 5.0]), chance.choice([0.2, 0.5, 1.0, 2.0])
     pulls, shown, next_one, time = [1] * arms, list(range(arms)), arms, arms
     levels, registers, winners = [], [], []
     for _ in range(decisions):
         level = [2 * alpha * math.log(time + 1) / count for count in pulls]
-        levels.append([(it, it / epsilon) for it in level])
+        levels.append([(it, 0.25 if alike else it / epsilon) for it in level])
         won = chance.randrange(arms)
         registers.append(list(shown))
         winners.append(won)
         time += pulls[won]
         pulls[won] *= 2
-        shown[won], next_one = next_one, next_one + 1
+        if not (alike and chance.random() < 0.4):
+            shown[won], next_one = next_one, next_one + 1
     return levels, registers, winners
 
 

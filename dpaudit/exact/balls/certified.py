@@ -24,7 +24,7 @@ from dpaudit.core.scores import Affine
 from dpaudit.errors import Unsupported
 from dpaudit.exact import algebra
 from dpaudit.exact.algebra import Imprecise
-from dpaudit.exact.balls import gaussians, integrals, polytopes, sums
+from dpaudit.exact.balls import gaussians, integrals, polytopes
 from dpaudit.exact.balls.cells import Cells, Known, impossible
 from dpaudit.exact.balls.exponentials import Exponentials
 from dpaudit.exact.balls.interval import Array, Interval
@@ -40,10 +40,8 @@ FINE, REACH = 1 / 16, 40.0  # rates beside cells; noise scales around a centre
 CLOSE = 1e-12  # nodes that are of no use
 SHORT = 32  # rows of which every whole sum is a node, for other streams
 CELLS, CELL_WIDTH = (200, 16_200), 1e-9  # at first and at most
-# cells of a sheet, and the widths of a log-likelihood that end its refinement or make it useless
-SHEETS = (120, 400, 800)
-SHEET_WIDTH, SHEET_LIMIT = 1e-3, 1e-2
-NETS, NET_WIDTH, NET_LIMIT = (1000, 3000, 9000), 1e-6, 1e-3  # likewise of a net
+# cells of a net, and the widths of a log-likelihood that end its refinement or make it useless
+NETS, NET_WIDTH, NET_LIMIT = (600, 1800, 5400, 10_800), 1e-6, 1e-3
 
 
 def tighten(
@@ -97,8 +95,8 @@ def log_likelihood(
 
     `totals` are the exact sums of the rewards of the episodes. Affine scores give about 80 correct
     bits, however small the probability is; others are enclosed on cells, refined until the ball is
-    of the width that is asked for or the cells are at their finest, registers that add up releases
-    on sheets, until it is 1e-3 wide. A clock may end either refinement, which leaves a wider ball.
+    of the width that is asked for or the cells are at their finest. A clock may end the refinement,
+    which leaves a wider ball.
     """
     region.prepared(_require_alike)
     if gaussians.applies(region):
@@ -107,7 +105,7 @@ def log_likelihood(
         parts = polytopes.parts_of(region)
         return _log(tighten(lambda: polytopes.likelihood(region, parts, totals, clock)))
     if region.adds or many_arms(region):
-        return _of_net(region, totals, clock, width)
+        return _ball(_of_net(region, totals, clock))
     chain = chain_of(region)
     centres = {i: chain.centre(i, total) for i, total in totals.items()}
     if affine(chain):
@@ -118,7 +116,7 @@ def log_likelihood(
 
         return _log(tighten(probability))
     log = region.prepared(_on_cells).log(centres, clock, width)
-    return arb("-inf") if log.hi == -math.inf else _ball(log)
+    return _ball(log)
 
 
 @dataclass
@@ -204,6 +202,8 @@ def _log(probability: arb) -> arb:
 
 
 def _ball(log: Interval) -> arb:
+    if log.hi == -math.inf:
+        return arb("-inf")
     return arb(float(log.lo)).union(arb(float(log.hi)))
 
 
@@ -212,41 +212,21 @@ def many_arms(region: Region) -> bool:
     return any(len(decision.shown) > 2 for decision in region.decisions)
 
 
-def _of_net(region: Region, totals: Mapping[int, Fraction], clock: Clock, width: float) -> arb:
-    """Refine a net; of registers that add up releases, a sheet where it stays too wide."""
+def _of_net(region: Region, totals: Mapping[int, Fraction], clock: Clock) -> Interval:
+    """Enclose the log-probability of a net, as finely as it has to be; -inf where impossible."""
+    probability = integrals.Probability(region, totals)
     for cells in NETS:
         began = time.monotonic()
         with np.errstate(divide="ignore"):
-            log = integrals.likelihood(region, totals, cells).log()
-        if log.hi == -math.inf:
-            return arb("-inf")
-        found = log.hi - log.lo
-        if found < max(width, NET_WIDTH) or not found < NET_LIMIT * (NETS[-1] / cells) ** 2:
+            log = probability.on(cells, clock).log()
+        found = 0.0 if log.hi == -math.inf else float(log.hi - log.lo)
+        if found < NET_WIDTH or not found < NET_LIMIT * (NETS[-1] / cells) ** 3:
             break
-        if not clock.allows(6 * (time.monotonic() - began)):
+        if not clock.allows(4 * (time.monotonic() - began)):
             break
-    if found < NET_LIMIT:
-        return _ball(log)
-    if many_arms(region):
-        raise Unsupported("The likelihood is too small for the certified nets.")
-    return _refined(lambda cells: sums.likelihood(region, totals, cells).log(), clock)
-
-
-def _refined(compute: Callable[[int], Interval], clock: Clock) -> arb:
-    """Refine a sheet as long as that can make the ball as narrow as it must be."""
-    for cells in SHEETS:
-        began = time.monotonic()
-        log = compute(cells)
-        if log.hi == -math.inf:
-            return arb("-inf")
-        width = log.hi - log.lo
-        if width < SHEET_WIDTH or not width < SHEET_LIMIT * (SHEETS[-1] / cells) ** 2:
-            break
-        if not clock.allows(10 * (time.monotonic() - began)):
-            break
-    if not width < SHEET_LIMIT:
-        raise Unsupported("The likelihood is too small for the certified sheets.")
-    return _ball(log)
+    if not found < NET_LIMIT:
+        raise Unsupported("The likelihood is too small for nets.")
+    return log
 
 
 # cells of a grid's smooth stretches, and mesh points per unit of own sum, in the first pass and at

@@ -6,24 +6,32 @@ first one first; the empty row is the identity. An `Extreme` is the larger (or s
 maps of one register.
 
 Scores at one decision are in one order, so that two ties of the same decision in a row are one.
-Between ties of two decisions lies a register that may be asked for what it never holds: infinity,
-where a score saturates. f(x) <= g(y) between such values says x <= (the last x of which f is at
-most that), or y >= (the first y of which g is at least that). So a tie that comes second takes
--inf to -inf, or, where it is `strict`, for f(x) < g(y), +inf to +inf. The way back is that of the
-complement, strict where the way forth is not: what a map parts has nothing in common.
+Between ties of two decisions lies a register that is asked for what it never holds: what lies
+beyond its window, or where one of its scores begins or ends to saturate, which is what a plateau
+of another score asks for. Values that a register never takes are collapsed to one class. What is
+asked of a register is ordered by class, within a class by decision (the later one counts as the
+larger), within a decision by score: one order for all, so that what two bounds are parted into has
+nothing in common and leaves nothing out, and the way back of a map is that of its complement. In a
+class the first y that asks for as much as x lies at the lower end of the class where y's decision
+is the later one, else at the upper end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.exact.balls.interval import Array, Interval, where
 from dpaudit.exact.balls.roots import Theta
 from dpaudit.exact.balls.threshold import Rivals
 from dpaudit.exact.balls.weight import scaled
+
+SAMPLED, NARROWED, SLOW = 129, 16, 1e-3  # points, and steps, to find where two maps cross
+BESIDE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -33,7 +41,6 @@ class Tie:
     decision: int
     source: int
     target: int
-    strict: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,16 +61,13 @@ def composed(inner: Map, outer: Map) -> Map:
     if isinstance(outer, Extreme):
         return _extreme_of([composed(inner, part) for part in outer.maps], outer.largest)
     steps = list(inner)
-    for place, step in enumerate(outer):
-        now = step if place else Tie(step.decision, step.source, step.target)
+    for now in outer:
         if steps and now.decision == steps[-1].decision:
             last = steps.pop()
             if last.source == now.target:
                 continue
-            now = Tie(now.decision, last.source, now.target, last.strict)
+            now = Tie(now.decision, last.source, now.target)
         steps.append(now)
-    if steps and steps[0].strict:  # a register itself is finite
-        steps[0] = Tie(steps[0].decision, steps[0].source, steps[0].target)
     return tuple(steps)
 
 
@@ -76,15 +80,10 @@ def _extreme_of(maps: Sequence[Map], largest: bool) -> Map:
 
 
 def inverse(given: Map) -> Map:
-    """Return the map back, of the complement: what the map is not strict about, it is."""
+    """Return the map back, which is that of the complement."""
     if isinstance(given, Extreme):
         return Extreme(tuple(inverse(part) for part in given.maps), not given.largest)
-    found = []
-    for place in range(len(given) - 1, -1, -1):
-        step = given[place]
-        strict = place + 1 < len(given) and not given[place + 1].strict
-        found.append(Tie(step.decision, step.target, step.source, strict))
-    return tuple(found)
+    return tuple(Tie(it.decision, it.target, it.source) for it in reversed(given))
 
 
 def largest(one: Map, two: Map) -> Map:
@@ -92,12 +91,43 @@ def largest(one: Map, two: Map) -> Map:
     return _extreme_of([one, two], largest=True)
 
 
+@dataclass(frozen=True)
+class Classes:
+    """Values that a register never takes, as disjoint intervals that rise; each is one class."""
+
+    low: Array
+    high: Array
+
+    def of(self, x: Array) -> NDArray[np.intp]:
+        """Return the class of every value, -1 where it is in none."""
+        place = np.clip(np.searchsorted(self.low, x, "right") - 1, 0, len(self.low) - 1)
+        inside = (self.low[place] <= x) & (x <= self.high[place])
+        return np.where(inside, place, -1)
+
+    def moved(self, x: Array, upwards: bool) -> Array:
+        """Return values, those in a class at its upper or at its lower end."""
+        found = self.of(x)
+        ends = (self.high if upwards else self.low)[found]
+        return np.where(found >= 0, ends, x)
+
+    def ends(self) -> list[Interval]:
+        """Return the finite ends."""
+        points = np.concatenate([self.low, self.high])
+        return [Interval.of(x) for x in points[np.isfinite(points)]]
+
+
 @dataclass
 class Curves:
-    """The maps of a path, by the comparison of any two positions at its decisions."""
+    """The maps of a path, by the comparison of any two positions at its decisions.
+
+    `classes` are those of the register that a position shows at a decision.
+    """
 
     compared: Callable[[int, int, int], Rivals]
+    classes: dict[tuple[int, int], Classes] = field(default_factory=dict)
     _pairs: dict[tuple[int, int, int], Rivals] = field(default_factory=dict)
+    _crossed: dict[tuple[Map, Map, float], list[Interval]] = field(default_factory=dict)
+    _sampled: dict[float, dict[Map, Theta]] = field(default_factory=dict)
 
     def pair(self, tie: Tie) -> Rivals:
         """Return the comparison of a tie, its source first."""
@@ -123,10 +153,13 @@ class Curves:
         if not given:
             cells = len(x) - 1
             return Theta(Interval.of(x), Interval.of(np.ones(cells)), Interval.of(np.zeros(cells)))
-        inner = self.on(x, given[:-1], known)
-        outer = self.pair(given[-1]).threshold(inner.at, True)
-        if len(given) > 1:
-            outer = _beyond_all(outer, inner.at, given[-1].strict)
+        inner, tie = self.on(x, given[:-1], known), given[-1]
+        if len(given) == 1:
+            outer = self.pair(tie).threshold(inner.at, True)
+        else:
+            classes = self.classes[tie.decision, tie.source]
+            upwards = tie.decision < given[-2].decision
+            outer = _across(self.pair(tie), inner.at, classes, upwards)
         square = scaled(inner.slope, inner.slope)
         bend = scaled(square, outer.bend) + scaled(outer.slope, inner.bend)
         return Theta(outer.at, scaled(inner.slope, outer.slope), bend)
@@ -137,7 +170,56 @@ class Curves:
             return [mark for part in given.maps for mark in self.kinks(part)]
         found: list[Interval] = []
         for place, step in enumerate(given):
-            found += self._back(self.pair(step).marks(True), inverse(given[:place]))
+            marks = self.pair(step).marks(True)
+            if place:
+                marks += self.classes[step.decision, step.source].ends()
+            found += self._back(marks, inverse(given[:place]))
+        return found
+
+    def _crossings(self, one: Map, two: Map, reach: float) -> list[Interval]:
+        """Return about where two maps cross: the larger of them bends there."""
+
+        def gap(x: Array, known: dict[Map, Theta] | None = None) -> Array:
+            first, second = (self.on(x, part, known).at for part in (one, two))
+            with np.errstate(invalid="ignore"):
+                return np.asarray(first.lo + first.hi - second.lo - second.hi)
+
+        if (one, two, reach) in self._crossed:
+            return self._crossed[one, two, reach]
+        x = reach * np.linspace(-1.0, 1.0, SAMPLED)
+        sampled = self._sampled.setdefault(reach, {})
+        y = gap(x, sampled)
+        with np.errstate(invalid="ignore"):
+            turns = np.flatnonzero(np.isfinite(y[1:] + y[:-1]) & (y[1:] * y[:-1] < 0))
+        a, b, at_a, at_b = x[turns], x[turns + 1], y[turns], y[turns + 1]
+        for _ in range(NARROWED if len(turns) else 0):
+            # the secant, and the middle where it would stay at one end
+            cut = (a * at_b - b * at_a) / (at_b - at_a)
+            cut = np.where(np.minimum(cut - a, b - cut) > SLOW * (b - a), cut, (a + b) / 2)
+            value = gap(cut)
+            left = np.signbit(value) == np.signbit(at_a)
+            a, at_a = np.where(left, cut, a), np.where(left, value, at_a)
+            b, at_b = np.where(left, b, cut), np.where(left, at_b, value)
+        with np.errstate(invalid="ignore"):
+            best = np.where(np.abs(at_a) < np.abs(at_b), a, b)
+        found = self._crossed[one, two, reach] = [Interval.of(point) for point in best]
+        return found
+
+    def bends(
+        self, given: Map, reach: float, marks: list[Interval], bends: set[float]
+    ) -> set[float]:
+        """Return about where masses beyond a map bend: it meets where its target does, or turns."""
+        points = [*marks, *map(Interval.of, sorted(bends))]
+        found = [*self._back(points, inverse(given)), *self._turns(given, reach)]
+        middles = (0.5 * float(mark.lo + mark.hi) for mark in found)
+        return {round(middle, 9) for middle in middles if abs(middle) < reach}
+
+    def _turns(self, given: Map, reach: float) -> list[Interval]:
+        if not isinstance(given, Extreme):
+            return []
+        found = [mark for part in given.maps for mark in self._turns(part, reach)]
+        for one, two in combinations(given.maps, 2):
+            found += self._crossings(one, two, reach)
         return found
 
     def _back(self, marks: list[Interval], given: Map) -> list[Interval]:
@@ -180,14 +262,26 @@ def ahead(one: Theta, two: Theta, length: Array) -> Array:
     return np.asarray(far | near)
 
 
-def _beyond_all(theta: Theta, x: Interval, strict: bool) -> Theta:
-    """Return a threshold of values that may be -inf, which stays (strict: +inf, which does)."""
-    end = np.inf if strict else -np.inf
-    low, high = x.lo == end, x.hi == end
-    at = Interval(np.where(low, end, theta.at.lo), np.where(high, end, theta.at.hi))
-    moved = low | high
-    here = moved[1:] | moved[:-1]
-    flat = (at.lo[:-1] == at.hi[1:]) & (at.lo[1:] == at.hi[1:]) & (at.lo[:-1] == at.hi[:-1])
-    still, none = Interval.of(np.zeros(here.shape)), np.full(here.shape, np.inf)
-    slope = where(here, where(flat, still, Interval(0 * still.lo, none)), theta.slope)
-    return Theta(at, slope, where(here, where(flat, still, Interval(-none, none)), theta.bend))
+def _across(pair: Rivals, x: Interval, classes: Classes, upwards: bool) -> Theta:
+    """Return the threshold of what a register is asked for, which may lie in a class."""
+    low, high = (classes.moved(end, upwards) for end in (x.lo, x.hi))
+    theta = pair.threshold(Interval(low, high), True)
+    moved = (low != x.lo) | (high != x.hi)
+    if moved.any():
+        # next to where a score saturates, doubles do not resolve it: a threshold rises, ask farther
+        beside = pair.threshold(high + BESIDE if upwards else low - BESIDE, True).at
+        if upwards:
+            best = Interval(theta.at.lo, np.minimum(theta.at.hi, beside.hi))
+        else:
+            best = Interval(np.maximum(theta.at.lo, beside.lo), theta.at.hi)
+        theta = replace(theta, at=where(moved, best, theta.at))
+    # below all of a register, and not strictly so, is nothing; strictly above all, everything
+    end = np.inf if upwards else -np.inf
+    at = Interval(np.where(low == end, end, theta.at.lo), np.where(high == end, end, theta.at.hi))
+    first, last = classes.of(x.lo[:-1]), classes.of(x.hi[1:])
+    flat = (first == last) & (first >= 0)
+    between = np.searchsorted(classes.low, x.hi[1:], "right")
+    met = between > np.searchsorted(classes.high, x.lo[:-1], "left")
+    still, none = Interval.of(np.zeros(flat.shape)), np.full(flat.shape, np.inf)
+    slope = where(flat, still, where(met, Interval(still.lo, none), theta.slope))
+    return Theta(at, slope, where(flat, still, where(met, Interval(-none, none), theta.bend)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -13,66 +13,125 @@ import numpy as np
 from dpaudit.exact.algebra import Bounds
 from dpaudit.exact.balls.cells import Meshed, cap_of, centres_of
 from dpaudit.exact.balls.interval import Interval
-from dpaudit.exact.balls.net import Listing, Net, exponents_of, integrate, net_of, terms_of
+from dpaudit.exact.balls.net import (
+    HalfStep,
+    Listing,
+    Net,
+    integrate,
+    net_of,
+    terms_of,
+    tilts_of,
+)
 from dpaudit.exact.balls.own_sum import Moving
-from dpaudit.exact.balls.weight import Masses, Weight, away
-from dpaudit.exact.balls.windows import Functions, density, escape, exponential, window
+from dpaudit.exact.balls.weight import Grid, Masses, Weight, away
+from dpaudit.exact.balls.windows import (
+    REACH,
+    Functions,
+    cells_at,
+    classes_of,
+    escape,
+    exponential,
+    noise,
+    window,
+)
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.region import Region, rate_of
 from dpaudit.exact.schedule import Batch
 
 ZERO = Fraction(0)
+NEGLIGIBLE = 1e-140  # what cutting functions that are next to nothing may change
 
 
-def likelihood(
-    region: Region, totals: Mapping[int, Fraction], cells: int, clock: Clock = ENDLESS
-) -> Interval:
-    """Enclose the probability of a region by the sums of its releases; [0, 0] if impossible."""
-    centres = {i: totals[i] / episode.divisor for i, episode in enumerate(region.episodes)}
-    net = net_of(region, centres)
-    if not net.possible:
-        return Interval(np.float64(0.0), np.float64(0.0))
-    total, _, escaped = _integrated(net, cells, None, clock)
-    return Interval(max(float(total.lo), 0.0), min(1.0, float(total.hi) + 2 * escaped))
+class Integral:
+    """A net with one variable kept, or none, and what its grids must resolve."""
 
+    def __init__(self, net: Net, keep: int | None = None) -> None:
+        self.net, self.keep = net, keep
+        listing, own = Listing(), net.marks()
+        for root, found in own.items():
+            rates = [net.rates[i] for i, first in net.roots.items() if first == root]
+            classes = classes_of(found, rates)
+            net.curves.classes |= {at: classes for at, first in net.shown.items() if first == root}
+        self.terms = list(terms_of(net))
+        for known, sides in self.terms:
+            integrate(listing, dict.fromkeys(net.rates, 1), tilts_of(net, sides), known, keep)
+        self.own = {i: own[root] for i, root in net.roots.items()}
+        self.marks: dict[int, list[Interval]] = {i: [] for i in net.rates}
+        self.bends: dict[int, set[float]] = {i: {0.0} for i in net.rates}
+        for out, variable, given in listing.lines:
+            reach = REACH / float(min(net.rates[variable]))
+            self.marks[variable] += net.curves.kinks(given)
+            marks = self.own[out] + self.marks[out]
+            self.bends[variable] |= net.curves.bends(given, reach, marks, self.bends[out])
 
-def _integrated(
-    net: Net, cells: int, keep: int | None, clock: Clock, points: Iterable[Fraction] = ()
-) -> tuple[Any, Any, float]:
-    """Integrate all variables but one out; the kept one's grid holds the points.
+    def on(
+        self, cells: int, clock: Clock, points: Iterable[Fraction] = ()
+    ) -> tuple[Any, Any, float]:
+        """Integrate; the kept variable's grid holds the points.
 
-    Return also that grid, and what is missed where a variable leaves its window.
-    """
-    listing = Listing()
-    terms = list(terms_of(net))
-    for given, sides in terms:
-        integrate(listing, dict.fromkeys(net.rates, 1), exponents_of(net, sides), given, keep)
-    marks: dict[int, list[Interval]] = {i: [] for i in net.rates}
-    for variable, given in listing.lines:
-        marks[variable] += net.curves.kinks(given)
-    laid = {
-        i: window(rates, marks[i], cells, points if i == keep else ())
-        for i, rates in net.rates.items()
-    }
-    grids = {i: grid for i, (grid, _) in laid.items()}
-    # only the exponentials of steps are so large that a jump within a cell would be felt
-    holes = {i: found if i != keep and net.sides else [] for i, (_, found) in laid.items()}
-    algebra = Functions(net.curves, grids, holes, clock)
-    escaped = sum(escape(rates) for rates in net.rates.values())
-    for i, cut in holes.items():
-        width = math.fsum(np.diff(grids[i].x)[cut])
-        escaped += 1.001 * width * float(min(net.rates[i])) / 2
-    fresh = {i: density(grids[i], net.rates[i][0]) for i in net.fresh if i != keep}
-    parts = []
-    for given, sides in terms:
-        functions = {i: fresh.get(i, grids[i].one()) for i in net.rates}
+        Return also that grid, and what is missed where a variable leaves its window.
+        """
+        net, keep, grids, holes = self.net, self.keep, {}, {}
+        escaped = 0.0
+        for i, rates in net.rates.items():
+            held = points if i == keep else ()
+            grids[i] = window(rates, self.own[i] + self.marks[i], self.bends[i], cells, held)
+            # only the exponentials of steps are so large that a jump at any mark would be felt
+            left_out = self.own[i] + (self.marks[i] if net.sides else [])
+            holes[i] = [] if i == keep else cells_at(grids[i], left_out)
+            width = math.fsum(np.diff(grids[i].x)[holes[i]])
+            escaped += escape(rates) + 1.001 * width * float(min(rates)) / 2
+        slowest = {i: float(min(rates)) for i, rates in net.rates.items()}
+        algebra = Functions(net.curves, grids, holes, slowest, clock=clock)
+        parts = []
+        for given, sides in self.terms:
+            tilts = tilts_of(net, sides)
+            functions = self._functions(grids, sides, tilts)
+            algebra.least = 0.0 if keep is not None else _next_to_nothing(functions, grids)
+            parts.append((1, integrate(algebra, functions, tilts, given, keep)))
+        return algebra.added(parts), None if keep is None else grids[keep], escaped
+
+    def _functions(
+        self, grids: Mapping[int, Grid], sides: Sequence[HalfStep], tilts: Mapping[int, Fraction]
+    ) -> dict[int, Weight]:
+        """Return what every variable carries in a term: its noise, exponentials of steps."""
+        scales = dict.fromkeys(grids, Fraction(1))
         for side in sides:
-            for i, rate in side.rates:
-                scale = abs(rate) / 2 if i == side.rates[0][0] else Fraction(1)
-                functions[i] = functions[i] * exponential(grids[i], rate, scale)
-        exponents = exponents_of(net, sides)
-        parts.append((1, integrate(algebra, functions, exponents, given, keep)))
-    return algebra.added(parts), None if keep is None else grids[keep], escaped
+            (i, rate), _ = side.rates
+            scales[i] *= abs(rate) / 2
+        found = {i: exponential(grid, tilts[i], scales[i]) for i, grid in grids.items()}
+        for i in set(self.net.fresh) - {self.keep}:
+            found[i] = noise(grids[i], self.net.rates[i][0], tilts[i], scales[i])
+        return found
+
+
+class Probability:
+    """The probability of a region by the sums of its releases, on cells as fine as asked for."""
+
+    def __init__(self, region: Region, totals: Mapping[int, Fraction]) -> None:
+        centres = {i: totals[i] / episode.divisor for i, episode in enumerate(region.episodes)}
+        net = net_of(region, centres)
+        self.integral = Integral(net) if net.possible else None
+
+    def on(self, cells: int, clock: Clock = ENDLESS) -> Interval:
+        """Enclose it; [0, 0] if impossible."""
+        if self.integral is None:
+            return Interval(np.float64(0.0), np.float64(0.0))
+        total, _, escaped = self.integral.on(cells, clock)
+        low, high = float(total.lo) - NEGLIGIBLE, float(total.hi) + NEGLIGIBLE + 1.001 * escaped
+        return Interval(np.float64(max(low, 0.0)), np.float64(min(1.0, high)))
+
+
+def _next_to_nothing(functions: Mapping[int, Weight], grids: Mapping[int, Grid]) -> float:
+    """Return what a function may be taken for 0 below, `LIMIT` times, without being missed.
+
+    A mass is at most the supremum of its function times the length of its window, so that no
+    product of what is left, over all windows, exceeds the one of these numbers.
+    """
+    lengths = {i: float(grid.x[-1] - grid.x[0]) for i, grid in grids.items()}
+    sizes = (float(f.range.hi.max()) * lengths[i] for i, f in functions.items())
+    bound = math.prod(max(size, 1.0) for size in sizes) * max(lengths.values())
+    return 1e-10 * NEGLIGIBLE / bound
 
 
 @dataclass(frozen=True)
@@ -105,10 +164,10 @@ class ByMesh:
         if not net.possible:
             return Bounds(0.0, 0.0, ZERO, ZERO, -math.inf)
         places = centres_of(kind, self.mesh)
-        weight, grid, escaped = _integrated(net, self.cells, self.index, self.clock, places)
+        weight, grid, escaped = Integral(net, self.index).on(self.cells, self.clock, places)
         laws = Masses(grid, kind.rate, ZERO), Masses(grid, kind.rate, kind.centre(kind.rows))
         nodes = np.searchsorted(grid.x, np.array([float(place) for place in places]))
-        moving = Moving(*laws, nodes, away(places), 2 * escaped)
+        moving = Moving(*laws, nodes, away(places), 1.001 * escaped)
         return Meshed(moving(Weight.stacked([_open(weight)])), self.mesh, kind).largest(rising)[0]
 
 

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from itertools import product
+from itertools import permutations, product
 from typing import Any, Protocol, TypeVar
 
 from flint import ctx
@@ -35,12 +35,13 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact.balls.cells import FASTEST, SLOWEST
 from dpaudit.exact.balls.compare import compared
 from dpaudit.exact.balls.curves import Curves, Map, Tie, composed, inverse, largest
+from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.balls.threshold import Rivals
 from dpaudit.exact.region import Region, rate_of
 
 LIMIT = 5_000  # terms
 Comparisons = dict[tuple[int, int], Map]  # (i, j): x_i >= f(x_j)
-Exponents = Mapping[int, Fraction]  # of the exponentials of steps, by variable
+Tilts = Mapping[int, Fraction]  # of the exponentials of steps, by variable
 F = TypeVar("F")  # a function of one variable
 N = TypeVar("N")  # a number, or a function of the variable that is kept
 
@@ -70,11 +71,21 @@ class Net:
     """A path: its variables, known by their last release, fresh ones, steps, comparisons."""
 
     rates: dict[int, list[Fraction]]  # of all the noise in a variable
+    roots: dict[int, int]  # the first release in a variable
     fresh: tuple[int, ...]
     sides: tuple[tuple[HalfStep, HalfStep], ...]
     comparisons: Comparisons
     curves: Curves
+    shown: dict[tuple[int, int], int]  # the first release of what a position shows at a decision
     possible: bool
+
+    def marks(self) -> dict[int, list[Interval]]:
+        """Return where the scores of a register, known by its first release, may bend or jump."""
+        found: dict[int, list[Interval]] = {root: [] for root in self.shown.values()}
+        for one, two in permutations(self.shown, 2):
+            if one[0] == two[0]:
+                found[self.shown[one]] += self.curves.pair(Tie(*one, two[1])).marks(True)
+        return found
 
 
 def net_of(region: Region, centres: Mapping[int, Fraction]) -> Net:
@@ -115,10 +126,12 @@ def net_of(region: Region, centres: Mapping[int, Fraction]) -> Net:
                     _demand(comparisons, last[won], last[lost], (Tie(number, lost, won),))
     return Net(
         {group[-1]: [rate[i] for i in group] for group in groups},
+        {group[-1]: group[0] for group in groups},
         tuple(i for *before, i in groups if not before),
         tuple(_sides(i, before[-1], rate[i]) for *before, i in groups if before),
         comparisons,
         curves,
+        {(n, p): g[0] for n, d in enumerate(region.decisions) for p, g in enumerate(d.shown)},
         possible,
     )
 
@@ -148,11 +161,16 @@ class Technology(Protocol[F, N]):
     def scaled(self, number: N, other: Any) -> Any:
         """Return a number times another, or times a function."""
 
-    def rightwards(self, out: int, function: F, lines: Sequence[Line]) -> bool:
-        """Return whether less of a function lies right of some lines than left of them."""
+    def sides(self, out: int, function: F, tilt: Fraction) -> Sequence[tuple[F, bool]]:
+        """Part a function into summands, and say of which the masses right of lines are taken."""
 
-    def beyond(self, out: int, function: F, line: Line, right: bool) -> F:
+    def beyond(self, out: int, function: F, right: bool, line: Line) -> F:
         """Return the mass on one side of a line, as a function of the line's variable."""
+
+    def within(
+        self, out: int, function: F, low: Line, high: Line, others: dict[int, F]
+    ) -> dict[int, F]:
+        """Return the lines' variables' functions, 0 where nothing lies between the lines."""
 
     def added(self, parts: Sequence[tuple[int, Any]]) -> Any:
         """Return the sum of signed numbers, or of signed functions of one variable."""
@@ -162,7 +180,7 @@ class Listing:
     """A walk without functions, which are all 1: the maps that are used, if terms are not many."""
 
     def __init__(self) -> None:
-        self.lines: dict[Line, None] = {}
+        self.lines: dict[tuple[int, int, Map], None] = {}  # what goes, and maps of what is left
         self.terms = 0
 
     def term(self) -> None:
@@ -185,22 +203,28 @@ class Listing:
         """Return 1."""
         return 1
 
-    def rightwards(self, out: int, function: int, lines: Sequence[Line]) -> bool:
+    def sides(self, out: int, function: int, tilt: Fraction) -> Sequence[tuple[int, bool]]:
         """Return a side: either asks for the same maps."""
-        return True
+        return [(1, True)]
 
-    def beyond(self, out: int, function: int, line: Line, right: bool) -> int:
+    def within(
+        self, out: int, function: int, low: Line, high: Line, others: dict[int, int]
+    ) -> dict[int, int]:
+        """Return the functions."""
+        return others
+
+    def beyond(self, out: int, function: int, right: bool, line: Line) -> int:
         """Note a map that is used."""
         variable, given = line
-        maps = (given.low, given.high) if isinstance(given, Band) else (given,)
-        self.lines |= dict.fromkeys((variable, part) for part in maps)
+        both = isinstance(given, Band)
+        self.lines[out, variable, largest(given.low, given.high) if both else given] = None
         return 1
 
 
 def integrate(
     algebra: Technology[Any, Any],
     functions: dict[int, Any],
-    exponents: Exponents,
+    tilts: Tilts,
     comparisons: Comparisons,
     keep: int | None,
 ) -> Any:
@@ -214,7 +238,7 @@ def integrate(
     factors = [algebra.total(i, functions[i]) for i in free]
     functions = {i: function for i, function in functions.items() if i not in free}
     if functions.keys() - {keep}:
-        found = _between(algebra, functions, exponents, comparisons, keep)
+        found = _between(algebra, functions, tilts, comparisons, keep)
     elif keep is not None:
         found = functions[keep]
     else:
@@ -236,7 +260,7 @@ def _first(functions: Iterable[int], comparisons: Comparisons) -> int:
 def _between(
     algebra: Technology[Any, Any],
     functions: dict[int, Any],
-    exponents: Exponents,
+    tilts: Tilts,
     comparisons: Comparisons,
     keep: int | None,
 ) -> Any:
@@ -246,50 +270,40 @@ def _between(
     upper: list[Line] = [(i, inverse(f)) for (i, j), f in comparisons.items() if j == out]
     rest = {pair: f for pair, f in comparisons.items() if out not in pair}
     others = {i: function for i, function in functions.items() if i != out}
-    right = not upper
+    halves = [(functions[out], not upper)]
     if upper and lower:
-        # a growing exponential is small below what it is compared with, a falling one above
-        right = exponents[out] < 0
-        if not exponents[out]:
-            right = algebra.rightwards(out, functions[out], lower + upper)
+        halves = list(algebra.sides(out, functions[out], tilts[out]))
     parts = []
     none: list[Line | None] = [None]
     for low, high in product(lower or none, upper or none):
         given = dict(rest)
-        order: list[tuple[Line, Line, list[Line]]] = []
+        order: list[tuple[Line, Line]] = []
         if low is not None:
-            order += [(low, line, lower) for line in lower if line is not low]
+            order += [(low, line) for line in lower if line is not low]
         if high is not None:
-            order += [(line, high, upper) for line in upper if line is not high]
+            order += [(line, high) for line in upper if line is not high]
         if low is not None and high is not None and low[0] != high[0]:
-            order.append((high, low, [high, low]))
-        for above, below, lines in order:
-            _demand(given, above[0], below[0], _ordered(above, below, lines))
-        ends = [(low, 1 if right else -1), (high, -1 if right else 1)]
-        if low is not None and high is not None and low[0] == high[0]:
-            ends = [((low[0], Band(low[1], high[1])), 1)]
-        for line, sign in ends:
-            if line is not None:
-                i = line[0]
-                beyond = algebra.beyond(out, functions[out], line, right)
-                weighted = others | {i: algebra.times(others[i], beyond)}
-                left = {**exponents, i: exponents[i] + exponents[out]}
-                parts.append((sign, integrate(algebra, weighted, left, given, keep)))
+            order.append((high, low))
+        for above, below in order:
+            _demand(given, above[0], below[0], composed(below[1], inverse(above[1])))
+        inside = others
+        if low is not None and high is not None and low[0] != high[0]:
+            inside = algebra.within(out, functions[out], low, high, others)
+        for half, right in halves:
+            ends = [(low, 1 if right else -1), (high, -1 if right else 1)]
+            if low is not None and high is not None and low[0] == high[0]:
+                ends = [((low[0], Band(low[1], high[1])), 1)]
+            for line, sign in ends:
+                if line is not None:
+                    i = line[0]
+                    beyond = algebra.beyond(out, half, right, line)
+                    weighted = inside | {i: algebra.times(inside[i], beyond)}
+                    left = {**tilts, i: tilts[i] + (tilts[out] if line[1] == () else 0)}
+                    parts.append((sign, integrate(algebra, weighted, left, given, keep)))
     return algebra.added(parts)
 
 
-def _ordered(above: Line, below: Line, lines: Sequence[Line]) -> Map:
-    """Return the map of one line's variable that another's is at least, if their values are so.
-
-    Of equal values the earlier line counts as the larger one, whoever asks: so what two lines are
-    parted into has nothing in common, and leaves nothing out.
-    """
-    if lines.index(above) < lines.index(below):
-        return composed(below[1], inverse(above[1]))
-    return inverse(composed(above[1], inverse(below[1])))
-
-
-def exponents_of(net: Net, sides: Sequence[HalfStep]) -> dict[int, Fraction]:
+def tilts_of(net: Net, sides: Sequence[HalfStep]) -> dict[int, Fraction]:
     """Return the exponents of the exponentials of a term, by variable."""
     found = dict.fromkeys(net.rates, Fraction(0))
     for i, rate in (pair for side in sides for pair in side.rates):

@@ -110,6 +110,16 @@ def _threshold(x: Interval, pair: Rivals) -> Theta:
             mean.lo[over], mean.hi[over] = found.lo, found.hi
             level = other.register(found)
             low[over], high[over] = level.lo, level.hi
+        # a value next to a ceiling may have no upper end of its own
+        rest = inner & ~over & (v.lo > least.hi) & (v.lo < most.lo)
+        if rest.any():
+            low[rest] = other.register(other.bound.inverse(Interval.of(v.lo[rest]))).lo
+            if most.lo == np.inf:
+                high[rest] = _last(other).hi
+        if pair.order is not Order.BELOW:
+            # a score above its own bottom is above the other's: all that is clipped there loses
+            edge = other.register(Interval.of(np.float64(0.0))).lo
+            low[inner] = np.maximum(low[inner], edge)
     slope, bend = _derivatives(pair, m, v, mean)
     same = (low[1:] == high[:-1]) & (low[:-1] == low[1:]) & (high[:-1] == high[1:])
     flat = (bottom[1:] & bottom[:-1]) | (top[1:] & top[:-1]) | same

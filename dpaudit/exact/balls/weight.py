@@ -58,6 +58,19 @@ class Weight:
             second + Interval(2 * cross.lo, 2 * cross.hi),
         )
 
+    def on(self, kept: NDArray[np.bool_]) -> Weight:
+        """Return the function on some cells in a row, 0 on the others, where it jumps."""
+        beside = np.concatenate([kept, [False]]) | np.concatenate([[False], kept])
+        next_to = ~kept & (beside[1:] | beside[:-1])
+        jump = np.where(next_to, np.inf, 0.0)
+
+        def cut(part: Interval, where: NDArray[np.bool_]) -> Interval:
+            return Interval(np.where(where, part.lo, 0.0), np.where(where, part.hi, 0.0))
+
+        first = cut(self.first, kept)
+        first = Interval(first.lo - jump, first.hi + jump)
+        return Weight(cut(self.at, beside), cut(self.range, kept), first, cut(self.second, kept))
+
     @property
     def _parts(self) -> tuple[Array, ...]:
         both = ((part.lo, part.hi) for part in (self.at, self.range, self.first, self.second))

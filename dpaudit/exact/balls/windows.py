@@ -19,7 +19,7 @@ from flint import arb, ctx
 from dpaudit.core.arithmetic import ball
 from dpaudit.exact.balls.beyond import Beyond
 from dpaudit.exact.balls.cells import graded
-from dpaudit.exact.balls.curves import Curves, Map, ahead
+from dpaudit.exact.balls.curves import Classes, Curves, Map, ahead
 from dpaudit.exact.balls.interval import Array, Interval, where
 from dpaudit.exact.balls.net import Band, Line
 from dpaudit.exact.balls.roots import Theta
@@ -28,8 +28,10 @@ from dpaudit.exact.clock import ENDLESS, Clock
 
 REACH = 40  # noise scales
 NARROW = 1e-9  # what is left out at a mark
+CLOSE = 1e-7  # noise scales: bends so near to a mark are none of their own
 FEWEST = 8  # cells between two marks
 THINNING = 4.0  # noise scales over which cells grow by e
+HEAVY = 100.0  # noise scales of what a function is at its least
 WIDEST = 0.25  # noise scales: a step's exponentials are large where its noise is not
 
 
@@ -40,6 +42,8 @@ class Functions:
     curves: Curves
     grids: dict[int, Grid]
     holes: dict[int, list[int]]
+    rates: dict[int, float]
+    least: float = 0.0
     clock: Clock = ENDLESS
     _measures: dict[int, Lebesgue] = field(default_factory=dict)
     _beyond: dict[Any, Beyond] = field(default_factory=dict)
@@ -70,16 +74,23 @@ class Functions:
         parts = function.at, function.range, function.first, function.second
         return Weight(*(_signed(number, part) for part in parts))
 
-    def rightwards(self, out: int, function: Weight, lines: Sequence[Line]) -> bool:
-        """Return whether less of a function lies right of the lines than left of them."""
-        law = self.measure(out)
-        below, above = law.running(function, True), law.running(function, False)
-        at = [self.curves.on(np.array([-1e-3, 1e-3]), given).at.lo[1] for _, given in lines]
-        place = np.searchsorted(law.grid.x, float(np.mean(np.clip(at, -1e9, 1e9))))
-        place = np.clip(place, 0, len(law.grid.x) - 1)
-        return bool(above.hi[place] <= below.hi[place])
+    def sides(self, out: int, function: Weight, tilt: Fraction) -> list[tuple[Weight, bool]]:
+        """Part a function where it is small beside noise, if it is heavy on either side.
 
-    def beyond(self, out: int, function: Weight, line: Line, right: bool) -> Weight:
+        What lies beyond both bounds is added and taken away again, so it had better be little: a
+        growing exponential is small below what it is compared with, a falling one above.
+        """
+        law = self.measure(out)
+        mass = law.cells.hi * law.means(function).hi
+        far = np.exp(np.abs(law.grid.x[1:]) * self.rates[out])
+        least = int(np.argmin(np.where(law.cells.hi > 0, function.range.hi * far, np.inf)))
+        left, right = float(mass[:least].sum()), float(mass[least + 1 :].sum())
+        if min(left, right) <= HEAVY * float(function.range.hi[least]) / self.rates[out]:
+            return [(function, tilt < 0 if tilt else right <= left)]
+        before = np.arange(len(mass)) <= least
+        return [(function.on(before), True), (function.on(~before), False)]
+
+    def beyond(self, out: int, function: Weight, right: bool, line: Line) -> Weight:
         """Return the mass on one side of a map of another variable, as a function of that one.
 
         Of two maps, the mass between them where the second is the larger one, else nothing.
@@ -100,6 +111,22 @@ class Functions:
             where(empty, none, where(full, part, endless)) for part in (found.first, found.second)
         )
         return Weight(at, cell, first, second)
+
+    def within(
+        self, out: int, function: Weight, low: Line, high: Line, others: dict[int, Weight]
+    ) -> dict[int, Weight]:
+        """Cut what the variables of two lines carry where nothing lies between the lines.
+
+        What is taken away there is what was added, but it may be large.
+        """
+        some = np.flatnonzero((function.range.hi > self.least) & (self.measure(out).cells.hi > 0))
+        if not len(some):
+            return others
+        x = self.grids[out].x
+        ahead = self._on(out, low, True).theta.at.lo[:-1] >= x[some[-1] + 1]
+        behind = self._on(out, high, True).theta.at.hi[1:] <= x[some[0]]
+        cut = ((low[0], ahead), (high[0], behind))
+        return others | {i: others[i].on(~beyond) for i, beyond in cut if beyond.any()}
 
     def _strip(self, out: int, function: Weight, variable: int, band: Band, right: bool) -> Weight:
         """Return the mass between two maps as a difference of masses on one side."""
@@ -153,7 +180,7 @@ def _parts(weight: Weight) -> tuple[Interval, ...]:
 
 def exponential(grid: Grid, rate: Fraction, scale: Fraction) -> Weight:
     """Return scale exp(rate x) as a weight."""
-    r, by = outward(ball(rate)), outward(ball(scale))
+    r, by = outward(ball(rate)) if rate else Interval.of(np.float64(0.0)), outward(ball(scale))
     at = (r * Interval.of(grid.x)).exp() * by
     rising = rate > 0
     low, high = (at.lo[:-1], at.hi[1:]) if rising else (at.lo[1:], at.hi[:-1])
@@ -161,23 +188,25 @@ def exponential(grid: Grid, rate: Fraction, scale: Fraction) -> Weight:
     return Weight(at, cell, cell * r, cell * (r * r))
 
 
-def density(grid: Grid, rate: Fraction) -> Weight:
-    """Return the density of centred Laplace noise, whose centre is a node."""
-    parts = [exponential(grid, sign * rate, rate / 2) for sign in (1, -1)]
+def noise(grid: Grid, rate: Fraction, tilt: Fraction, scale: Fraction) -> Weight:
+    """Return scale exp(tilt x) times the density of centred Laplace noise, 0 being a node.
+
+    A product of both would not know that exponentials cancel.
+    """
+    parts = [_parts(exponential(grid, tilt + r, scale * rate / 2)) for r in (rate, -rate)]
     left = grid.x <= 0
-    cell = grid.x[1:] <= 0
-
-    def pick(one: Interval, two: Interval, where: Any) -> Interval:
-        return Interval(np.where(where, one.lo, two.lo), np.where(where, one.hi, two.hi))
-
-    pairs = list(zip(_parts(parts[0]), _parts(parts[1]), strict=True))
-    return Weight(*(pick(*pair, left if k == 0 else cell) for k, pair in enumerate(pairs)))
+    sides = (left, *3 * (left[1:],))
+    return Weight(*(where(side, *pair) for side, *pair in zip(sides, *parts, strict=True)))
 
 
 def window(
-    rates: Sequence[Fraction], marks: Sequence[Interval], cells: int, points: Iterable[Fraction]
-) -> tuple[Grid, list[int]]:
-    """Return nodes that crowd at the marks and thin out with the noise, and the cells at marks."""
+    rates: Sequence[Fraction],
+    marks: Sequence[Interval],
+    bends: Iterable[float],
+    cells: int,
+    points: Iterable[Fraction],
+) -> Grid:
+    """Return nodes that crowd at marks and bends and thin out with the noise."""
     least = min(rates)
     r, held = float(least), [float(x) for x in points]
     reach = REACH / r
@@ -190,10 +219,10 @@ def window(
     def back(y: Array) -> Array:
         return np.asarray(np.sign(y) * -np.log1p(-np.abs(y)) * THINNING / r)
 
-    inside = [m for m in marks if -reach < m.lo and m.hi < min(last, m.lo + NARROW)]
-    edges = [16 * np.spacing(1 + abs(float(m.hi))) + 2 * (m.hi - m.lo) for m in inside]
-    spans = {(float(m.lo - e), float(m.hi + e)) for m, e in zip(inside, edges, strict=True)}
-    spans |= {(x, x) for x in (-reach, 0.0, reach, last, *held)}
+    spans = {span_of(mark) for mark in marks if _held(mark, -reach, last)}
+    near = np.array(sorted(end for span in spans for end in span))
+    far = (x for x in bends if not len(near) or np.abs(near - x).min() > CLOSE / r)
+    spans |= {(x, x) for x in (-reach, 0.0, reach, last, *held, *far)}
     ordered = sorted(spans)
     found = [np.array(ordered).ravel()]
     reached = -reach
@@ -205,9 +234,40 @@ def window(
         reached = max(reached, stop)
     even = math.ceil((last + reach) * float(max(rates)) / WIDEST)
     nodes = np.unique(np.concatenate([*found, np.linspace(-reach, last, even)])) + 0.0
-    nodes = nodes[(nodes >= -reach) & (nodes <= last)]
-    cut = [np.searchsorted(nodes, span) for span in spans if span[0] < span[1]]
-    return Grid(nodes), sorted({k for start, stop in cut for k in range(start, stop)})
+    return Grid(nodes[(nodes >= -reach) & (nodes <= last)])
+
+
+def cells_at(grid: Grid, marks: Iterable[Interval]) -> list[int]:
+    """Return the cells next to marks that a window with them has."""
+    ends = grid.x[0], grid.x[-1]
+    spans = (np.searchsorted(grid.x, span_of(mark)) for mark in marks if _held(mark, *ends))
+    return sorted({k for start, stop in spans for k in range(start, min(stop, len(grid.x) - 1))})
+
+
+def span_of(mark: Interval) -> tuple[float, float]:
+    """Return what lies so near to a mark that it is left out."""
+    edge = 8 * np.spacing(1 + abs(float(mark.hi))) + 2 * (mark.hi - mark.lo)
+    return float(mark.lo - edge), float(mark.hi + edge)
+
+
+def _held(mark: Interval, first: float, last: float) -> bool:
+    return bool(first < mark.lo and mark.hi < min(last, mark.lo + NARROW))
+
+
+def classes_of(marks: Sequence[Interval], rates: Iterable[Sequence[Fraction]]) -> Classes:
+    """Return what none of some variables with these marks in common takes.
+
+    What lies near to the end of one of their windows is not among it.
+    """
+    reaches = [REACH / float(min(given)) for given in rates]
+    most, least = 1.001 * max(reaches), 0.999 * min(reaches)
+    spans = sorted(span_of(mark) for mark in marks if _held(mark, -least, least))
+    found = [(-np.inf, -most)]
+    for low, high in [*spans, (most, np.inf)]:
+        if low <= found[-1][1]:
+            low, high = found[-1][0], max(found.pop()[1], high)
+        found.append((low, high))
+    return Classes(*np.array(found).T)
 
 
 def escape(rates: Sequence[Fraction]) -> float:
