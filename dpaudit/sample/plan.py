@@ -110,14 +110,15 @@ class AuditPlan:
     def stages(self) -> list[tuple[int, int]]:
         """Pairs, and rounds for each, of the stages that seek the pair: fewer and fewer.
 
-        Favoured pairs join the first stage that is as small as a shortlist. Where rounds are few
-        there is one stage for all.
+        Favoured pairs join the last stage but one, beside the best of the others: leads may be
+        wrong. Where rounds are few there is one stage for all.
         """
         size, sizes = len(self.pairs) - self.favoured, []
         while size > SHORTLIST:
             sizes.append(size)
             size = min((size + 1) // 2, SHORTLIST)
-        size = min(size + self.favoured, SHORTLIST)
+        joining = min(self.favoured, SHORTLIST)
+        size = max(min(size + joining, SHORTLIST), joining + min(size, FINALISTS))
         if size > FINALISTS:
             sizes.append(size)
         if size > 1:
