@@ -95,11 +95,8 @@ class Progress:
         """Return the finalists; one of them is a favoured pair, if there are any."""
         if foreseeable(self.plan):
             return self._foreseen(run)
-        favoured, others = (
-            self.suspects[: self.plan.favoured],
-            self.suspects[self.plan.favoured :],
-        )
-        chosen, stages, prepared = others, self.plan.stages, False
+        favoured, chosen = self.suspects[: self.plan.favoured], self.suspects[self.plan.favoured :]
+        stages, prepared = self.plan.stages, False
         for number, (size, rounds) in enumerate(stages, start=2):
             if self.over or not self.left:
                 break
