@@ -336,3 +336,16 @@ def test_the_runs_that_may_exclude_a_level_are_those_of_the_normal_limit():
     found = wealth.rounds_to_exclude(counts, np.array([2]), 0.0)
     assert found == pytest.approx(1.6449**2 / (2 * growth), rel=0.01)
     assert wealth.rounds_to_exclude(counts[:, [0, 0]], np.array([2]), 0.0) == math.inf
+
+
+def test_a_silent_audit_says_that_nothing_happened():
+    class Idle(RandomisedResponse):
+        def run(self, stream, runs, seed):
+            return Runs.of_actions(np.tile([0, 1], (runs, 1)))
+
+    words = audit(AuditPlan(Idle(0.3), 1.0, 1e-3, 400, 0, PAIRS)).words
+    assert words.endswith("on every pair all runs played the same actions for 2 rounds.")
+    assert (
+        "same actions"
+        not in audit(AuditPlan(RandomisedResponse(0.5), 1.0, 1e-3, 400, 0, PAIRS)).words
+    )
