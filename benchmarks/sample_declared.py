@@ -45,7 +45,8 @@ def known_wrong() -> dict[str, list[str]]:
 
 def audited(target: str, options: list[str], folder: str | None) -> dict[str, Any]:
     """Return the report of an audit by the package of a folder, or by this one."""
-    command = [sys.executable, "-m", "dpaudit", "audit", target, *options, "--json", "-"]
+    # -P: the package of the folder, not the one that lies here
+    command = [sys.executable, "-P", "-m", "dpaudit", "audit", target, *options, "--json", "-"]
     path = {} if folder is None else {"PYTHONPATH": folder}
     done = subprocess.run(
         command, stdout=subprocess.PIPE, check=False, text=True, env={**os.environ, **path}

@@ -8,6 +8,7 @@ python benchmarks/sample_show.py resume [KILLS]     killed at random and resumed
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import subprocess
@@ -63,6 +64,33 @@ def foreign(python: str | None) -> bool:
     return codes == [1, 1]
 
 
+def _kept(log: Path) -> list[str]:
+    return ["--resume" if log.exists() else "--log", str(log)]
+
+
+def _killed(words: list[str], log: Path, rng: random.Random) -> tuple[int, int]:
+    """Start a command and kill it, workers and all; return the lines in its log, and its exit."""
+
+    def logged() -> int:
+        return log.read_bytes().count(b"\n") if log.exists() else 0
+
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dpaudit", *words],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    # a random moment of its work, not of its start: some blocks further, and a little more
+    goal = logged() + rng.randint(1, 8)
+    while logged() < goal and process.poll() is None:
+        time.sleep(0.02)
+    time.sleep(rng.uniform(0, 0.2))
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    return logged(), process.wait()
+
+
 def resume(kills: int) -> bool:
     """Killed at random moments and resumed: the same bytes, as for two jobs and for dask."""
     common = ["audit", "adap_klucb", "--arms", "3", "--horizon", "1000", "--runs", "24000"]
@@ -74,31 +102,18 @@ def resume(kills: int) -> bool:
             assert code == 0
             return (place / name).read_bytes()
 
-        whole, log, rng = finish("whole.json"), place / "log", random.Random(0)
-
-        def logged() -> int:
-            return log.read_bytes().count(b"\n") if log.exists() else 0
-
-        for number in range(kills):
-            way = ["--resume" if log.exists() else "--log", str(log)]
-            process = subprocess.Popen(
-                [sys.executable, "-m", "dpaudit", *common, *way, "--json", str(place / "x.json")],
-                cwd=ROOT,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            # a random moment of its work, not of its start: some blocks further, and a little more
-            goal = logged() + rng.randint(1, 8)
-            while logged() < goal and process.poll() is None:
-                time.sleep(0.02)
-            time.sleep(rng.uniform(0, 0.2))
-            process.send_signal(signal.SIGKILL)
-            print(f"kill {number + 1}: {logged()} lines logged, exit {process.wait()}", flush=True)
+        whole, rng = finish("whole.json"), random.Random(0)
         found = {
-            "resumed": finish("resumed.json", "--resume" if log.exists() else "--log", str(log)),
             "two jobs": finish("jobs.json", "--jobs", "2"),
             "dask": finish("dask.json", "--backend", "dask", "--jobs", "2"),
         }
+        for jobs in ("1", "2"):
+            log = place / f"log {jobs}"
+            for number in range(kills):
+                words = [*common, *_kept(log), "--jobs", jobs, "--json", str(place / "x.json")]
+                lines, code = _killed(words, log, rng)
+                print(f"jobs {jobs}, kill {number + 1}: {lines} lines logged, exit {code}")
+            found[f"resumed, jobs {jobs}"] = finish("x.json", *_kept(log), "--jobs", jobs)
         for name, data in found.items():
             print(f"{name}: {len(data)} bytes, equal to the uninterrupted run: {data == whole}")
     return all(data == whole for data in found.values())

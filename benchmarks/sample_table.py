@@ -148,7 +148,7 @@ def doubling(audits: int) -> float:
         path = Path(folder) / "doubling.py"
         path.write_text(DOUBLING)
         words = ["audit", f"{path}:Doubling", "--horizon", "64", "--json", "-"]
-        command = [sys.executable, "-m", "dpaudit", *words]
+        command = [sys.executable, "-P", "-m", "dpaudit", *words]  # -P: not what lies here
         done = subprocess.run(command, stdout=subprocess.PIPE, check=False, text=True)
     report = json.loads(done.stdout)
     return float(report["runs"]) if report["status"] == "REFUTED" else math.inf

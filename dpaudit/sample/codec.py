@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ def event_data(event: Event) -> dict[str, Any]:
     statistic = event.statistic
     fields = {
         "statistic": type(statistic).__name__,
-        "of": {name: getattr(statistic, name) for name in statistic.plain_fields},
+        "of": asdict(statistic),
         "condition": type(event).__name__,
     }
     if isinstance(event, OneOf):
@@ -140,7 +141,7 @@ def _table_of(statistic: Any, values: Any, counts: Any, rounds: Any) -> Table:
 
 def score_data(score: LearnedScore | None) -> dict[str, Any] | None:
     """Return a learned score as plain data."""
-    return None if score is None else {name: getattr(score, name) for name in score.plain_fields}
+    return None if score is None else asdict(score)
 
 
 def score_of(data: Any) -> LearnedScore | None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,6 @@ class LearnedScore:
     horizon: int
     position: int
     weights: tuple[int, ...]
-    plain_fields: ClassVar[tuple[str, ...]] = ("arms", "horizon", "position", "weights")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", tuple(int(weight) for weight in self.weights))

@@ -42,7 +42,7 @@ WAVE = 8  # largest blocks whose bets are alike
 LARGEST_EPSILON = 600.0
 LEAST_RUNS = 16  # for every pair
 FIRST_LOOK = (100, 400)  # runs with registers that foresee the law of a pair: least and most
-LAST_LOOK = (200, 2000)  # and of a pair on the shortlist
+LAST_LOOK = (200, 8000)  # and of a pair on the shortlist, which chooses surely
 BLOCK_CELLS = 2**23  # steps held in memory at once
 
 
@@ -110,14 +110,15 @@ class AuditPlan:
     def stages(self) -> list[tuple[int, int]]:
         """Pairs, and rounds for each, of the stages that seek the pair: fewer and fewer.
 
-        Favoured pairs join the first stage that is as small as a shortlist. Where rounds are few
-        there is one stage for all.
+        Favoured pairs join the last stage but one, beside the best of the others: leads may be
+        wrong. Where rounds are few there is one stage for all.
         """
         size, sizes = len(self.pairs) - self.favoured, []
         while size > SHORTLIST:
             sizes.append(size)
             size = min((size + 1) // 2, SHORTLIST)
-        size = min(size + self.favoured, SHORTLIST)
+        joining = min(self.favoured, SHORTLIST)
+        size = max(min(size + joining, SHORTLIST), joining + min(size, FINALISTS))
         if size > FINALISTS:
             sizes.append(size)
         if size > 1:
@@ -130,7 +131,7 @@ class AuditPlan:
     @property
     def looks(self) -> list[tuple[int, int]]:
         """Runs with registers that foresee the law of a pair, and the pairs that are kept."""
-        first, last = np.clip(self.runs // 50, *FIRST_LOOK), np.clip(self.runs // 10, *LAST_LOOK)
+        first, last = np.clip(self.runs // 50, *FIRST_LOOK), np.clip(self.runs // 4, *LAST_LOOK)
         return [(int(first), SHORTLIST), (int(last), FINALISTS)]
 
     @property

@@ -95,18 +95,15 @@ class Progress:
         """Return the finalists; one of them is a favoured pair, if there are any."""
         if foreseeable(self.plan):
             return self._foreseen(run)
-        favoured, others = (
-            self.suspects[: self.plan.favoured],
-            self.suspects[self.plan.favoured :],
-        )
-        chosen, joined, prepared = others, not favoured, False
-        for size, rounds in self.plan.stages:
+        favoured, chosen = self.suspects[: self.plan.favoured], self.suspects[self.plan.favoured :]
+        stages, prepared = self.plan.stages, False
+        for number, (size, rounds) in enumerate(stages, start=2):
             if self.over or not self.left:
                 break
             ranked = self._ranked(chosen)
-            if not joined and (size <= SHORTLIST or size > len(ranked)):
-                ranked, joined = [*favoured, *ranked], True
-            elif joined and favoured:
+            if number == len(stages) or len(stages) == 1:
+                ranked = [*favoured[: max(SHORTLIST, size - len(ranked))], *ranked]
+            elif favoured and number > len(stages):
                 best = next(it for it in ranked if it in favoured)
                 ranked = [best, *(it for it in ranked if it is not best)]
             chosen = ranked[:size]

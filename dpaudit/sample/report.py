@@ -129,10 +129,14 @@ def conclude(done: Progress) -> AuditConclusion:
 
 
 def _why_nothing(done: Progress, measure: str) -> str:
-    """Return why no level is excluded: how many runs the lowest one may take."""
+    """Return why no level is excluded: all runs are alike, or the lowest may take too many."""
     most = max(done.suspects, key=lambda it: it.rounds)
     if not most.rounds:
         return ""
+    seen = [table for it in done.suspects if it.rounds for table in it.tables.values()]
+    if seen and all(len(table.values) == 1 for table in seen):
+        steps = most.pair.stream.horizon
+        return f" Why no more: on every pair all runs played the same actions for {steps:,} rounds."
     rounds, level = most.outlook(done.wealth), done.wealth.levels[0]
     what = f"what tells most on {most.pair.name!r} is within chance"
     if rounds < math.inf:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +82,6 @@ class History:
 
     start: int
     stop: int
-    plain_fields: ClassVar[tuple[str, ...]] = ("start", "stop")
 
     def __call__(self, runs: Runs) -> Keys:
         """Return one key per run: a sum of hashes of (step, arm) where the arm changes."""
@@ -122,7 +121,6 @@ class PullCounts:
 
     arms: int
     stop: int
-    plain_fields: ClassVar[tuple[str, ...]] = ("arms", "stop")
 
     def __call__(self, runs: Runs) -> Keys:
         """Return one key per run."""
@@ -146,7 +144,6 @@ class Pulls:
 
     arm: int
     stop: int
-    plain_fields: ClassVar[tuple[str, ...]] = ("arm", "stop")
 
     def __call__(self, runs: Runs) -> NDArray[np.float64]:
         """Return one number per run."""

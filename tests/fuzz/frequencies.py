@@ -1,4 +1,6 @@
-"""Seeded runs of a declaration, all at once, against the likelihoods: for the long campaign alone.
+"""Seeded runs of a declaration, all at once, against likelihoods and against the auditor's runs.
+
+For the long campaign alone.
 
 Runs that stand in one public state advance together. A count of `RUNS` runs with likelihood p is
 off by more than z = 7 deviations (and 1 / RUNS) with probability below 1e-11, by Bernstein's bound;
@@ -27,10 +29,13 @@ from dpaudit.core.algorithm import (
     Toss,
 )
 from dpaudit.core.arithmetic import FLOAT
+from dpaudit.core.canonical import Distrust
 from dpaudit.core.noise import Gaussian, NoNoise
 from dpaudit.exact import likelihood
+from dpaudit.sample.streams import Stream
+from dpaudit.sample.together import run_together
 
-RUNS = 200_000
+RUNS, TOGETHER = 200_000, 20_000
 MOST = 8  # action sequences of one case
 
 
@@ -114,6 +119,7 @@ def check_frequencies(case: Case, tally: Any, seed: int) -> None:
     rng = np.random.default_rng(seed)
     with np.errstate(all="ignore"):
         counted = frequencies(case.algorithm, case.stream, RUNS, rng)
+        _compare_together(case, tally, counted, rng)
         for actions, count in counted.most_common(MOST):
             try:
                 found = likelihood(case.algorithm, actions, case.stream, "float")
@@ -126,3 +132,20 @@ def check_frequencies(case: Case, tally: Any, seed: int) -> None:
                 text = f"{actions} on {case.stream}: [{found.lower:.6g}, {found.upper:.6g}]"
                 what = f"{text}, frequency {share:.6g} +- {spread:.2g}"
                 tally.disagreements.append(("likelihood float against runs", what, case))
+
+
+def _compare_together(case: Case, tally: Any, counted: Counter[tuple[int, ...]], rng: Any) -> None:
+    """Compare with the frequencies of runs that the auditor lets advance together."""
+    try:
+        runs = run_together(case.algorithm, Stream.of(case.stream), TOGETHER, rng)
+    except Distrust:
+        return
+    tally.counts["compared with the auditor's runs"] += 1
+    found = Counter(tuple(runs.actions(number).tolist()) for number in range(TOGETHER))
+    for actions in {*counted, *found}:
+        one, other = counted[actions] / RUNS, found[actions] / TOGETHER
+        middle = (counted[actions] + found[actions]) / (RUNS + TOGETHER)
+        spread = 7 * math.sqrt(middle * (1 - middle) * (1 / RUNS + 1 / TOGETHER)) + 60 / TOGETHER
+        if abs(one - other) > spread:
+            what = f"{actions} on {case.stream}: {other:.6g} of runs instead of {one:.6g}"
+            tally.disagreements.append(("runs together", what, case))
