@@ -260,6 +260,8 @@ def test_any_change_of_a_report_gives_a_page_or_one_line(proved, refuted, tmp_pa
         (["--all"], "output=(missing) is required with --all"),
         (["--all", "-o", "x", "--only", "adap_klcub"], "Did you mean 'adap_klucb'?"),
         (["--all", "-o", "x", "--budget", "0"], "budget=0.0 must be positive."),
+        (["--all", "-o", "x", "--epsilon", "2"], "epsilon=2 is for one TARGET that is judged now."),
+        (["run.json", "--param", "alpha=2"], "is for one TARGET that is judged now."),
         (["--all", "-o", "x", "--ledger", "nothing.json"], "ledger=nothing.json cannot be read"),
     ],
 )
