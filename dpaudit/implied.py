@@ -26,7 +26,7 @@ def implied(proved: Notion, upper: float) -> tuple[Bracket, ...]:
     if proved.kind in (Kind.PURE, Kind.LOCAL):
         found += [("epsilon", level)] if proved.kind is Kind.LOCAL else []
         found += [("rho", conversions.pure_to_zcdp(level))]
-        squares, ends = conversions.pure_to_gdp(level), [level / 2]
+        squares, ends = conversions.pure_to_gdp(level), [_short(float(level / 2))]
         deltas = [conversions.pure_to_delta(level, at) for at in ends]
     elif proved.kind is Kind.ZCDP:
         squares, ends = math.inf, _ends(level)
@@ -50,4 +50,9 @@ def _ends(rho: Fraction) -> list[Fraction]:
     if rho > LARGEST:
         return [Fraction(1)]
     rare = 1.005 * (float(rho) + 2 * math.sqrt(float(rho) * -math.log(RARE)))
-    return sorted({Fraction(1), *([exact(float(f"{rare:.3g}"))] if rare > 0 else [])})
+    return sorted({Fraction(1), *([_short(rare)] if rare > 0 else [])})
+
+
+def _short(epsilon: float) -> Fraction:
+    """Return an epsilon of three digits near this one: a delta can be stated at any."""
+    return exact(float(f"{epsilon:.3g}"))

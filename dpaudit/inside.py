@@ -32,6 +32,7 @@ def main() -> NoReturn:
     """Answer the request on standard input with messages on standard output."""
     import msgspec
 
+    signal.signal(signal.SIGINT, _cancel)
     requests, messages = os.dup(0), os.dup(1)
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
@@ -62,7 +63,6 @@ def main() -> NoReturn:
         gc.set_threshold(YOUNG)
         # importing is over: from here on the target's own files come first
         sys.path[:] = request["path"]
-        signal.signal(signal.SIGINT, _cancel)
         tell("ready", None)
         tell("answer", function(tell, **request["arguments"]))
     except DpauditError as error:

@@ -176,7 +176,7 @@ def test_a_file_is_simulated_as_the_same_class_is_here(here, capsys):
 def test_every_command_takes_a_file_or_a_module(here, capsys):
     (here / "m.py").write_text(GOOD)
     assert run(("explain", "m:Mine", "--horizon", "9")) == 0
-    words = ("--means", "0.9,0.5", "--algorithms", "adap_ucb,m.py:Mine", "--runs", "2")
+    words = ("adap_ucb", "m.py:Mine", "--means", "0.9,0.5", "--runs", "2")
     assert run(("bounds", *words, "--horizon", "100", "--json", "-")) == 0
     out = capsys.readouterr().out
     assert "m.py:Mine" in out

@@ -132,7 +132,7 @@ def _on_models(claim: Claim) -> ClaimOutcome:
     if tally.models < 1:
         raise Contradiction(f"{claim.label}: the model check looked at no model.")
     if tally.counterexample:
-        return ClaimOutcome(REFUTED, f"broken by model {tally.models}", tally.counterexample)
+        return ClaimOutcome(REFUTED, f"broken by model {tally.models:,}", tally.counterexample)
     if tally.family:
-        return ClaimOutcome(ENUMERATED, f"all {tally.models} of {tally.family}")
-    return ClaimOutcome(SAMPLED, f"held on {tally.models} models drawn at random")
+        return ClaimOutcome(ENUMERATED, f"all {tally.models:,} of {tally.family}")
+    return ClaimOutcome(SAMPLED, f"held on {tally.models:,} models drawn at random")

@@ -10,7 +10,7 @@ import itertools
 import math
 import random
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import sympy
+from numpy.typing import NDArray
 
 from dpaudit.claims.balls import evaluate
 from dpaudit.claims.domain import Domain, Expression
@@ -119,10 +120,9 @@ def search(
     if not symbols:
         return confirm(left, right, relation, domain, {})
     gap = right - left
-    score = _score(gap if relation != "==" else -sympy.Abs(gap), domain, symbols)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        starts = _starts(score, domain, symbols)
+        starts = _starts(gap if relation != "==" else -sympy.Abs(gap), domain, symbols)
     for start in starts:
         found = _shorten(left, right, relation, domain, dict(zip(symbols, start, strict=True)))
         if found is not None:
@@ -130,23 +130,37 @@ def search(
     return None
 
 
-def _score(
-    gap: Expression, domain: Domain, symbols: list[Expression]
-) -> Callable[[Sequence[float]], float]:
-    modules = ["scipy", "numpy"]
-    value = sympy.lambdify(symbols, gap, modules)
-    walls = [sympy.lambdify(symbols, g, modules) for g in domain.constraints]
+class _Score:
+    """A gap in doubles at points of a domain, one by one or many at once; inf where there is none.
 
-    def score(point: Sequence[float]) -> float:
+    It only says where to look: what is found is confirmed in balls.
+    """
+
+    def __init__(self, gap: Expression, domain: Domain, symbols: list[Expression]) -> None:
+        modules = ["scipy", "numpy"]
+        self.value = sympy.lambdify(symbols, gap, modules)
+        self.walls = [sympy.lambdify(symbols, g, modules) for g in domain.constraints]
+
+    def at(self, point: Sequence[float]) -> float:
+        """Return the gap at one point."""
         try:
-            if any(not wall(*point) >= 0 for wall in walls):
+            if any(not wall(*point) >= 0 for wall in self.walls):
                 return math.inf
-            result = float(np.real(value(*point)))
+            result = float(np.real(self.value(*point)))
         except (ArithmeticError, ValueError, TypeError):
             return math.inf
         return result if math.isfinite(result) else math.inf
 
-    return score
+    def along(self, points: list[list[float]]) -> NDArray[np.float64]:
+        """Return the gaps at many points."""
+        columns = list(np.array(points).T)
+        try:
+            found = np.real(self.value(*columns)) + np.zeros(len(points))
+            inside = [wall(*columns) >= 0 for wall in self.walls]
+        except (ArithmeticError, ValueError, TypeError):  # a formula that takes numbers alone
+            return np.array([self.at(point) for point in points])
+        kept = np.logical_and.reduce([np.isfinite(found), *inside])
+        return np.where(kept, found, math.inf)
 
 
 def _place(low: float, high: float, share: float) -> float:
@@ -161,28 +175,31 @@ def _place(low: float, high: float, share: float) -> float:
     return math.log(stretch) * 4
 
 
-def _starts(
-    score: Callable[[Sequence[float]], float], domain: Domain, symbols: list[Expression]
-) -> list[list[float]]:
+def _starts(gap: Expression, domain: Domain, symbols: list[Expression]) -> list[list[float]]:
     from scipy.optimize import minimize
 
-    rng = np.random.default_rng(5)
+    score, rng = _Score(gap, domain, symbols), np.random.default_rng(5)
     sides = [(float(domain.box[s].low), float(domain.box[s].high)) for s in symbols]
-    shares = rng.beta(0.5, 0.5, size=(1500, len(symbols))).clip(1e-9, 1 - 1e-9)
+    shares = rng.beta(0.5, 0.5, size=(1500, len(symbols))).clip(1e-9, 1 - 1e-9).tolist()
 
     def placed(row: Iterable[float]) -> list[float]:
-        return [_place(*side, float(share)) for side, share in zip(sides, row, strict=True)]
+        return [_place(*side, share) for side, share in zip(sides, row, strict=True)]
 
-    def scored(share: Sequence[float]) -> float:
-        inside = np.clip(share, 1e-12, 1 - 1e-12)
-        return score(placed(inside))
+    def within(row: Iterable[float]) -> list[float]:
+        return [min(max(float(share), 1e-12), 1 - 1e-12) for share in row]
 
-    ranked = sorted(((scored(row), tuple(row)) for row in shares), key=lambda item: item[0])
-    results = [row for value, row in ranked[:3] if value < 0]
-    for value, row in ranked[:3]:
+    values = score.along(list(map(placed, shares)))
+    first = [(values[i], shares[i]) for i in np.argsort(values, kind="stable")[:3]]
+    results = [row for value, row in first if value < 0]
+    for value, row in first:
         if math.isfinite(value):
-            found = minimize(scored, row, method="Nelder-Mead", options={"maxiter": 300})
-            results.append(tuple(np.clip(found.x, 1e-12, 1 - 1e-12)))
+            descent = minimize(
+                lambda share: score.at(placed(within(share))),
+                row,
+                method="Nelder-Mead",
+                options={"maxiter": 300},
+            )
+            results.append(within(descent.x))
     return [placed(row) for row in results]
 
 

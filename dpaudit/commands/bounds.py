@@ -6,6 +6,7 @@ them. Asymptotic lower bounds are liminf statements: at one horizon only the row
 may be held against a simulated regret.
 
   dpaudit bounds --env C2 --epsilon 1 --horizon 1e7
+  dpaudit bounds adap_klucb mine.py:Mine --runs 20
   dpaudit bounds --env C1 C2 C3 C4 --epsilon 0.1 0.25 0.5 1 --runs 20
   dpaudit bounds --env regimes --plot regimes.png --range 0.05,10
   dpaudit bounds --law gaussian --means 0.5,0.2 --epsilon 0.5
@@ -39,6 +40,7 @@ Table = partial[dict[str, Any]]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments; numbers are parsed later, so that errors share one form."""
     add = parser.add_argument
+    add("targets", nargs="*", metavar="TARGET", help="whose bounds and regret to show")
     add("--env", nargs="+", metavar="ENV", help="C1, C2, C3, C4, regimes (default C2)")
     add("--means", metavar="M,M,...", help="mean rewards of the arms")
     add(
@@ -57,7 +59,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--local", action="store_true", help="lower bounds under local epsilon")
     add("--horizon", default="1e7", metavar="T", help="rounds (default 1e7)")
     add("--alpha", default="3.1", metavar="A", help="exploration of the AdaP algorithms")
-    add("--algorithms", metavar="TARGET,...", help="whose bounds and regret to show")
     add("--runs", metavar="N", help="simulate this many runs (default 0; 20 for a picture)")
     add("--seed", default="0", metavar="S", help="seed of the simulations (default 0)")
     add("--jobs", default="1", metavar="J", help="processes (default 1)")
@@ -164,8 +165,8 @@ def _other_notion(arguments: argparse.Namespace) -> tuple[list[Table], Callable[
 
     if arguments.rho is not None and arguments.local:
         _refuse("claim", "--rho --local", "exclude each other.")
-    for name in ("features", "theta", "plot", "runs", "algorithms"):
-        if getattr(arguments, name) is not None:
+    for name in ("features", "theta", "plot", "runs", "targets"):
+        if getattr(arguments, name):
             _refuse(name, getattr(arguments, name), "has no bounds under --rho or --local yet.")
     found: list[Table] = []
     for name, instance in _instances(arguments).items():
@@ -208,21 +209,24 @@ def _simulation(arguments: argparse.Namespace) -> tuple[int, int, int]:
 
 
 def _algorithms(arguments: argparse.Namespace, instances: dict[str, Instance]) -> list[str]:
+    from dpaudit.core.environments import NAMED
     from dpaudit.regret_bounds.measured import build
     from dpaudit.regret_bounds.table import Setting
     from dpaudit.target import foreign
 
     bounded = all(instance.bounded for instance in instances.values())
-    if arguments.algorithms is None:
+    names = arguments.targets
+    if not names:
         chosen = ["adap_ucb", "adap_klucb"] if arguments.plot else list(_default())
         return chosen if bounded else []
-    names = arguments.algorithms.split(",")
     if arguments.plot and len(names) > MOST_DRAWN:
         rule = f"are too many for one picture: at most {MOST_DRAWN} can be told apart."
-        _refuse("algorithms", arguments.algorithms, rule)
+        _refuse("TARGET", ", ".join(names), rule)
     if not bounded:
-        _refuse("algorithms", arguments.algorithms, "need rewards in [0, 1]; drop them or the law.")
+        _refuse("TARGET", ", ".join(names), "needs rewards in [0, 1]; drop it or the law.")
     for name in names:
+        if name in NAMED:
+            _refuse("TARGET", name, f"is an environment: --env {name}.")
         if not foreign(name):
             build(name, 2, Setting(1.0, 1000))
     return list(names)
@@ -233,6 +237,7 @@ def _default() -> tuple[str, ...]:
 
 
 def _instances(arguments: argparse.Namespace) -> dict[str, Instance]:
+    from dpaudit.core import algorithms
     from dpaudit.core.environments import named
     from dpaudit.parsing import matrix, numbers
     from dpaudit.regret_bounds.bound import Instance, bernoulli
@@ -251,6 +256,9 @@ def _instances(arguments: argparse.Namespace) -> dict[str, Instance]:
     if arguments.means is not None:
         return {f"{arguments.law} {arguments.means}": _family(arguments)}
     names = arguments.env or ["C2"]
+    for name in names:
+        if ":" in name or name in algorithms.names():
+            _refuse("env", name, "is a TARGET, which comes before --env.")
     return {name: bernoulli(named(name).means) for name in names}
 
 

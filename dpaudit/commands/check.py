@@ -36,6 +36,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments; numbers are parsed later, so that errors share one form."""
     add = parser.add_argument
     add("target", metavar="TARGET", help=TARGET)
+    add_judged(parser)
+    add(
+        "--budget", metavar="SECONDS", help="time for all checks together (default 15; 30 for code)"
+    )
+    add("--html", metavar="FILE", help="write a page, with details (takes up to --budget again)")
+    add("--details", action="store_true", help="put what a page shows into the JSON")
+    add("--witness", metavar="FILE", help="save the counterexample, if there is one")
+    add(
+        "--certificate", metavar="FILE", help="save what structure or code has proved, for `verify`"
+    )
+    add_outputs(parser)
+
+
+def add_judged(parser: argparse.ArgumentParser) -> None:
+    """Declare what is claimed of a target, and how it is judged."""
+    add = parser.add_argument
     add_claim(parser)
     add("--arms", metavar="K", help="number of arms (default 2)")
     add("--alpha", metavar="A", help="exploration, where the algorithm has it (default 3.1)")
@@ -44,18 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--horizon", metavar="T", help="rounds that are claimed (default 1e7; 1,000 of code)")
     add("--exact-horizon", metavar="T", help="rounds for exact (default what the budget allows)")
     add("--method", default=METHODS, metavar="M,...", help="default all three")
-    add(
-        "--budget", metavar="SECONDS", help="time for all checks together (default 15; 30 for code)"
-    )
-    add("--html", metavar="FILE", help="write a page, with details (takes up to --budget again)")
-    add("--details", action="store_true", help="put what a page shows into the JSON")
     add("--runs", metavar="N", help="runs of code that sample may spend (default 12,000)")
     add("--seed", default=SEED, metavar="S", help="seed of the sample check (default 0)")
-    add("--witness", metavar="FILE", help="save the counterexample, if there is one")
-    add(
-        "--certificate", metavar="FILE", help="save what structure or code has proved, for `verify`"
-    )
-    add_outputs(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -67,7 +73,8 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.judging import Listener
     from dpaudit.output import mark_of, require_writable, write_json
 
-    asked = asked_of(arguments)
+    paged = arguments.html is not None or arguments.details
+    asked = asked_of(arguments, paged, arguments.certificate is not None)
     machine.require(arguments, "report")
     require_writable(arguments.witness, mark_of("witness"))
     require_writable(arguments.certificate)
@@ -101,7 +108,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return found.exit_code
 
 
-def asked_of(arguments: argparse.Namespace) -> Asked:
+def asked_of(arguments: argparse.Namespace, paged: bool, certified: bool = False) -> Asked:
     """Return what is asked; a page or details need the command that leads to them."""
     from dpaudit.examination import Asked
     from dpaudit.options import Options
@@ -111,12 +118,11 @@ def asked_of(arguments: argparse.Namespace) -> Asked:
     given = options.pop("given", {})
     if arguments.alpha is not None:
         given["alpha"] = number("alpha", arguments.alpha)
-    paged = arguments.html is not None or arguments.details
     return Asked(
         arguments.target,
         Options(given=given | noise(arguments), **options),
         command=command(arguments) if paged else "",
-        certified=arguments.certificate is not None,
+        certified=certified,
     )
 
 

@@ -70,7 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Run the ledger and return the exit code."""
     if arguments.target is not None:
-        rule = "is not for `prove`, which checks the paper's steps; an algorithm is for `check`."
+        rule = f"is not for `prove`: a result or a step is --only {arguments.target}, "
+        rule += "an algorithm is for `check`."
         raise InvalidArgument("TARGET", arguments.target, rule)
     from dpaudit.claims import ledger
 
@@ -332,6 +333,7 @@ def _replay(label: str) -> int:
     lines += [f"  counterexample: {outcome.counterexample}"] if outcome.counterexample else []
     lines += [f"  correction: {claim.correction}"] if claim.correction else []
     lines += [f"  consequence: {claim.survives}"] if claim.survives else []
+    width = report.console(quiet=False).width
     for line in lines:
-        print(textwrap.fill(line, report.WIDTH, subsequent_indent="    ", break_on_hyphens=False))
+        print(textwrap.fill(line, width, subsequent_indent="    ", break_on_hyphens=False))
     return 0 if outcome.kind == claim.expect else 1

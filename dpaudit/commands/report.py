@@ -1,9 +1,9 @@
 """Make a page from a verdict: self-contained, readable without scripts, in light and in dark.
 
-TARGET is judged as `check` judges it; RUN.json is what `check --details --json RUN.json` wrote
-(without --details the page has fewer figures). `--all` judges every algorithm and every known-wrong
-variant and writes an index with a page for each, and the proof ledger with the errata. Finished
-pages stay after Ctrl-C; `--keep` goes on from there.
+TARGET is judged as `check` judges it, with the options of `check`. RUN.json is what
+`check --details --json RUN.json` wrote (without --details the page has fewer figures). `--all`
+judges every algorithm and every known-wrong variant and writes an index with a page for each, and
+the proof ledger with the errata. Finished pages stay after Ctrl-C; `--keep` goes on from there.
 
 examples:
   dpaudit report mine.py:Mine -o mine.html
@@ -21,18 +21,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from dpaudit.commands.check import add_judged, asked_of
+
 HELP = "make a web page from a verdict, or an index over all algorithms"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments; numbers are parsed later, so that errors share one form."""
     add = parser.add_argument
-    add("run", metavar="TARGET|RUN.json", nargs="?", help="what to judge, or a finished report")
+    add("target", metavar="TARGET|RUN.json", nargs="?", help="what to judge, or a finished report")
     add("-o", "--output", metavar="FILE", help="the page (report.html), or the directory for --all")
     add("--all", action="store_true", help="judge everything and write an index")
-    add("--budget", metavar="SECONDS", default="20", help="time for each algorithm (20)")
-    add("--horizon", metavar="T", help="rounds that are claimed (1e7; 1,000 of code)")
-    add("--seed", metavar="S", default="0", help="seed of everything (0)")
+    add_judged(parser)
+    spent = "time for the checks of TARGET (default 15; 30 for code), or for each of --all (20)"
+    add("--budget", metavar="SECONDS", help=spent)
     add(
         "--only", metavar="NAME", action="append", default=[], help="--all: one of them; repeatable"
     )
@@ -46,50 +48,51 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.errors import InvalidArgument
 
     if arguments.all:
-        if arguments.run is not None:
-            raise InvalidArgument("RUN.json", arguments.run, "cannot be combined with --all.")
+        if arguments.target is not None:
+            raise InvalidArgument("TARGET", arguments.target, "cannot be combined with --all.")
+        require_usual(arguments)
         return _all(arguments)
-    if arguments.run is None:
-        raise InvalidArgument("RUN.json", "(missing)", "is required, or --all.")
+    if arguments.target is None:
+        raise InvalidArgument("TARGET", "(missing)", "is required, or --all.")
     from dpaudit.page.algorithm import require_page, write
     from dpaudit.page.read import read
 
     destination = arguments.output or "report.html"
     require_page(destination)
-    if not (arguments.run.endswith(".json") or Path(arguments.run).is_file()):
+    if not (arguments.target.endswith(".json") or Path(arguments.target).is_file()):
         return _of_target(arguments, destination)
+    require_usual(arguments)
     try:
-        write(read(Path(arguments.run)), destination)
+        write(read(Path(arguments.target)), destination)
     except (ValueError, ArithmeticError) as error:
         if isinstance(error, InvalidArgument):
             raise
         # a file may hold numbers that no `check` writes and no axis can carry
         rule = f"holds numbers that cannot be drawn: {error}."
-        raise InvalidArgument("file", arguments.run, rule) from None
+        raise InvalidArgument("file", arguments.target, rule) from None
     print(f"{destination} written.")
     return 0
 
 
+def require_usual(arguments: argparse.Namespace) -> None:
+    """Raise for an option that one TARGET alone has: it would be passed over."""
+    from dpaudit.errors import InvalidArgument
+
+    parser = argparse.ArgumentParser()
+    add_judged(parser)
+    for name, usual in vars(parser.parse_args([])).items():
+        value = getattr(arguments, name)
+        if value != usual and name not in ("horizon", "seed"):
+            raise InvalidArgument(name, value, "is for one TARGET that is judged now.")
+
+
 def _of_target(arguments: argparse.Namespace, destination: str) -> int:
     """Judge a target as `check` does, and write its page."""
-    import shlex
-
-    from dpaudit.examination import Asked, examine
+    from dpaudit.examination import examine
     from dpaudit.message import summary
-    from dpaudit.options import Options
     from dpaudit.page.algorithm import write
-    from dpaudit.parsing import integer, number
 
-    rounds = arguments.horizon
-    options = Options(
-        horizon=None if rounds is None else integer("horizon", rounds),
-        seed=integer("seed", arguments.seed),
-        budget=number("budget", arguments.budget) / 2,  # the figures take as much again
-    )
-    words = ["python", "-m", "dpaudit", "check", arguments.run]
-    words += [] if rounds is None else ["--horizon", rounds]
-    asked = Asked(arguments.run, options, command=shlex.join(words))
-    found = examine(arguments.run, asked)
+    found = examine(arguments.target, asked_of(arguments, paged=True))
     if found.report.interrupted:
         raise KeyboardInterrupt
     write(found.report, destination)
@@ -108,7 +111,7 @@ def _all(arguments: argparse.Namespace) -> int:
         raise InvalidArgument("output", "(missing)", "is required with --all: -o DIRECTORY.")
     plan = Plan(
         Path(arguments.output),
-        number("budget", arguments.budget),
+        number("budget", arguments.budget or "20"),
         integer("horizon", arguments.horizon or "1e7"),
         integer("seed", arguments.seed),
         arguments.keep,

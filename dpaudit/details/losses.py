@@ -30,13 +30,13 @@ def by_horizon(build: Build, arms: int, limit: int, deadline: float) -> tuple[li
     for horizon in sizes(arms, min(limit, LARGEST)):
         left = deadline - time.monotonic()
         if left <= (GROWTH * found[-1].seconds if found else 0.0):
-            return found, f"The budget ended before T = {horizon}."
+            return found, f"The budget ended before T = {horizon:,}."
         try:
             result = worst_loss(build(horizon), horizon, streams="binary", budget=left)
         except (InvalidArgument, Unsupported) as error:
             return found, f"T = {horizon}: {error}"
         if not result.complete:
-            return found, f"The budget ended during T = {horizon}."
+            return found, f"The budget ended during T = {horizon:,}."
         found.append(result)
     return found, ""
 
@@ -81,7 +81,7 @@ def by_position(
             break
         if losses is None:
             break
-        covers = f"every action sequence and every pair of binary streams of {horizon} rounds"
+        covers = f"every action sequence and every pair of binary streams of {horizon:,} rounds"
         best = PositionLosses(losses, covers)
     if along is not None and (best is None or len(best.losses) < len(along.losses)):
         return along, ""

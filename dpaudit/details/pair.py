@@ -37,7 +37,7 @@ def of_worst_pair(
             break
         horizon = len(witness.stream)
         if len(list(islice(all_paths(algorithm, horizon), MOST_PATHS + 1))) > MOST_PATHS:
-            reason = f"More than {MOST_PATHS} action sequences at T = {horizon}."
+            reason = f"More than {MOST_PATHS:,} action sequences at T = {horizon:,}."
             continue
         try:
             found = profile(algorithm, witness.stream, witness.neighbour)

@@ -212,7 +212,7 @@ def _witness(report: Report, details: Details) -> Markup | None:
     if pair is None:
         return None
     words = (
-        f"The exact check brought no witness. The worst pair seen of {len(pair.stream)} rounds "
+        f"The exact check brought no witness. The worst pair seen of {len(pair.stream):,} rounds "
         f"attains a loss of {pair.loss:.6g} with these actions; the changed reward is the "
         "highlighted column."
     )
@@ -243,7 +243,7 @@ def _missing(report: Report, details: Details) -> Markup | None:
     reasons = dict(details.missing)
     endless = [one.horizon for one in details.losses if one.lower == math.inf]
     if endless:
-        reasons["losses"] = f"the loss is infinite from T = {endless[0]} on."
+        reasons["losses"] = f"the loss is infinite from T = {endless[0]:,} on."
     sampled = [f for f in report.findings if f.check == "sample"]
     if sampled and not any(len(course.rounds) > 1 for f in sampled for course in f.courses):
         reasons["evidence"] = "the audit made no fresh runs within its budget."

@@ -18,6 +18,9 @@ LEFT, RIGHT, TOP, BOTTOM = 68, 20, 12, 54  # room for labels that a phone enlarg
 Point = tuple[float, float]
 
 
+ROOM = 0.03  # of an axis, for a character of a tick on a narrow screen
+
+
 def short(value: float) -> str:
     """Return a number for a tick or a table: few digits, powers of ten where they are shorter."""
     if value == math.inf:
@@ -25,7 +28,7 @@ def short(value: float) -> str:
     if value == -math.inf:
         return "-infinity"
     if value == round(value) and abs(value) < 1e5:
-        return f"{value:.0f}"
+        return f"{value:,.0f}"
     if not 1e-3 <= abs(value) < 1e5:
         mantissa, _, exponent = f"{value:.3g}".partition("e")
         return f"{mantissa}e{int(exponent)}" if exponent else mantissa
@@ -95,7 +98,7 @@ class Marked(Logarithmic):
         """Return the values whose labels have room, the last one among them."""
         kept: list[float] = []
         for value in sorted(set(self.marks), reverse=True):
-            if not kept or self.part(kept[-1]) - self.part(value) > 0.1:
+            if not kept or self.part(kept[-1]) - self.part(value) > ROOM * len(short(kept[-1])):
                 kept.append(value)
         return kept
 

@@ -63,7 +63,7 @@ def losses(report: Report, details: Details) -> Markup | None:
         series.append(Marks("the witness", [(f.horizon, f.epsilon_lower) for f in seen], 4))
     caption = (
         f"The largest loss over all action sequences and pairs of T rounds; {short(max(heights))} "
-        f"up to T = {max(horizons)}, claimed {claimed:g}."
+        f"up to T = {max(horizons):,}, claimed {claimed:g}."
     )
     rows = [(s.horizon, s.lower, s.upper, _kind(s.certified), s.covers) for s in shown]
     rows += [
@@ -90,12 +90,14 @@ def positions(found: PositionLosses, claimed: float) -> Markup:
     runs = [(loss, len(list(group))) for loss, group in groupby(found.losses)]
     worst, (first, last) = max(_edges(runs), key=lambda run: run[0])
     most = [
-        f"{a:.0f} to {b:.0f}" if b > a else f"{a:.0f}" for x, (a, b) in _edges(runs) if x == worst
+        f"{a:,.0f} to {b:,.0f}" if b > a else f"{a:,.0f}"
+        for x, (a, b) in _edges(runs)
+        if x == worst
     ]
-    who = f"Reward {most[0]} of {count} leaks"
+    who = f"Reward {most[0]} of {count:,} leaks"
     if last > first or len(most) > 1:
         named = ", ".join(most[:SOME]) + f" and {len(most) - SOME} more" * (len(most) > SOME)
-        who = f"Rewards {named} of {count} leak"
+        who = f"Rewards {named} of {count:,} leak"
     caption = f"{who} most: {short(worst)}. Over {found.covers}."
     drawn: Series = Bars("largest loss", list(enumerate(finite, 1)), 1)
     if count > MOST_BARS:
@@ -143,7 +145,7 @@ def profile(found: PairProfile, claimed: float) -> Markup:
     )
     needs = "0 within the error of the arithmetic" if at_claim < ERROR else short(at_claim)
     caption = (
-        f"The smallest delta of (epsilon, delta)-DP for {found.of}, {len(found.stream)} rounds. "
+        f"The smallest delta of (epsilon, delta)-DP for {found.of}, {len(found.stream):,} rounds. "
         f"At the claim it is {needs}; a pure claim needs 0."
     )
     picture = chart("profile", "Privacy profile", caption, across, up, series)

@@ -67,8 +67,8 @@ def index(rows: Sequence[IndexRow], waiting: int, ledger: Mapping[str, int] | No
             "an audit found by sampling is on its page",
             (
                 "algorithm",
-                "kind",
                 "verdict",
+                "kind",
                 "claimed",
                 "at least",
                 "at most",
@@ -91,12 +91,12 @@ def _row(row: IndexRow) -> list[object]:
     if report is None:
         nothing = Number("", float("-inf"))
         blank: list[object] = [nothing] * 3 + [""] * len(METHODS)
-        return [subject.name, subject.kind, "not judged", *blank, row.why_not]
+        return [subject.name, "not judged", subject.kind, *blank, row.why_not]
     claim, inside = report.claim, report.bracket
     return [
         tag("a", subject.name, href=f"{subject.name}.html"),
-        subject.kind,
         badge(report.verdict),
+        subject.kind,
         claim.epsilon if claim.notion is None else Number(str(claim.notion), claim.notion.level),
         _end(at_least(inside.lower, DIGITS), inside.lower),
         _end(at_most(inside.upper, DIGITS), inside.upper),
@@ -106,7 +106,8 @@ def _row(row: IndexRow) -> list[object]:
 
 
 def _end(shown: str, value: float) -> Number:
-    return Number(shown.replace("inf", "\u221e"), value)
+    whole = f"{int(shown):,}" if shown.isdigit() else shown
+    return Number(whole.replace("inf", "\u221e"), value)
 
 
 def _best(report: Report, method: str) -> str:

@@ -60,7 +60,7 @@ def build(name: str, arms: int, setting: Setting) -> Algorithm:
     """Return a private algorithm with the setting's parameters."""
     known = parameters(find(name))
     if not find(name).private:
-        raise InvalidArgument("algorithms", name, "claims no privacy; the bounds are not about it.")
+        raise InvalidArgument("TARGET", name, "claims no privacy; the bounds are not about it.")
     values: dict[str, Any] = {"arms": arms, "epsilon": setting.epsilon}
     if "alpha" in known:
         values["alpha"] = setting.alpha

@@ -105,9 +105,13 @@ def _arm(arm: Any, arms: int, step: int, name: str) -> int:
     try:
         whole = int(arm)
     except (TypeError, ValueError):
-        raise PolicyError(f"{name} played arm={arm!r} at step {step}; it is no integer.") from None
+        raise PolicyError(
+            f"{name} played arm={arm!r} in round {step + 1:,}; it is no integer."
+        ) from None
     if whole != arm or not 0 <= whole < arms:
-        raise PolicyError(f"{name} played arm={arm!r} at step {step}; arms are 0..{arms - 1}.")
+        raise PolicyError(
+            f"{name} played arm={arm!r} in round {step + 1:,}; arms are 0..{arms - 1}."
+        )
     return whole
 
 
@@ -127,5 +131,7 @@ def _whole(actions: Any, horizon: int, arms: int, name: str) -> NDArray[np.int64
     wrong = np.flatnonzero((row < 0) | (row >= arms) | (row != np.floor(row)))
     if len(wrong):
         step = int(wrong[0])
-        raise PolicyError(f"{name} played arm={row[step]} at step {step}; arms are 0..{arms - 1}.")
+        raise PolicyError(
+            f"{name} played arm={row[step]} in round {step + 1:,}; arms are 0..{arms - 1}."
+        )
     return row.astype(np.int64)

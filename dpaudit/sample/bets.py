@@ -144,19 +144,18 @@ def best_bets(ratio: Any, p: Row, q: Row, delta: Any = 0.0) -> Bets:
         p, q = _less(p, c * q, delta), _less(q, c * p, delta)
     both, shape = p + q, np.broadcast_shapes(c.shape, (*p.shape[:-1], 1))
     low, high = np.full(shape, 1e-6), np.full(shape, 2 - 1e-6)
+    # a cell tells the streams apart where the base is below `below`, or above `above`
+    cp, cq, gain = c * p, c * q, both * (c - 1)
+    below, above = 2 * p / np.maximum(p + cq, 1e-300), 2 * cp / np.maximum(cp + q, 1e-300)
     for _ in range(HALVINGS):
         base = 0.5 * (low + high)
         other = 2 - base
-        rising = np.where(
-            p * other > c * q * base,
-            both * (c - 1) / (other + c * base),
-            np.where(
-                q * base > c * p * other,
-                both * (1 - c) / (base + c * other),
-                p / base - q / other,
-            ),
-        ).sum(axis=-1, keepdims=True)
-        low, high = np.where(rising > 0, base, low), np.where(rising > 0, high, base)
+        slopes = p / base - q / other
+        np.copyto(slopes, gain / (other + c * base), where=base < below)
+        np.copyto(slopes, gain / -(base + c * other), where=base > above)
+        rising = slopes.sum(axis=-1, keepdims=True) > 0
+        np.copyto(low, base, where=rising)
+        np.copyto(high, base, where=~rising)
     base = 0.5 * (low + high)
     other = 2 - base
     more, less = p * other > c * q * base, q * base > c * p * other

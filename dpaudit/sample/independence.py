@@ -225,7 +225,9 @@ class Independence:
             if len(steps):
                 step = int(steps[0])
                 was, now = int(before.actions[step]), int(after.actions[step])
-                what = f"played arm {was} at step {step + 1}, and arm {now} when made again alone"
+                what = (
+                    f"played arm {was} in round {step + 1:,}, and arm {now} when made again alone"
+                )
         return (
             f"{self.name} does not repeat itself: {before.slot.name} {what}. Its runs are not "
             "independent; let it draw from `rng` alone and keep nothing between runs."

@@ -59,7 +59,9 @@ class Progress:
         self.logged: list[tuple[float, str, Task, Any]] = []
         self.course: list[tuple[int, float, float]] = [(0, 0.0, 0.0)]
         self.gains: dict[int, float] = {}
-        self.doubt = "its runs were not made again"
+        self.doubt = (
+            "the audit ended before they were made again, which more time (--budget) allows"
+        )
         """Why a refutation cannot be trusted to rest on independent runs, if it cannot."""
 
     @property

@@ -191,7 +191,7 @@ def candidates(
 
     def add(name: str, stream: Stream, position: int, value: float) -> None:
         pair = Pair(
-            f"{name}, step {position}: {stream.at(position):g} to {value:g}",
+            f"{name}, reward {position + 1:,}: {stream.at(position):g} to {value:g}",
             stream,
             position,
             value,

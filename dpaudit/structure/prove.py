@@ -146,7 +146,7 @@ def _bounded(
         evidence = partial(of_walk, walk, walk.covered)
         return Bound(walk.worst, horizon, walk.covered, how, evidence)
     except OutOfBudget:
-        how = f"the budget ended before {len(walk.seen):,} public states were asked for again"
+        how = f"the budget ended before {len(walk.seen):,} public states were walked a second time"
         return Bound(walk.worst, horizon, 0, how)
 
 
@@ -256,6 +256,8 @@ def _reason(found: Bound, claimed: Fraction, over: bool, endless: bool) -> str:
     if over:
         reason = f"{found.row}, more than {show(claimed)}; that is no violation by itself"
         reason = reason[0].upper() + reason[1:]
+    elif not found.covered:  # what was walked so far may be charged less than what comes later
+        return f"No bound was reached: {found.how}."
     else:
         reason = f"No reward is charged more than {show(found.charge)}"
         if endless and found.always is not None:

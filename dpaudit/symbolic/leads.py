@@ -54,7 +54,8 @@ class Aimed:
         before = float(row[self.position])
         value = 1.0 if before < 0.5 else 0.0
         row[self.position] = 1.0 - value
-        name = f"aimed at round {self.stop}, step {self.position}: {1 - value:g} to {value:g}"
+        changed = f"reward {self.position + 1:,}: {1 - value:g} to {value:g}"
+        name = f"aimed at round {self.stop:,}, {changed}"
         return Pair(name, Stream.of(row), self.position, value)
 
 

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import field, make_dataclass
 from functools import cached_property
-from operator import is_
+from itertools import chain
+from operator import is_, methodcaller
 from pathlib import Path
 from types import (
     BuiltinFunctionType,
@@ -63,20 +64,37 @@ FACTORY: Any = type(
     .default
 )
 STATELESS = (GETTER, FACTORY, MemberDescriptorType, WrapperDescriptorType, MethodDescriptorType)
+VALUES = methodcaller("values")
 EMPTY = type(...)  # in place of what a variable that has no value yet holds
 
 
-class NameTable:
-    """A name table, and what was in it."""
+class NameTables:
+    """Name tables, and what was in them, end to end: thousands are compared after every round."""
 
-    __slots__ = ("table", "names", "values")
+    __slots__ = ("tables", "sizes", "names", "values")
 
-    def __init__(self, table: Mapping[str, Any]) -> None:
-        self.table, self.names, self.values = table, tuple(table), tuple(table.values())
+    def __init__(self, tables: Iterable[Mapping[str, Any]] = ()) -> None:
+        self.tables: list[Mapping[str, Any]] = []
+        self.sizes: list[int] = []
+        self.names: list[str] = []
+        self.values: list[Any] = []
+        for table in tables:
+            self.add(table)
+
+    def add(self, table: Mapping[str, Any]) -> None:
+        """Keep a table as it is now."""
+        self.tables.append(table)
+        self.sizes.append(len(table))
+        self.names += table
+        self.values += table.values()
 
     def same(self) -> bool:
         """Tell whether the very same objects have the very same names."""
-        return tuple(self.table) == self.names and all(map(is_, self.values, self.table.values()))
+        return (
+            list(map(len, self.tables)) == self.sizes
+            and list(chain.from_iterable(self.tables)) == self.names
+            and all(map(is_, self.values, chain.from_iterable(map(VALUES, self.tables))))
+        )
 
 
 class Roots:
@@ -89,9 +107,7 @@ class Roots:
         self.kinds: dict[type, bool] = {}
         self.members: dict[type, list[tuple[str, Any]]] = {}
         around = list(around)
-        outside = _tables(around, self.modules)
-        self.empty = [table for table in outside if not table]
-        self.outside = [NameTable(table) for table in outside if table]
+        self.outside = NameTables(_tables(around, self.modules))
         self.known = {id(module) for module in (*self.modules, *around)}
         self.fixed: set[int] = set()
         """What lies at module level and could change: a state has the very same, not a copy."""
@@ -125,7 +141,7 @@ class Roots:
 
     def changed(self) -> str:
         """Return the name of what has changed since; nothing if nothing has."""
-        if any(self.empty) or not all(table.same() for table in self.outside):
+        if not self.outside.same():
             return "something in an imported module"
         if any(source.position() != before for source, before in self.before.seeded):
             return "a seeded generator at module level"
@@ -146,8 +162,7 @@ class Survey:
         self.marks: dict[str, Any] = {}
         self.seen: set[int] = set()
         self.kept: list[Any] = []  # so that no other object can get the same id
-        self.tables: list[NameTable] = []
-        self.empty: list[dict[str, Any]] = []
+        self.tables = NameTables()
         self.defaults: list[tuple[FunctionType, Any, Any]] = []
         self.closures: list[tuple[FunctionType, list[Any]]] = []
         self.data: list[tuple[Any, Any]] = []
@@ -162,8 +177,7 @@ class Survey:
     def same(self) -> bool:
         """Tell whether every table, function and object is as it was."""
         return (
-            not any(self.empty)
-            and all(table.same() for table in self.tables)
+            self.tables.same()
             and all(f.__defaults__ is a and f.__kwdefaults__ is b for f, a, b in self.defaults)
             and all(all(map(is_, cells, _closure(f))) for f, cells in self.closures)
             and all(self._key(value)[0] == key for value, key in self.data)
@@ -171,7 +185,7 @@ class Survey:
         )
 
     def _table(self, name: str, table: Mapping[str, Any], read: Callable[[str], bool]) -> None:
-        self.tables.append(NameTable(table))
+        self.tables.add(table)
         for part, value in list(table.items()):
             if read(part):
                 self._add(f"{name}.{part}", value)
@@ -194,7 +208,7 @@ class Survey:
             self._add(f"{name}.__self__", value.__self__)
             value = value.__func__
         elif type(value) in (staticmethod, classmethod):
-            self.tables.append(NameTable(vars(value)))
+            self.tables.add(vars(value))
             value = value.__func__
         self.kept.append(value)
         if object.__getattribute__(value, "__class__") is not type(value):
@@ -226,7 +240,7 @@ class Survey:
                 if sys.modules.get(value.__name__) is not value:
                     raise Escape(f"the module {name}, made by the code")
                 self.roots.known.add(id(value))
-                self.tables.append(NameTable(vars(value)))
+                self.tables.add(vars(value))
         elif type(value) is object:
             self.lies.append(value)  # a sentinel
         elif isinstance(value, Source) and value.fixed:
@@ -255,7 +269,7 @@ class Survey:
             for number, part in enumerate(held):
                 self._add(f"{name}[{number}]", part)
             if hasattr(type(value), "__dict__") and hasattr(value, "__dict__"):
-                self.tables.append(NameTable(vars(value)))
+                self.tables.add(vars(value))
         elif type(value) not in ATOMS and (
             not isinstance(value, SHARED) or isinstance(value, property)
         ):
@@ -277,10 +291,7 @@ class Survey:
         for number, part in enumerate((*(defaults or ()), *cells)):
             self._add(f"{name}.carried {number}", part)
         for table in (vars(function), named or {}):
-            if table:
-                self._table(name, table, lambda part: True)
-            else:
-                self.empty.append(table)
+            self._table(name, table, lambda part: True)
 
 
 def _in_class(name: str) -> bool:

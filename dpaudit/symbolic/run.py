@@ -54,7 +54,8 @@ class Escape(BaseException):
 
     def __str__(self) -> str:
         where = f"{self.place}: " if self.place.line else ""
-        return f"{where}{self.construct}{'. ' + self.remedy if self.remedy else ''}"
+        remedy = f". {self.remedy[:1].upper()}{self.remedy[1:]}" if self.remedy else ""
+        return f"{where}{self.construct}{remedy}"
 
 
 class Disagreement(BaseException):

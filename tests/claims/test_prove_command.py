@@ -85,3 +85,8 @@ def test_a_surprise_gives_exit_code_one(monkeypatch, capsys):
 def test_an_algorithm_is_for_check(capsys):
     assert run(["prove", "adap_klucb"]) == 2
     assert "an algorithm is for `check`" in capsys.readouterr().err
+
+
+def test_a_label_without_its_option_is_met_with_it(capsys):
+    assert run(["prove", "crl:vadhan_seq"]) == 2
+    assert "a result or a step is --only crl:vadhan_seq" in capsys.readouterr().err

@@ -254,12 +254,14 @@ def test_any_change_of_a_report_gives_a_page_or_one_line(proved, refuted, tmp_pa
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "RUN.json=(missing) is required, or --all."),
+        ([], "TARGET=(missing) is required, or --all."),
         (["nothing.json"], "cannot be read: No such file or directory."),
         (["run.json", "--all"], "cannot be combined with --all."),
         (["--all"], "output=(missing) is required with --all"),
         (["--all", "-o", "x", "--only", "adap_klcub"], "Did you mean 'adap_klucb'?"),
         (["--all", "-o", "x", "--budget", "0"], "budget=0.0 must be positive."),
+        (["--all", "-o", "x", "--epsilon", "2"], "epsilon=2 is for one TARGET that is judged now."),
+        (["run.json", "--param", "alpha=2"], "is for one TARGET that is judged now."),
         (["--all", "-o", "x", "--ledger", "nothing.json"], "ledger=nothing.json cannot be read"),
     ],
 )
@@ -350,7 +352,7 @@ def test_ticks_lie_within_their_axis(low, factor):
 
 def test_short_numbers():
     shown = [short(v) for v in (0.0, 1.0, 12345.0, 1e7, 0.5, 1e-6, float("inf"), -0.25)]
-    assert shown == ["0", "1", "12345", "1e7", "0.5", "1e-6", "infinity", "-0.25"]
+    assert shown == ["0", "1", "12,345", "1e7", "0.5", "1e-6", "infinity", "-0.25"]
 
 
 def test_details_are_optional_in_a_report():

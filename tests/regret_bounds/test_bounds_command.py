@@ -30,8 +30,8 @@ def test_json_is_strict_and_complete(capsys):
 
 
 def test_simulations_are_reproducible(capsys):
-    command = ["bounds", "--env", "C1", "regimes", "--epsilon", "1", "--horizon", "1e5",
-               "--runs", "5", "--algorithms", "adap_ucb,dp_imed", "--json", "-"]  # fmt: skip
+    command = ["bounds", "adap_ucb", "dp_imed", "--env", "C1", "regimes", "--epsilon", "1",
+               "--horizon", "1e5", "--runs", "5", "--json", "-"]  # fmt: skip
     assert run(command) == 0
     first = capsys.readouterr().out
     assert run([*command, "--jobs", "2"]) == 0
@@ -45,8 +45,8 @@ def test_simulations_are_reproducible(capsys):
 
 
 def test_summary_of_several_settings(capsys):
-    command = ["bounds", "--env", "C1", "regimes", "--horizon", "1e5", "--runs", "3"]
-    assert run([*command, "--algorithms", "adap_klucb"]) == 0
+    command = ["bounds", "adap_klucb", "--env", "C1", "regimes", "--horizon", "1e5", "--runs", "3"]
+    assert run(command) == 0
     out = capsys.readouterr().out
     assert out.count("adap_klucb") == 2
     assert "within its bounds" in out
@@ -90,8 +90,8 @@ def test_pictures_are_written(against, tmp_path, monkeypatch, capsys):
     keep = lambda canvas, path: drawn.append(canvas) or save(canvas, path)  # noqa: E731
     monkeypatch.setattr(plotting, "save", keep)
     ends = {"epsilon": "0.5,5", "horizon": "100,1e4"}[against]
-    command = ["bounds", "--env", "regimes", "--horizon", "1e4", "--runs", "2",
-               "--algorithms", "adap_klucb,adap_ucb,dp_se,dp_ucb",
+    command = ["bounds", "adap_klucb", "adap_ucb", "dp_se", "dp_ucb",
+               "--env", "regimes", "--horizon", "1e4", "--runs", "2",
                "--json", str(tmp_path / "x.json"), "--plot", str(tmp_path / "a.png"),
                "--against", against, "--range", ends]  # fmt: skip
     assert run(command) == 0
@@ -119,15 +119,17 @@ def test_pictures_are_written(against, tmp_path, monkeypatch, capsys):
         (["--support", "0,1", "--probabilities", "1,0;2,0"], "must be a distribution."),
         (["--features", "1,0;0,1"], "and --features go together."),
         (["--features", "1,0;0,1", "--theta", "1,1"], "must have a unique best arm."),
-        (["--algorithms", "adap_klcub"], "Did you mean 'adap_klucb'?"),
-        (["--algorithms", "ucb"], "claims no privacy"),
+        (["adap_klcub"], "Did you mean 'adap_klucb'?"),
+        (["ucb"], "claims no privacy"),
+        (["C2"], "TARGET=C2 is an environment: --env C2."),
+        (["--env", "C2", "adap_ucb"], "env=adap_ucb is a TARGET, which comes before --env."),
         (["--runs", "0"], "runs=0 must be at least 1."),
         (["--plot", "x.gif"], "must end in"),
         (["--plot", "/nowhere/x.png"], "does not exist"),
         (["--json", "/nowhere/x.json"], "does not exist"),
         (["--plot", "x.png", "--against", "time"], "No axis 'time'."),
         (["--plot", "x.png", "--range", "3,1"], "must be two positive numbers"),
-        (["--plot", "x.png", "--algorithms", "a,b,c,d,e"], "too many for one picture"),
+        (["a", "b", "c", "d", "e", "--plot", "x.png"], "too many for one picture"),
         (["--plot", "x.png", "--law", "gaussian", "--means", "1,2"], "needs Bernoulli rewards"),
         (["--law", "gaussian", "--means", "1,2", "--runs", "3"], "needs Bernoulli rewards"),
     ],

@@ -73,7 +73,7 @@ def test_what_differed_is_named_and_nothing_is_concluded(tmp_path, capsys):
     assert run(["audit", f"{FILE}:parity", *SMALL]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and "parity does not repeat itself: run " in error
-    assert "at step 2, and arm" in error and "draw from `rng` alone" in error
+    assert "in round 2, and arm" in error and "draw from `rng` alone" in error
 
 
 def test_state_that_shows_late_is_found_and_earlier_blocks_are_kept(tmp_path, capsys):

@@ -148,3 +148,9 @@ def test_a_walk_that_covers_less_has_a_certificate_of_what_it_covers():
     whole, part = of_walk(walk, 60), of_walk(walk, 20)
     assert {state[1] for state in part["states"]} <= set(range(20))
     assert len(part["states"]) < len(whole["states"])
+
+
+def test_a_walk_that_was_not_confirmed_states_no_charge():
+    found = prove(load("dp_ucb", arms=2, epsilon=1.0, horizon=10**13), 10**13, budget=0.3)
+    assert (found.status, found.epsilon_upper) == (Status.SILENT, math.inf)
+    assert found.reason.startswith("No bound was reached: the budget ended before ")
