@@ -32,7 +32,8 @@ def by_horizon(build: Build, arms: int, limit: int, deadline: float) -> tuple[li
         if left <= (GROWTH * found[-1].seconds if found else 0.0):
             return found, f"The budget ended before T = {horizon:,}."
         try:
-            result = worst_loss(build(horizon), horizon, streams="binary", budget=left)
+            algorithm = build(horizon)
+            result = worst_loss(algorithm, horizon, streams="binary", engine="float", budget=left)
         except (InvalidArgument, Unsupported) as error:
             return found, f"T = {horizon}: {error}"
         if not result.complete:

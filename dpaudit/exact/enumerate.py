@@ -106,8 +106,12 @@ def worst_pair(
     *,
     budget: float | None = None,
     floor: float = DEFAULT_FLOOR,
+    engine: Engine = "float",
 ) -> Enumerated:
-    """Return the largest loss over all pairs of streams with rewards in a grid."""
+    """Return the largest loss over all pairs of streams with rewards in a grid.
+
+    The engine is that of likelihoods of which a certified one takes longer.
+    """
     if len(grid) ** horizon > MOST_STREAMS:
         most = int(math.log(MOST_STREAMS) / math.log(len(grid)))
         rule = f"must be at most {most}: {len(grid)}^T streams have to be enumerated."
@@ -123,7 +127,7 @@ def worst_pair(
             found.paths += 1
         while groups:  # what was built for a path goes with it
             group = groups.pop(next(iter(groups)))
-            table = _table(group, streams, clock)
+            table = _table(group, streams, clock, engine)
             sums += np.exp((table.low, table.high))
             found.see(group[0].actions, table)
     except OutOfTime:  # sums over some of their paths say nothing of the actions
@@ -134,13 +138,13 @@ def worst_pair(
     return found
 
 
-def _table(group: Sequence[Path], streams: Array, clock: Clock) -> Tabulated:
+def _table(group: Sequence[Path], streams: Array, clock: Clock, engine: Engine) -> Tabulated:
     """Tabulate an action sequence, the sum over the paths that show as it."""
     reads = [event for path in group for _, event in path.reads]
     if reads and all(isinstance(event, Respond) for event in reads):
         return _responded(group, streams, clock)
     summed = (finite.applies(p) or lattice_sums.applies(p) or quick(region_of(p)) for p in group)
-    engine: Engine = "ball" if all(summed) else "float"
+    engine = "ball" if all(summed) else engine
     sums = [np.zeros(len(streams), np.int64), *(it for p in group for it in _sums(p, streams))]
     distinct, inverse = np.unique(np.stack(sums, axis=1), axis=0, return_inverse=True)
     place = np.zeros(len(distinct), np.int64)
@@ -217,6 +221,7 @@ def enumerated(asked: Question, reason: str = "") -> WorstLoss:
     except OutOfTime:
         raise Unsupported("The budget ended before every path was listed.") from None
     given: dict[str, Any] = {"budget": asked.clock.left, "floor": asked.floor}
+    given["engine"] = asked.engine
     try:
         levels = [k / cells for k in range(cells + 1)]
         found = worst_pair(asked.algorithm, asked.horizon, levels, **given)

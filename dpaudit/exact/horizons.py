@@ -189,7 +189,12 @@ class Search:
         algorithm = self.build(horizon)
         try:
             found = worst_loss(
-                algorithm, horizon, streams=streams, budget=max(left, 0.0), epsilon=self.epsilon
+                algorithm,
+                horizon,
+                streams=streams,
+                engine="float",
+                budget=max(left, 0.0),
+                epsilon=self.epsilon,
             )
         except (InvalidArgument, Unsupported) as error:
             raise Refused(str(error)) from None

@@ -74,7 +74,8 @@ def worst_loss(
 ) -> WorstLoss:
     """Return an enclosure of the largest loss at a horizon; a budget in seconds may cut it short.
 
-    Either engine gives the same here: what is certified is found as fast as doubles would find it.
+    Engine "float" is a quicker look where streams have to be enumerated; all else is found, and
+    certified, as fast as doubles would find it.
     When the budget ends the search, `complete` is False and the enclosure's upper end infinite. A
     witness is computed where the loss exceeds `epsilon`.
     """
@@ -89,7 +90,8 @@ def worst_loss(
     if horizon > LONGEST:
         raise InvalidArgument("horizon", horizon, f"must be at most {LONGEST:,}: pairs are listed.")
     clock = Clock.of(budget)
-    asked = LossSearch(algorithm, horizon, streams, clock, floor or DEFAULT_FLOOR, epsilon)
+    given = algorithm, horizon, streams, clock, floor or DEFAULT_FLOOR, epsilon
+    asked = LossSearch(*given, engine)
     found: WorstLoss | None = None
     if finitely_many(asked):
         found = enumerated(asked)

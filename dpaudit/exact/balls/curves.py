@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from dpaudit.exact.balls.interval import Array, Interval, where
 from dpaudit.exact.balls.roots import Theta
 from dpaudit.exact.balls.threshold import Rivals
-from dpaudit.exact.balls.weight import scaled
+from dpaudit.exact.balls.weight import ROUND, scaled
 
 SAMPLED, NARROWED, SLOW = 129, 16, 1e-3  # points, and steps, to find where two maps cross
 BESIDE = 1e-9
@@ -235,16 +235,28 @@ class Curves:
 
 
 def _extreme(one: Theta, two: Theta, length: Array, larger: bool) -> Theta:
-    """Return the larger, or the smaller, of two functions of one register."""
+    """Return the larger, or the smaller, of two functions of one register.
+
+    Where they cross, the larger one's slope jumps up. A jump J at c takes a function off its chord
+    by at most J (x - a) (b - x) / h at x, as a bend of 2 J / h does. Between two crossings their
+    slopes change order, so that all jumps of a cell add up to no more than the first and twice what
+    the difference of their slopes changes by.
+    """
     pick = np.maximum if larger else np.minimum
     at = Interval(pick(one.at.lo, two.at.lo), pick(one.at.hi, two.at.hi))
     first = ahead(one, two, length) if larger else ahead(two, one, length)
     second = ahead(two, one, length) if larger else ahead(one, two, length)
-    hull = Interval(np.minimum(one.slope.lo, two.slope.lo), np.maximum(one.slope.hi, two.slope.hi))
-    endless = np.where(hull.hi == 0, 0.0, np.inf)  # the larger of two constants is one
-    slope = where(first, one.slope, where(second, two.slope, hull))
-    bend = where(first, one.bend, where(second, two.bend, Interval(-endless, endless)))
-    return Theta(at, slope, bend)
+    slopes, bends = (
+        Interval(np.minimum(a.lo, b.lo), np.maximum(a.hi, b.hi))
+        for a, b in ((one.slope, two.slope), (one.bend, two.bend))
+    )
+    with np.errstate(invalid="ignore", over="ignore"):
+        jumps = 2 * (slopes.hi - slopes.lo) / length + 4 * (bends.hi - bends.lo)
+        jumps = np.where(slopes.hi == 0, 0.0, jumps * (1 + ROUND))  # of two constants one is larger
+        jumps = np.where(np.isnan(jumps), np.inf, jumps)
+        rough = Interval(bends.lo - (0 if larger else jumps), bends.hi + (jumps if larger else 0))
+    slope = where(first, one.slope, where(second, two.slope, slopes))
+    return Theta(at, slope, where(first, one.bend, where(second, two.bend, rough)))
 
 
 def ahead(one: Theta, two: Theta, length: Array) -> Array:

@@ -23,7 +23,7 @@ from dpaudit.exact.balls.curves import Classes, Curves, Map, ahead
 from dpaudit.exact.balls.interval import Array, Interval, where
 from dpaudit.exact.balls.net import Band, Line
 from dpaudit.exact.balls.roots import Theta
-from dpaudit.exact.balls.weight import Grid, Lebesgue, Weight, outward
+from dpaudit.exact.balls.weight import ROUND, Grid, Lebesgue, Weight, outward
 from dpaudit.exact.clock import ENDLESS, Clock
 
 REACH = 40  # noise scales
@@ -104,6 +104,9 @@ class Functions:
         length = np.diff(self.grids[variable].x)
         empty, full = ahead(low, high, length), ahead(high, low, length)
         none = Interval.of(np.float64(0.0))
+        least, most = self._thin(out, function, low, high, length)
+        at = Interval(np.minimum(at.lo, least), np.minimum(at.hi, least))
+        cell = Interval(np.minimum(cell.lo, most), np.minimum(cell.hi, most))
         at = where(low.at.lo >= high.at.hi, none, at)
         cell = where(empty, none, cell)
         endless = Interval(np.float64(-np.inf), np.float64(np.inf))
@@ -127,6 +130,28 @@ class Functions:
         behind = self._on(out, high, True).theta.at.hi[1:] <= x[some[0]]
         cut = ((low[0], ahead), (high[0], behind))
         return others | {i: others[i].on(~beyond) for i, beyond in cut if beyond.any()}
+
+    def _thin(
+        self, out: int, function: Weight, low: Theta, high: Theta, length: Array
+    ) -> tuple[Array, Array]:
+        """Bound the mass between two maps by how far apart they are, at nodes and on cells."""
+        x, top = self.grids[out].x, np.append(function.range.hi, 0.0)
+
+        def highest(start: Array, stop: Array) -> Array:
+            first = np.clip(np.searchsorted(x, start, "right") - 1, 0, len(x) - 2)
+            last = np.clip(np.searchsorted(x, stop, "left"), first + 1, len(x) - 1)
+            return np.asarray(np.maximum.reduceat(top, np.stack([first, last], 1).ravel())[::2])
+
+        with np.errstate(invalid="ignore", over="ignore"):
+            gap = np.maximum(high.at.hi - low.at.lo, 0.0) * (1 + ROUND)
+            apart = np.minimum(gap[1:], gap[:-1])
+            apart = apart + np.maximum(high.slope.hi - low.slope.lo, 0.0) * length
+            apart = apart + np.maximum(low.slope.hi - high.slope.lo, 0.0) * length
+            bounds = [
+                highest(low.at.lo, high.at.hi) * gap,
+                highest(low.at.lo[:-1], high.at.hi[1:]) * apart * (1 + ROUND),
+            ]
+        return tuple(np.where(np.isnan(it), np.inf, it) for it in bounds)  # type: ignore[return-value]
 
     def _strip(self, out: int, function: Weight, variable: int, band: Band, right: bool) -> Weight:
         """Return the mass between two maps as a difference of masses on one side."""
