@@ -42,6 +42,7 @@ SHORT = 32  # rows of which every whole sum is a node, for other streams
 CELLS, CELL_WIDTH = (200, 16_200), 1e-9  # at first and at most
 # cells of a net, and the widths of a log-likelihood that end its refinement or make it useless
 NETS, NET_WIDTH, NET_LIMIT = (600, 1800, 5400, 10_800), 1e-6, 1e-3
+NET_EFFORT = 4_000_000  # terms times cells, about a minute
 
 
 def tighten(
@@ -218,9 +219,11 @@ def _of_net(region: Region, totals: Mapping[int, Fraction], clock: Clock) -> Int
     for cells in NETS:
         began = time.monotonic()
         with np.errstate(divide="ignore"):
-            log = probability.on(cells, clock).log()
+            log = probability.on(cells).log()
         found = 0.0 if log.hi == -math.inf else float(log.hi - log.lo)
         if found < NET_WIDTH or not found < NET_LIMIT * (NETS[-1] / cells) ** 3:
+            break
+        if probability.terms * 3 * cells > NET_EFFORT:
             break
         if not clock.allows(4 * (time.monotonic() - began)):
             break

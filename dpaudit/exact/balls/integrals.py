@@ -56,6 +56,7 @@ class Integral:
         for known, sides in self.terms:
             integrate(listing, dict.fromkeys(net.rates, 1), tilts_of(net, sides), known, keep)
         self.own = {i: own[root] for i, root in net.roots.items()}
+        self.integrals = listing.terms
         self.marks: dict[int, list[Interval]] = {i: [] for i in net.rates}
         self.bends: dict[int, set[float]] = {i: {0.0} for i in net.rates}
         for out, variable, given in listing.lines:
@@ -112,6 +113,7 @@ class Probability:
         centres = {i: totals[i] / episode.divisor for i, episode in enumerate(region.episodes)}
         net = net_of(region, centres)
         self.integral = Integral(net) if net.possible else None
+        self.terms = self.integral.integrals if self.integral else 0
 
     def on(self, cells: int, clock: Clock = ENDLESS) -> Interval:
         """Enclose it; [0, 0] if impossible."""
