@@ -27,7 +27,7 @@ def answering(monkeypatch, answers):
     """Let the engine answer `answers[horizon, streams]`, an enclosure and changes of the result."""
     asked = []
 
-    def answer(algorithm, horizon, *, streams, budget, epsilon):
+    def answer(algorithm, horizon, *, streams, engine, budget, epsilon):
         asked.append((horizon, streams))
         given = answers[horizon, streams] if (horizon, streams) in answers else answers[horizon]
         if isinstance(given, Exception):
