@@ -42,7 +42,8 @@ WAVE = 8  # largest blocks whose bets are alike
 LARGEST_EPSILON = 600.0
 LEAST_RUNS = 16  # for every pair
 FIRST_LOOK = (100, 400)  # runs with registers that foresee the law of a pair: least and most
-LAST_LOOK = (200, 8000)  # and of a pair on the shortlist, which chooses surely
+LAST_LOOK = (200, 2000)  # and of a pair on the shortlist
+SHORT, SURE = 1000, (200, 8000)  # rounds of runs that take little: as many as choose surely
 BLOCK_CELLS = 2**23  # steps held in memory at once
 
 
@@ -131,7 +132,9 @@ class AuditPlan:
     @property
     def looks(self) -> list[tuple[int, int]]:
         """Runs with registers that foresee the law of a pair, and the pairs that are kept."""
-        first, last = np.clip(self.runs // 50, *FIRST_LOOK), np.clip(self.runs // 4, *LAST_LOOK)
+        first, last = np.clip(self.runs // 50, *FIRST_LOOK), np.clip(self.runs // 10, *LAST_LOOK)
+        if self.box.horizon <= SHORT:
+            last = np.clip(self.runs // 4, *SURE)
         return [(int(first), SHORTLIST), (int(last), FINALISTS)]
 
     @property
