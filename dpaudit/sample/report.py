@@ -68,8 +68,8 @@ class AuditConclusion:
         words = f"{self.words[0].upper()}{self.words[1:]} "
         words += f"{self.runs:,} runs of {self.horizon:,} steps."
         if not self.runs:
-            words = f"Not one run of {self.horizon:,} steps ended in its time: "
-            words += "too slow, or a call that never returns."
+            words = f"Not one run of {self.horizon:,} steps was bet on in its time: a pair was "
+            words += "still being chosen, runs are too slow, or a call never returns."
         if self.witness is not None:
             worst = next(judged for judged in self.hypotheses if judged.refuted)
             words += (
