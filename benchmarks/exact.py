@@ -77,7 +77,7 @@ def floating(names: list[str], arms: int, longest: int, brute_to: int) -> None:
         algorithm = load(name, arms=arms)
         for horizon in horizons(longest):
             found, cpu, wall = timed(
-                lambda a=algorithm, t=horizon: worst_loss(a, t, engine="float")  # type: ignore[misc]
+                lambda a=algorithm, t=horizon: worst_loss(a, t)  # type: ignore[misc]
             )
             rest = ""
             if horizon <= brute_to:

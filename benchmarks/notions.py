@@ -198,7 +198,7 @@ def groups(horizon: int = 10**6, small: int = 5) -> None:
         for unit in range(1, 6):
             charge = bound(algorithm, horizon, 60.0, tariff=Tariff(Kind.PURE, unit)).charge
             notion, end = Notion(Kind.PURE, 1.0, unit=unit), time.monotonic() + 60
-            # sums of releases are certified slowly, on sheets
+            # sums of releases are certified slowly, as nets
             engine: Engine = "float" if told else "ball"
             pairs = Pairs(brief, small, notion, engine, end)
             try:

@@ -66,7 +66,6 @@ GUARDED = {
     "exact/likelihood": "exact/exact_likelihood exact/by_hand exact/ball_affine",
     "exact/lattice_sums": "exact/lattice_sums core/lattice",
     "exact/finite": "exact/noiseless core/response exact/by_hand",
-    "exact/evaluated": "exact/exact_worst exact/exact_climb fuzz/fuzz",
     "exact/enumerate": "exact/exact_worst exact/lattice_sums core/lattice core/response",
     "exact/witness": "exact/witness check/replay exact/exact_worst",
     "exact/worst": "exact/by_hand exact/own_score exact/exact_worst exact/hidden check/horizons",
@@ -76,7 +75,7 @@ GUARDED = {
     "exact/sequences": "exact/first_decision exact/exact_notions structure/notion_mutants",
     "exact/balls/": "exact/ball_primitives exact/ball_affine exact/ball_other exact/ball_kl",
     "exact/balls/exponentials": (
-        "exact/by_hand exact/ball_affine exact/ball_primitives exact/ball_other exact/exact_plane"
+        "exact/by_hand exact/ball_affine exact/ball_primitives exact/ball_other"
     ),
     "exact/balls/piecewise": "exact/by_hand exact/ball_affine exact/polytopes",
     "exact/balls/bounds": "exact/ball_primitives exact/ball_kl exact/ball_imed exact/own_formula",

@@ -158,7 +158,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("dpaudit/exact/witness.py", "_zeroed.zero", "tuple((r) for"): (
         "the witness is shown less simple, and computed again all the same"
     ),
-    ("dpaudit/exact/balls/certified.py", "_refined", "(SHEETS[(1)] / cells)"): SOONER,
     ("dpaudit/exact/balls/cells.py", "", "FASTEST = Fraction(1, 10**9), float(10 ** 9)"): (
         "10^9 is a double, and compares like the fraction"
     ),

@@ -33,7 +33,7 @@ def by_horizon(build: Build, arms: int, limit: int, deadline: float) -> tuple[li
             return found, f"The budget ended before T = {horizon:,}."
         try:
             algorithm = build(horizon)
-            result = worst_loss(algorithm, horizon, streams="binary", engine="float", budget=left)
+            result = worst_loss(algorithm, horizon, streams="binary", budget=left)
         except (InvalidArgument, Unsupported) as error:
             return found, f"T = {horizon}: {error}"
         if not result.complete:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice, permutations, product
 from typing import Any
 
@@ -30,12 +30,11 @@ from dpaudit.core.algorithm import Accumulate, Algorithm, Release, Respond
 from dpaudit.core.arithmetic import exact
 from dpaudit.core.lattice import Lattice, rounded
 from dpaudit.errors import Contradiction, InvalidArgument, Unsupported
-from dpaudit.exact import finite, lattice_sums
+from dpaudit.exact import finite
 from dpaudit.exact.balls.interval import Array, Interval
 from dpaudit.exact.clock import GRACE, Clock, OutOfTime
-from dpaudit.exact.likelihood import Engine, path_likelihood, quick, total
+from dpaudit.exact.likelihood import Likelihood, path_likelihood, total
 from dpaudit.exact.paths import Path, all_paths
-from dpaudit.exact.region import region_of
 from dpaudit.exact.search import DEFAULT_FLOOR, Question, WorstLoss
 from dpaudit.exact.witness import witness_of
 from dpaudit.verdict import Enclosure
@@ -43,6 +42,7 @@ from dpaudit.verdict import Enclosure
 MOST_STREAMS, MOST_ROUNDS = 200_000, 12  # of a grid; of sums over responses or a lattice
 MOST_SUMS = 4_000  # combinations on a lattice, of all paths, before [0, 1] is left for {0, 1}
 SMALLEST = 1e-290
+NEAR = 1e-6  # by which the largest loss may be unknown
 ROUNDED = 1e-9  # what exponentials of doubles and their sums may lose
 FINEST = 2**40
 
@@ -54,6 +54,8 @@ class Tabulated:
     low: Array
     high: Array
     certified: bool = True  # so that -inf is impossible, not too small to tell
+    likelihoods: tuple[Likelihood, ...] = ()  # that they come from
+    alike: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))  # which of them
 
 
 @dataclass
@@ -70,13 +72,19 @@ class Enumerated:
     paths: int = 0
     complete: bool = True
 
-    def see(self, actions: NDArray[np.int64], table: Tabulated) -> None:
-        """Look at all neighbouring streams of an action sequence."""
-        self.certified = self.certified and table.certified
+    def see(self, actions: NDArray[np.int64], table: Tabulated) -> tuple[NDArray[np.bool_], float]:
+        """Look at all neighbouring streams of an action sequence.
+
+        Return the streams of pairs that may raise the largest loss by more than `NEAR`, and what
+        none of the pairs exceeds.
+        """
         shape = (len(self.grid),) * len(actions)
+        most = 0.0
+        rivals = np.zeros(shape, dtype=bool)
         for axis in range(len(actions)):
-            low, high = (
-                np.moveaxis(part.reshape(shape), axis, 0) for part in (table.low, table.high)
+            low, high, mine = (
+                np.moveaxis(part.reshape(shape), axis, 0)
+                for part in (table.low, table.high, rivals)
             )
             for ours, theirs in permutations(range(len(self.grid)), 2):
                 never = np.isneginf(high[ours])
@@ -86,7 +94,7 @@ class Enumerated:
                 endless = np.isinf(upper)
                 if np.any(endless & ~np.isposinf(least)) or (endless.any() and not table.certified):
                     raise Unsupported("A likelihood is too small for doubles.")
-                self.most = max(self.most, float(upper.max()))
+                most = max(most, float(upper.max()))
                 likely = least[high[ours] >= self.log_floor]
                 self.likely = max(self.likely, float(likely.max(initial=0.0)))
                 if least.max() > self.loss:
@@ -97,6 +105,9 @@ class Enumerated:
                         for value in (ours, theirs)
                     )
                     self.pair = one, two, tuple(int(arm) for arm in actions)
+                for side in (ours, theirs):
+                    mine[side] |= upper > self.loss + NEAR
+        return rivals.ravel(), most
 
 
 def worst_pair(
@@ -106,11 +117,10 @@ def worst_pair(
     *,
     budget: float | None = None,
     floor: float = DEFAULT_FLOOR,
-    engine: Engine = "float",
 ) -> Enumerated:
     """Return the largest loss over all pairs of streams with rewards in a grid.
 
-    The engine is that of likelihoods of which a certified one takes longer.
+    Likelihoods get a quick look; those of pairs that may exceed what was attained, a closer one.
     """
     if len(grid) ** horizon > MOST_STREAMS:
         most = int(math.log(MOST_STREAMS) / math.log(len(grid)))
@@ -127,9 +137,14 @@ def worst_pair(
             found.paths += 1
         while groups:  # what was built for a path goes with it
             group = groups.pop(next(iter(groups)))
-            table = _table(group, streams, clock, engine)
+            table = _table(group, streams, clock)
+            rivals, upper = found.see(group[0].actions, table)
+            if rivals.any() and table.likelihoods:
+                table = _narrowed(table, group, streams, rivals, clock)
+                _, upper = found.see(group[0].actions, table)
+            found.most = max(found.most, upper)
+            found.certified = found.certified and table.certified
             sums += np.exp((table.low, table.high))
-            found.see(group[0].actions, table)
     except OutOfTime:  # sums over some of their paths say nothing of the actions
         found.complete = False
     if found.complete and np.any((sums[0] - ROUNDED > 1) | (sums[1] + ROUNDED < 1)):
@@ -138,23 +153,42 @@ def worst_pair(
     return found
 
 
-def _table(group: Sequence[Path], streams: Array, clock: Clock, engine: Engine) -> Tabulated:
-    """Tabulate an action sequence, the sum over the paths that show as it."""
+def _table(group: Sequence[Path], streams: Array, clock: Clock) -> Tabulated:
+    """Tabulate an action sequence, the sum over the paths that show as it, at a quick look."""
     reads = [event for path in group for _, event in path.reads]
     if reads and all(isinstance(event, Respond) for event in reads):
         return _responded(group, streams, clock)
-    summed = (finite.applies(p) or lattice_sums.applies(p) or quick(region_of(p)) for p in group)
-    engine = "ball" if all(summed) else engine
     sums = [np.zeros(len(streams), np.int64), *(it for p in group for it in _sums(p, streams))]
-    distinct, inverse = np.unique(np.stack(sums, axis=1), axis=0, return_inverse=True)
+    distinct, alike = np.unique(np.stack(sums, axis=1), axis=0, return_inverse=True)
     place = np.zeros(len(distinct), np.int64)
-    place[np.ravel(inverse)] = np.arange(len(streams))
+    place[np.ravel(alike)] = np.arange(len(streams))
     found = []
     for stream in streams[place]:
         clock()
-        found.append(total([path_likelihood(path, stream, engine, clock) for path in group]))
-    ends = np.array([(it.log_lower, it.log_upper) for it in found])[np.ravel(inverse)]
-    return Tabulated(ends[:, 0], ends[:, 1], certified=all(it.certified for it in found))
+        found.append(total([path_likelihood(path, stream, "float", clock) for path in group]))
+    return _tabulated(found, np.ravel(alike))
+
+
+def _narrowed(
+    table: Tabulated,
+    group: Sequence[Path],
+    streams: Array,
+    rivals: NDArray[np.bool_],
+    clock: Clock,
+) -> Tabulated:
+    """Return a table with the likelihoods of some streams looked at more closely."""
+    found = list(table.likelihoods)
+    for number in np.unique(table.alike[rivals]):
+        clock()
+        stream = streams[int(np.argmax(table.alike == number))]
+        found[number] = total([path_likelihood(path, stream, "ball", clock) for path in group])
+    return _tabulated(found, table.alike)
+
+
+def _tabulated(found: list[Likelihood], alike: NDArray[np.intp]) -> Tabulated:
+    ends = np.array([(it.log_lower, it.log_upper) for it in found])[alike]
+    certified = all(it.certified for it in found)
+    return Tabulated(ends[:, 0], ends[:, 1], certified, tuple(found), alike)
 
 
 def _sums(path: Path, streams: Array) -> Iterator[NDArray[np.int64]]:
@@ -221,7 +255,6 @@ def enumerated(asked: Question, reason: str = "") -> WorstLoss:
     except OutOfTime:
         raise Unsupported("The budget ended before every path was listed.") from None
     given: dict[str, Any] = {"budget": asked.clock.left, "floor": asked.floor}
-    given["engine"] = asked.engine
     try:
         levels = [k / cells for k in range(cells + 1)]
         found = worst_pair(asked.algorithm, asked.horizon, levels, **given)
@@ -234,9 +267,8 @@ def enumerated(asked: Question, reason: str = "") -> WorstLoss:
     witness = None
     if found.pair is not None and lower >= asked.epsilon:
         stream, neighbour, actions = found.pair
-        engine: Engine = "ball" if found.certified else "float"
         late = asked.clock.later(GRACE)
-        witness = witness_of(asked.algorithm, actions, stream, neighbour, engine, late)
+        witness = witness_of(asked.algorithm, actions, stream, neighbour, "ball", late)
     names = "{0,1}" if cells == 1 else "{0,1/2,1}"
     summed = "sums over responses" if asked.algorithm.grid is None else "sums over a lattice"
     return asked.answer(

@@ -192,7 +192,6 @@ class Search:
                 algorithm,
                 horizon,
                 streams=streams,
-                engine="float",
                 budget=max(left, 0.0),
                 epsilon=self.epsilon,
             )

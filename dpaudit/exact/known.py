@@ -170,7 +170,7 @@ Array = NDArray[np.float64]
 # another name left it nothing to cover: 118 random paths of up to 24 rounds, epsilon 0.3 to 16
 OWN_ERROR = 1e-6
 _FAR = 1e6
-_NEAR, _BESIDE = 1e-11, 1e-8  # of 1 + |x|: where a crossing and the end of a plateau must be
+NEAR, _BESIDE = 1e-11, 1e-8  # of 1 + |x|: where a crossing and the end of a plateau must be
 _ROUNDING = 1e-12  # of 1 + |v|
 _JUMP = 1e-6
 GRID = np.unique(
@@ -269,7 +269,7 @@ class Checked(Score):
         self.inverse_upper(levels)
         x = np.asarray(self.inverse(levels))
         x = x[np.isfinite(x)]
-        beside = _NEAR * (1 + np.abs(x))
+        beside = NEAR * (1 + np.abs(x))
         low, high = self.asked("value", x - beside), self.asked("value", x + beside)
         with np.errstate(invalid="ignore"):
             jump = high - low > _JUMP * (1 + np.abs(low))
@@ -284,7 +284,7 @@ class Checked(Score):
         Where x is infinite, the far end must be on the side of v that this says.
         """
         inside = np.clip(x, -_FAR, _FAR)
-        near, beside = _NEAR * (1 + np.abs(inside)), _BESIDE * (1 + np.abs(inside))
+        near, beside = NEAR * (1 + np.abs(inside)), _BESIDE * (1 + np.abs(inside))
         low, high = self.asked("value", inside - near), self.asked("value", inside + near)
         strict = self.asked("value", inside + side * beside)
         with np.errstate(invalid="ignore"):

@@ -1,10 +1,9 @@
 """The likelihood of an action sequence on a reward stream, as an enclosure.
 
 The sum over the decision paths that show as these actions of the probability of each path's
-region. Engine "ball" asks the certified technologies first and makes them as fine as they get;
-"float" is the quick look: certified, too, where that is as fast as doubles are (closed forms,
-chains of two arms on cells), and only as fine as a loss needs. What is left is computed in doubles,
-with a measured error, and says so: three arms, registers that add up, draws, scores of one's own.
+region. The certified technologies are asked first; engine "ball" makes them as fine as they get,
+"float" is the quick look, only as fine as a loss needs. What is left is computed in doubles, with a
+measured error, and says so: draws, and scores of one's own.
 
 A register of size s is a double with an error of 2^-53 s, which moves a log-likelihood by that over
 the noise scale. This is added to the error that was measured; where it is no longer small, doubles
@@ -32,10 +31,9 @@ from dpaudit.exact import algebra, finite, lattice_sums
 from dpaudit.exact.balls import certified
 from dpaudit.exact.balls.interval import above, below, enclose
 from dpaudit.exact.clock import ENDLESS, Clock
-from dpaudit.exact.floats import plane
 from dpaudit.exact.floats.draws import DRAWS_ERROR, Draws, drawn
-from dpaudit.exact.floats.own import MeasuredDuels
-from dpaudit.exact.known import OWN_ERROR
+from dpaudit.exact.floats.own import MeasuredDuels, measured_pairs
+from dpaudit.exact.known import OWN_ERROR, rule_in
 from dpaudit.exact.paths import Path, paths_of
 from dpaudit.exact.region import Region, region_of, require_rewards
 from dpaudit.exact.schedule import chain_of
@@ -156,26 +154,26 @@ def enclosed(
     """
     if not region.decisions:
         return Likelihood(0.0, 0.0, True)
-    if engine == "ball" or region.prepared(quick):
-        found = _certified(region, sums, clock, WIDTHS[engine])
-        if found is not None:
-            return found
+    found = _certified(region, sums, clock, WIDTHS[engine])
+    if found is not None:
+        return found
     low, high = _in_doubles(region, sums, clock)
     return Likelihood(low, min(high, 0.0), False)
-
-
-def quick(region: Region) -> bool:
-    """Tell whether the certified technologies are as fast as doubles are."""
-    return certified.bounded_by_lines(region) or not (_three_arms(region) or region.adds)
 
 
 def _certified(
     region: Region, sums: Mapping[int, Fraction], clock: Clock, width: float
 ) -> Likelihood | None:
-    """Ask the certified technologies; None where they do not cover the region."""
+    """Ask the certified technologies; None where they do not cover the region.
+
+    Raise `Unsupported` where doubles would take the same way.
+    """
     try:
         found = certified.log_likelihood(region, sums, clock, width)
-    except Unsupported:
+    except Unsupported as refusal:
+        in_order = region.prepared(certified.in_order) is not None
+        if isinstance(refusal, certified.Wide) or (certified.closed(region) and not in_order):
+            raise
         return None
     if found.is_finite():
         return Likelihood(below(found), min(above(found), 0.0), True)
@@ -200,36 +198,26 @@ def _in_doubles(region: Region, sums: Mapping[int, Fraction], clock: Clock) -> t
     clock()
     rounding = region.prepared(resolved)
     centres = {i: sums[i] / episode.divisor for i, episode in enumerate(region.episodes)}
-    means = np.array([float(centre) for centre in centres.values()])
-    if region.prepared(_three_arms) or region.adds:
-        error = plane.PLANE_ERROR if region.prepared(_three_arms) else plane.SUMS_ERROR
-        error = OWN_ERROR if region.prepared(_own_scores) else error
-        value = plane.log_likelihood(region.prepared(plane.program_of), means, clock)
-    elif region.prepared(drawn):
-        chain, error = region.prepared(chain_of), DRAWS_ERROR
-        doubles = dict(enumerate(means.tolist()))
+    if region.prepared(drawn):
+        if region.prepared(certified.in_order) is None:
+            kind = type(rule_in(FLOAT, region.decisions[0].request)).__name__  # type: ignore[arg-type]
+            raise Unsupported(f"{kind} is integrated between two arms, a release each.")
+        chain = region.prepared(chain_of)
+        doubles = {i: float(centre) for i, centre in centres.items()}
         value = float(algebra.log_likelihood(Draws(chain, doubles), chain, doubles))
+        slack = DRAWS_ERROR + rounding + RELATIVE_ERROR * abs(value)
+        return (value - slack, value + slack) if value > -math.inf else (value, value)
+    if region.prepared(certified.in_order) is None:
+        pairs = region.prepared(measured_pairs)
+        found = certified.of_net(region, sums, pairs, clock, WIDTHS["float"])
     else:
         found = region.prepared(_measured).log(centres, clock, WIDTHS["float"])
-        slack = OWN_ERROR + rounding if found.hi > -math.inf else 0.0
-        return float(found.lo) - slack, float(found.hi) + slack
-    error = error + rounding + RELATIVE_ERROR * abs(value) if value > -math.inf else 0.0
-    return value - error, value + error
+    slack = OWN_ERROR + rounding if found.hi > -math.inf else 0.0
+    return float(found.lo) - slack, float(found.hi) + slack
 
 
 def _measured(region: Region) -> certified.OnCells:
     return certified.OnCells(region.prepared(chain_of), MeasuredDuels())
-
-
-def _own_scores(region: Region) -> bool:
-    """Return whether some decision uses a rule that is not shipped."""
-    choices = (d.request for d in region.decisions if isinstance(d.request, Choose))
-    return any(type(choice.rule(FLOAT)) not in RULES for choice in choices)
-
-
-def _three_arms(region: Region) -> bool:
-    """Return whether some decision is a choice between three arms."""
-    return any(len(d.shown) == 3 and not isinstance(d.request, Keep) for d in region.decisions)
 
 
 def require_engine(engine: str) -> None:

@@ -70,19 +70,6 @@ class Region(Prepared):
         """Whether some decision reads the sum of several releases."""
         return any(len(group) > 1 for decision in self.decisions for group in decision.shown)
 
-    @cached_property
-    def divisors(self) -> Array:
-        """The divisors as doubles."""
-        return np.array([float(episode.divisor) for episode in self.episodes])
-
-    def sums(self, stream: Sequence[float] | Array) -> Array:
-        """Return the sum of every episode in a stream: all that a likelihood knows of it."""
-        return np.array([episode.total(stream) for episode in self.episodes])
-
-    def means(self, sums: Sequence[float] | Array) -> Array:
-        """Return the centre of every release."""
-        return np.asarray(sums, dtype=float) / self.divisors
-
 
 def region_of(path: Path) -> Region:
     """Return the region of a path, with only the releases that some decision reads."""
@@ -192,36 +179,9 @@ def require_read_once(region: Region) -> None:
             raise Unsupported("A release comes back after a decision without it, or on both arms.")
 
 
-def seats(region: Region) -> list[tuple[int, int]]:
-    """Return for every choice of a two-arm region the positions of the first and second register.
-
-    A register is known by the releases that it holds. The place of its arm in a decision says
-    nothing: decisions may name their arms in any order, and their rules and ties follow it.
-    """
-    require_read_once(region)
-    register: dict[int, int] = {}
-    found = []
-    for decision in region.decisions:
-        if len(decision.shown) != 2:
-            raise Unsupported("Two registers do not describe a decision between other than two.")
-        held = [{register[i] for i in group if i in register} for group in decision.shown]
-        seat = (1, 0) if 1 in held[0] or 0 in held[1] else (0, 1)
-        for number, position in enumerate(seat):
-            if not held[position] <= {number}:
-                raise Unsupported("A decision adds up releases of two registers.")
-            register |= dict.fromkeys(decision.shown[position], number)
-        found.append(seat)
-    return found
-
-
 def rate_of(episode: Episode) -> Fraction:
     """Return 1 / scale of a release's noise; raise `Unsupported` unless it is Laplace noise."""
     if not isinstance(episode.noise, Laplace):
         kind = type(episode.noise).__name__
         raise Unsupported(f"The exact engine integrates Laplace noise only, not {kind}.")
     return 1 / exact(episode.noise.scale)
-
-
-def scales_of(region: Region) -> Array:
-    """Return the scales of the noise; raise unless every release has Laplace noise."""
-    return np.array([float(1 / rate_of(episode)) for episode in region.episodes])

@@ -66,7 +66,6 @@ class Question:
     clock: Clock
     floor: float = DEFAULT_FLOOR
     epsilon: float = 0.0
-    engine: Literal["ball", "float"] = "float"  # of likelihoods that are enumerated
 
     def __post_init__(self) -> None:
         self.began = time.monotonic()

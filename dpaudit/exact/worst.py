@@ -11,7 +11,7 @@ exactly, whoever computes it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -20,6 +20,7 @@ from typing import Any
 from dpaudit.core.algorithm import Algorithm, Keep
 from dpaudit.errors import InvalidArgument, Unsupported, require_integer
 from dpaudit.exact import conditions, finite
+from dpaudit.exact.balls import gaussians
 from dpaudit.exact.balls.cells import Known
 from dpaudit.exact.balls.certified import (
     Gridded,
@@ -27,24 +28,23 @@ from dpaudit.exact.balls.certified import (
     affine,
     bounded_by_lines,
     gridded,
-    many_arms,
+    in_order,
 )
-from dpaudit.exact.balls.exponentials import Exponentials, Polytopes
+from dpaudit.exact.balls.exponentials import Convex, Exponentials, Polytopes
 from dpaudit.exact.balls.integrals import Nets
+from dpaudit.exact.balls.net import Pairs, certified_pairs
 from dpaudit.exact.climb import climbed_loss
 from dpaudit.exact.clock import ENDLESS, GRACE, Clock, OutOfTime
 from dpaudit.exact.enumerate import enumerated, finitely_many
-from dpaudit.exact.evaluated import Evaluations
-from dpaudit.exact.floats.own import MeasuredDuels
+from dpaudit.exact.floats.own import MeasuredDuels, measured_pairs
 from dpaudit.exact.known import OWN_ERROR, require_alike
-from dpaudit.exact.likelihood import Engine, require_engine, resolved
+from dpaudit.exact.likelihood import resolved
 from dpaudit.exact.paths import NOT_SHOWN, Path, all_paths, require_no_coin
 from dpaudit.exact.region import Region, region_of
-from dpaudit.exact.schedule import Chain, chain_of
+from dpaudit.exact.schedule import Chain
 from dpaudit.exact.search import (
     DEFAULT_FLOOR,
     Candidates,
-    Open,
     Pass,
     Question,
     Shared,
@@ -67,19 +67,15 @@ def worst_loss(
     horizon: int,
     *,
     streams: Streams = "real",
-    engine: Engine = "ball",
     budget: float | None = None,
     floor: float | None = None,
     epsilon: float = 0.0,
 ) -> WorstLoss:
     """Return an enclosure of the largest loss at a horizon; a budget in seconds may cut it short.
 
-    Engine "float" is a quicker look where streams have to be enumerated; all else is found, and
-    certified, as fast as doubles would find it.
     When the budget ends the search, `complete` is False and the enclosure's upper end infinite. A
     witness is computed where the loss exceeds `epsilon`.
     """
-    require_engine(engine)
     require_integer("horizon", horizon, 1)
     if budget is not None and not budget >= 0:
         raise InvalidArgument("budget", budget, "must be at least 0 seconds.")
@@ -91,7 +87,7 @@ def worst_loss(
         raise InvalidArgument("horizon", horizon, f"must be at most {LONGEST:,}: pairs are listed.")
     clock = Clock.of(budget)
     given = algorithm, horizon, streams, clock, floor or DEFAULT_FLOOR, epsilon
-    asked = LossSearch(*given, engine)
+    asked = LossSearch(*given)
     found: WorstLoss | None = None
     if finitely_many(asked):
         found = enumerated(asked)
@@ -105,8 +101,8 @@ def worst_loss(
 class Searched:
     """What a search found: the candidates' paths, and how sure their bounds are.
 
-    `regions` are those of a group's first path, `owners` its number. Bounds that were not `tried`
-    cover every step; `error` is what doubles may add to them.
+    `regions` are those of a group's first path, `owners` its number; `error` is what doubles may
+    add to the bounds.
     """
 
     found: Candidates
@@ -114,7 +110,6 @@ class Searched:
     regions: list[Region] = field(default_factory=list)
     owners: list[int] = field(default_factory=list)
     certified: bool = False
-    tried: bool = False
     error: float = 0.0
 
 
@@ -136,7 +131,7 @@ class LossSearch(Question):
         return self.not_certified()
 
     def not_certified(self) -> WorstLoss:
-        """Search by scores that nobody has proved and by evaluation, or enumerate."""
+        """Search by scores that nobody has proved, or enumerate."""
         listed = Searched(Candidates())
         with suppress(OutOfTime):
             try:
@@ -173,7 +168,8 @@ class LossSearch(Question):
             paths.append(path)
         regions = [region_of(path) for path in paths]
         groups = _by_actions(paths)
-        if any(isinstance(d.request, Keep) for region in regions for d in region.decisions):
+        kept = any(isinstance(d.request, Keep) for region in regions for d in region.decisions)
+        if kept:
             for region in regions:
                 conditions.require_single_use(region)
         else:
@@ -181,24 +177,34 @@ class LossSearch(Question):
                 raise Unsupported(NOT_SHOWN)
             for region in regions:
                 conditions.require_extremal(region)
-        if any(bounded_by_lines(region) for region in regions):
+        if not kept and all(map(gaussians.applies, regions)):
+            convex = Convex(regions, gaussians.log_likelihood)
+            found = self._precisely(len(regions), Precise(lambda *_: convex, False), width)
+        elif any(bounded_by_lines(region) for region in regions):
             polytopes = Polytopes([[regions[i] for i in group] for group in groups])
             found = self._precisely(len(groups), Precise(lambda *_: polytopes, False), width)
-        elif any(map(many_arms, regions)):
-            found = self._of_nets(regions, width)
         else:
-            found = self._chained([chain_of(region) for region in regions], Known(), width)
+            found = self._bending(regions, Known(), certified_pairs, width)
         if found.best is None:
             raise Unsupported("No release enters a decision within the horizon.")
         owners = [group[0] for group in groups]
         return Searched(found, paths, [regions[i] for i in owners], owners, certified=True)
 
-    def _of_nets(self, regions: Sequence[Region], width: float) -> Candidates:
-        """Search paths of more than two arms, release by release."""
+    def _bending(
+        self,
+        regions: Sequence[Region],
+        known: Known,
+        pairs: Callable[[Region], Pairs],
+        width: float,
+    ) -> Candidates:
+        """Search paths as chains; as nets, release by release, where some are none."""
+        chains = [chain for region in regions if (chain := region.prepared(in_order)) is not None]
+        if len(chains) == len(regions):
+            return self._chained(chains, known, width)
         late = self.clock.later(GRACE)
 
         def build(active: list[int], cells: int, mesh: int) -> Pass:
-            return Nets({i: regions[i] for i in active}, cells, mesh, late)
+            return Nets({i: regions[i] for i in active}, pairs, cells, mesh, late)
 
         opened = Gridded(build, self.whole, first=NET_PASS)
         return search(len(regions), opened, self.whole, self.clock, width, leader_first=True)
@@ -231,18 +237,12 @@ class LossSearch(Question):
         return Searched(Candidates(), paths, regions, list(range(len(paths))))
 
     def measured(self, listed: Searched, width: float = WIDTH) -> Searched:
-        """Search what is not certified: chains of scores in doubles, all else by evaluation."""
+        """Search what is not certified: by scores in doubles."""
         regions = listed.regions
         rounding = [resolved(region) for region in regions]
-        with suppress(Unsupported):
-            chains = [chain_of(region) for region in regions]
-            found = self._chained(chains, MeasuredDuels(), width)
-            error = 2 * (OWN_ERROR + max(rounding, default=0.0))
-            return replace(listed, found=found, error=error)
-        now = Evaluations(regions, self.clock)
-        found = search(len(regions), _once(now), self.whole, self.clock, math.inf)
-        certain = self.whole and now.certain
-        return replace(listed, found=found, certified=certain, tried=not self.whole)
+        found = self._bending(regions, MeasuredDuels(), measured_pairs, width)
+        error = 2 * (OWN_ERROR + max(rounding, default=0.0))
+        return replace(listed, found=found, error=error)
 
     def _result(self, searched: Searched) -> WorstLoss:
         found, paths, best = searched.found, searched.paths, searched.found.best
@@ -257,20 +257,18 @@ class LossSearch(Question):
             path, region = paths[searched.owners[best.path]], searched.regions[best.path]
             sums = float(best.bounds.other), float(best.bounds.own)
             pair = pair_of_step(path, region, best.episode, best.background, *sums)
-            engine: Engine = "ball" if searched.certified else "float"
             with suppress(OutOfTime):
                 late = self.clock.later(GRACE)
-                witness = witness_of(self.algorithm, path.actions, *pair, engine, late)
+                witness = witness_of(self.algorithm, path.actions, *pair, "ball", late)
         said: dict[str, Any] = {
             "complete": found.complete,
             "loss_above_floor": found.above(math.log(self.floor)),
-            "proved": not searched.tried and found.complete,
+            "proved": found.complete,
         }
         given = self.answer(loss, witness, len(paths), **said)
         if not found.complete:
             return replace(given, covers="part of the decision paths, until the budget ran out")
-        scanned = "; own sums of episodes scanned on a grid and refined, measured not proved"
-        return replace(given, covers=given.covers + scanned * searched.tried)
+        return given
 
     def _noiseless(self) -> WorstLoss:
         """One reward that changes the actions makes the loss infinite; finding none says naught."""
@@ -299,10 +297,6 @@ def every_step(
     for item in searched.found.known.values():
         path = searched.paths[searched.owners[item.path]]
         yield path, searched.regions[item.path], item.episode, item.bounds.lower
-
-
-def _once(now: Pass) -> Open:
-    return lambda _, excess: now if excess is None else None
 
 
 def _by_actions(paths: Sequence[Path]) -> list[list[int]]:

@@ -17,7 +17,7 @@ from dpaudit.verdict import Enclosure, Finding, Status
 
 ADAP = load("adap_ucb", arms=2)
 # neither the time that the real search took nor its charge is what these tests are about
-REAL = replace(worst_loss(ADAP, 3, engine="float"), seconds=0.0, charge=None)
+REAL = replace(worst_loss(ADAP, 3), seconds=0.0, charge=None)
 
 
 PATIENT = 100.0
@@ -27,7 +27,7 @@ def answering(monkeypatch, answers):
     """Let the engine answer `answers[horizon, streams]`, an enclosure and changes of the result."""
     asked = []
 
-    def answer(algorithm, horizon, *, streams, engine, budget, epsilon):
+    def answer(algorithm, horizon, *, streams, budget, epsilon):
         asked.append((horizon, streams))
         given = answers[horizon, streams] if (horizon, streams) in answers else answers[horizon]
         if isinstance(given, Exception):

@@ -63,7 +63,7 @@ def test_loss_by_position_agrees_with_loss_by_episode():
 
 def test_without_the_theorem_one_action_sequence_is_followed():
     build = lambda horizon: load("ucb", arms=2)  # noqa: E731
-    witness = worst_loss(build(3), 3, streams="binary", engine="float").witness
+    witness = worst_loss(build(3), 3, streams="binary").witness
     found, _ = losses.by_position(build, [3], witness, later())
     assert "worst action sequence" in found.covers
     assert found.losses[witness.position] == math.inf
@@ -72,7 +72,7 @@ def test_without_the_theorem_one_action_sequence_is_followed():
 
 
 def test_a_violation_longer_than_the_search_is_followed():
-    witness = worst_loss(adap_ucb(5), 5, streams="binary", engine="float").witness
+    witness = worst_loss(adap_ucb(5), 5, streams="binary").witness
     violation = replace(witness, epsilon=0.1)
     found, _ = losses.by_position(adap_ucb, [3], violation, later())
     assert "worst action sequence" in found.covers and len(found.losses) == 5
@@ -100,7 +100,7 @@ def test_losses_of_an_anytime_algorithm_never_fall():
 def test_profile_agrees_with_a_sum_over_action_sequences():
     """delta(epsilon) and the trade-off curve again, by hand from single likelihoods."""
     algorithm, horizon = load("adap_ucb", arms=2), 5
-    witness = worst_loss(algorithm, horizon, streams="binary", engine="float").witness
+    witness = worst_loss(algorithm, horizon, streams="binary").witness
     found, _ = pair.of_worst_pair([(algorithm, witness)], 0.5, later())
     sequences = [path.actions for path in all_paths(algorithm, horizon)]
     p = [likelihood(algorithm, a, witness.stream, "float").middle for a in sequences]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -15,7 +15,7 @@ from dpaudit.exact.balls.cells import Cells
 from dpaudit.exact.balls.exponentials import Exponentials
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.clock import ENDLESS, Clock
-from dpaudit.exact.likelihood import enclosed, quick
+from dpaudit.exact.likelihood import enclosed
 from dpaudit.exact.paths import Path
 from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.schedule import Chain
@@ -30,11 +30,10 @@ def path_log_likelihood(path: Path, sums: Mapping[Rows, Fraction], clock: Clock 
     return certified.log_likelihood(region, totals, clock) if region.decisions else arb(0)
 
 
-def log_likelihood(region: Region, means: np.ndarray) -> float:
-    """Return the middle of a region's enclosure, by the centres of its releases."""
-    divisors = [episode.divisor for episode in region.episodes]
-    sums = {i: Fraction(float(mean)) * divisors[i] for i, mean in enumerate(means)}
-    found = enclosed(region, sums, "ball" if quick(region) else "float")
+def log_likelihood(region: Region, totals: Sequence[float] | np.ndarray) -> float:
+    """Return the middle of a region's enclosure, by the sums of its releases."""
+    sums = {i: Fraction(float(total)) for i, total in enumerate(totals)}
+    found = enclosed(region, sums, "ball")
     return 0.5 * (found.log_lower + found.log_upper)
 
 

@@ -210,9 +210,6 @@ def test_largest_loss_at_longer_horizons(horizon):
     algorithm = load("adap_imed", arms=2)
     found = worst_loss(algorithm, horizon)
     assert found.loss.certified and found.complete and found.loss.width <= 1e-6
-    if horizon <= 8:
-        again = worst_loss(algorithm, horizon, engine="float").loss
-        assert found.loss.lower <= again.upper and again.lower <= found.loss.upper
 
 
 def test_three_arms_stay_uncertified():

@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import certified_engine as engine
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -16,10 +15,8 @@ from dpaudit.core.episodes import CumulativeBatches
 from dpaudit.core.scores import Affine, Score
 from dpaudit.errors import Unsupported
 from dpaudit.exact import law, likelihood, recompute, worst_loss
-from dpaudit.exact.floats import arrange, plane, sheet
-from dpaudit.exact.floats.duel import duel_of, knots, threshold
-from dpaudit.exact.paths import Path, all_paths, paths_of
-from dpaudit.exact.region import Region, region_of
+from dpaudit.exact.paths import paths_of
+from dpaudit.exact.region import region_of
 from dpaudit.sample.lockstep import run_many
 from dpaudit.sample.streams import Stream
 
@@ -31,28 +28,23 @@ def built(name: str, horizon: int, epsilon: float = 1.0) -> Algorithm:
     return load(name, arms=2, epsilon=epsilon, **known)
 
 
-def logs(name: str, horizon: int, epsilon: float, seed: int) -> Values:
-    """Return what is computed; an enclosure's middle is moved by its upper end of at most 1."""
-    stream = np.random.default_rng(seed).random(horizon)
-    regions = [region_of(path) for path in all_paths(built(name, horizon, epsilon), horizon)]
-    return np.array([engine.log_likelihood(it, it.means(it.sums(stream))) for it in regions])
+def assert_whole(name: str, horizon: int, epsilon: float, seed: int) -> None:
+    stream = np.random.default_rng(seed).random(horizon).round(2)
+    found = law(built(name, horizon, epsilon), stream, engine="float")
+    assert found.certified and found.lower <= 1 <= found.upper
+    assert found.upper - found.lower < 1e-3
 
 
-@pytest.mark.parametrize("name, horizon", [("dp_klucb", 9), ("dp_imed", 8), ("dp_ucb", 5)])
+@pytest.mark.parametrize("name, horizon", [("dp_klucb", 6), ("dp_imed", 5), ("dp_ucb", 5)])
 def test_likelihoods_sum_to_one(name: str, horizon: int) -> None:
-    assert abs(np.exp(logs(name, horizon, 1.0, seed=7)).sum() - 1) < 1e-9
+    assert_whole(name, horizon, 1.0, seed=7)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.25, 1.0, 4.0])
-@pytest.mark.parametrize("name, horizon", [("dp_klucb", 12), ("dp_imed", 12), ("dp_ucb", 7)])
+@pytest.mark.parametrize("name, horizon", [("dp_klucb", 8), ("dp_imed", 8), ("dp_ucb", 8)])
 def test_likelihoods_sum_to_one_for_every_epsilon(name: str, horizon: int, epsilon: float) -> None:
-    assert abs(np.exp(logs(name, horizon, epsilon, seed=3)).sum() - 1) < 1e-9
-
-
-@pytest.mark.slow
-def test_likelihoods_of_dp_ucb_sum_to_one_at_horizon_8() -> None:
-    assert abs(np.exp(logs("dp_ucb", 8, 1.0, seed=0)).sum() - 1) < 1e-9
+    assert_whole(name, horizon, epsilon, seed=3)
 
 
 def laplace(x: Any, scale: float) -> Any:
@@ -130,9 +122,9 @@ def nested(name: str, actions: list[int], stream: list[float], epsilon: float) -
 def test_agrees_with_nested_quadrature_on_the_rule_itself(name: str, epsilon: float) -> None:
     stream, actions = [0.25, 0.75, 0.5, 0.0], [0, 1, 0, 1]
     expected = nested(name, actions, stream, epsilon)
-    found = likelihood(built(name, 4, epsilon), actions, stream, engine="float")
-    assert 0 < expected < 1 and not found.certified
-    assert abs(found.middle - expected) < 1e-7
+    found = likelihood(built(name, 4, epsilon), actions, stream)
+    assert 0 < expected < 1 and found.certified
+    assert found.lower - 1e-7 < expected < found.upper + 1e-7
 
 
 def frequencies(algorithm: Algorithm, stream: list[float], runs: int) -> dict[tuple[int, ...], int]:
@@ -177,26 +169,10 @@ def test_agrees_with_monte_carlo_on_short_runs(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name, horizon, epsilon",
-    [("dp_klucb", 12, 3.0), ("dp_klucb", 12, 1.0), ("dp_imed", 12, 1.0), ("dp_ucb", 7, 1.0)],
+    [("dp_klucb", 8, 3.0), ("dp_klucb", 8, 1.0), ("dp_imed", 8, 1.0), ("dp_ucb", 7, 1.0)],
 )
 def test_agrees_with_a_million_runs(name: str, horizon: int, epsilon: float) -> None:
     assert_agrees_with_monte_carlo(name, horizon, epsilon, 1_000_000)
-
-
-def evaluated(region: Region, stream: Values) -> float:
-    program = plane.program_of(region)
-    return plane.log_likelihood(program, region.means(region.sums(stream)))
-
-
-@pytest.mark.parametrize(
-    "name, horizon", [("dp_ucb", 4), ("adap_ucb", 6), ("adap_klucb", 5), ("adap_imed", 5)]
-)
-def test_agrees_with_the_chain_engine_where_both_apply(name: str, horizon: int) -> None:
-    stream = np.random.default_rng(4).random(horizon)
-    for path in all_paths(built(name, horizon, 2.0), horizon):
-        region = region_of(path)
-        expected = engine.log_likelihood(region, region.means(region.sums(stream)))
-        assert abs(evaluated(region, stream) - expected) < 1e-8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,89 +201,22 @@ def test_swapping_the_arms_of_a_symmetric_rule_swaps_the_likelihoods() -> None:
         assert abs(one.log_lower - two.log_lower) < 1e-10
 
 
-def some_path(name: str, horizon: int, epsilon: float, seed: int) -> Path:
-    paths = list(all_paths(built(name, horizon, epsilon), horizon))
-    return paths[int(np.random.default_rng(seed).integers(len(paths)))]
-
-
-def refine(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (sheet, arrange):
-        monkeypatch.setattr(module, "OUTER", 14)
-        monkeypatch.setattr(module, "OUTER_RULE", sheet.GaussRule(14))
-    monkeypatch.setattr(sheet, "INNER", 16)
-    monkeypatch.setattr(sheet, "INNER_RULE", sheet.GaussRule(16))
-    monkeypatch.setattr(arrange, "_WIDEST", 1.0)
-    tail = np.array([1, 2, 3, 4, 5.5, 7, 9, 11, 14, 17, 21, 26, 32, 40.0])
-    monkeypatch.setattr(arrange, "_TAIL", tail)
-
-
-@pytest.mark.parametrize(
-    "name, horizon, epsilon", [("dp_klucb", 8, 3.0), ("dp_imed", 6, 6.0), ("dp_ucb", 5, 1.0)]
-)
-def test_the_measured_error_covers_what_a_finer_grid_changes(
-    name: str, horizon: int, epsilon: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stream = np.random.default_rng(8).random(horizon)
-    regions = [region_of(some_path(name, horizon, epsilon, seed)) for seed in range(2)]
-    coarse = [evaluated(region, stream) for region in regions]
-    refine(monkeypatch)
-    fine = [evaluated(region, stream) for region in regions]
-    assert all(
-        a == b or abs(a - b) < 0.2 * plane.SUMS_ERROR for a, b in zip(coarse, fine, strict=True)
-    )
-
-
-@pytest.mark.slow
-def test_the_measured_error_covers_long_and_extreme_paths(monkeypatch: pytest.MonkeyPatch) -> None:
-    cases = [
-        (name, horizon, epsilon, seed)
-        for name, horizon in (("dp_klucb", 12), ("dp_imed", 12), ("dp_ucb", 7))
-        for epsilon in (0.3, 1.0, 5.0)
-        for seed in range(3)
-    ]
-    rng = np.random.default_rng(5)
-    work = [
-        (region_of(some_path(*case)), rng.integers(0, 2, case[1]).astype(float)) for case in cases
-    ]
-    coarse = [evaluated(*item) for item in work]
-    refine(monkeypatch)
-    fine = [evaluated(*item) for item in work]
-    assert all(a == b or abs(a - b) < plane.SUMS_ERROR for a, b in zip(coarse, fine, strict=True))
-
-
-@pytest.mark.parametrize("name, epsilon", [("dp_klucb", 4.0), ("dp_imed", 1.0), ("dp_imed", 6.0)])
-def test_tables_reproduce_the_thresholds(name: str, epsilon: float) -> None:
-    x = np.random.default_rng(0).uniform(-1, 9, 500)
-    for path in list(all_paths(built(name, 12, epsilon), 12))[::4]:
-        for decision in region_of(path).decisions:
-            comparison = duel_of(decision.request.rule(FLOAT))
-            for axis in (0, 1):
-                found = threshold(comparison, axis)(x)
-                expected = np.asarray(comparison.least_to_win(axis, x))
-                close = np.isclose(found, expected, rtol=0, atol=1e-11)
-                assert np.all(close | (found == expected))
-                assert set(knots(comparison, axis)) >= {0.0} or name == "dp_ucb"
-
-
-def test_more_than_two_live_registers_are_unsupported() -> None:
+def test_paths_of_too_many_terms_are_unsupported() -> None:
     """Arm 0 at five pulls shows v4 + v1, then arm 1 wins, then arm 0 shows v4 + v2."""
     algorithm = built("dp_ucb", 9)
     actions = [0, 1, 0, 0, 0, 0, 1, 0, 0]
-    with pytest.raises(Unsupported, match="more than two live registers"):
+    with pytest.raises(Unsupported, match="more than 5000 terms"):
         likelihood(algorithm, actions, [0.5] * 9, engine="float")
 
 
-def test_more_arms_are_unsupported() -> None:
-    with pytest.raises(Unsupported):
-        law(load("dp_klucb", arms=3), [0.5] * 6, engine="float")
+def test_three_arms_add_up() -> None:
+    found = law(load("dp_klucb", arms=3), [0.5] * 6, engine="float")
+    assert found.certified and found.lower <= 1 <= found.upper and found.upper - found.lower < 1e-3
 
 
 def test_a_likelihood_below_the_smallest_double_is_not_called_zero() -> None:
-    """Sheets refuse it; closed forms, which answer affine scores, have its logarithm."""
+    """Closed forms, which answer affine scores, have its logarithm."""
     algorithm, actions, stream = SumUCB(arms=2, epsilon=5000.0), [0, 1, 1, 0], [1.0, 0, 0, 0]
-    (path,) = paths_of(algorithm, actions)
-    with pytest.raises(Unsupported, match="too small"):
-        evaluated(region_of(path), np.array(stream))
     found = likelihood(algorithm, actions, stream, engine="float")
     assert found.lower == 0.0 and -math.inf < found.log_lower < -745
 
@@ -331,17 +240,17 @@ def test_worst_loss_by_enumeration_is_a_lower_bound_below_epsilon(
 ) -> None:
     """All three are proved to be epsilon-DP, so no pair of streams may show more."""
     algorithm = built(name, horizon, epsilon)
-    found = worst_loss(algorithm, horizon, streams="binary", engine="float")
-    assert found.complete and not found.loss.certified
+    found = worst_loss(algorithm, horizon, streams="binary")
+    assert found.complete and found.loss.certified
     assert 0.1 < found.loss.lower <= found.loss.upper <= epsilon
     assert "{0,1}^T" in found.covers
     assert found.witness is not None
-    again = recompute(found.witness, algorithm, engine="float")
-    assert again.agrees and abs(again.loss.lower - found.loss.lower) < 1e-7
+    again = recompute(found.witness, algorithm)
+    assert again.agrees and abs(again.loss.lower - found.loss.lower) < 1e-6
 
 
 def test_half_rewards_are_called_a_lower_bound() -> None:
-    found = worst_loss(built("dp_imed", 4), 4, engine="float")
+    found = worst_loss(built("dp_imed", 4), 4)
     assert found.loss.upper == math.inf and "lower bound" in found.covers
-    binary = worst_loss(built("dp_imed", 4), 4, streams="binary", engine="float")
-    assert found.loss.lower >= binary.loss.lower - 1e-8
+    binary = worst_loss(built("dp_imed", 4), 4, streams="binary")
+    assert found.loss.lower >= binary.loss.lower - 1e-6

@@ -86,7 +86,7 @@ def test_scores_that_fall_with_their_register_are_refused(kind: type[Algorithm])
         with pytest.raises(Unsupported, match="scale that is not positive"):
             likelihood(kind(arms=2), [0, 1, 0, 0], [1, 0, 1, 0], engine=engine)
         with pytest.raises(Unsupported, match="scale that is not positive"):
-            worst_loss(kind(arms=2), 4, engine=engine)
+            worst_loss(kind(arms=2), 4)
 
 
 @pytest.mark.parametrize("kind", [BentUCB, BluntKLUCB, SilentUCB, ShadowedUCB])
@@ -98,4 +98,4 @@ def test_a_formula_under_a_known_name_is_refused(kind: type[Algorithm], arms: in
         with pytest.raises(Unsupported, match=r"derives from|of its own"):
             likelihood(algorithm, actions, [0.5] * len(actions), engine=engine)
         with pytest.raises(Unsupported, match=r"derives from|of its own"):
-            worst_loss(algorithm, 5, engine=engine)
+            worst_loss(algorithm, 5)

@@ -1,13 +1,13 @@
-"""Nets of comparisons: against sheets in doubles, totals, brute force, and narrow windows."""
+"""Nets of comparisons: against the rules themselves, totals, brute force, and narrow windows."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 import pytest
+from quasi import NEAR, frequency
 
 from dpaudit.core.algorithms import load
 from dpaudit.core.episodes import DoublingEpisodes
@@ -15,44 +15,39 @@ from dpaudit.core.scores import Formula, KLBound
 from dpaudit.exact import law, likelihood, worst_loss
 from dpaudit.exact.balls import integrals, windows
 from dpaudit.exact.balls.curves import Extreme, Tie, composed, inverse, largest
-from dpaudit.exact.floats import plane
+from dpaudit.exact.balls.net import certified_pairs
+from dpaudit.exact.floats.own import measured_pairs
+from dpaudit.exact.known import OWN_ERROR
 from dpaudit.exact.likelihood import exact_sum
 from dpaudit.exact.paths import all_paths
 from dpaudit.exact.region import region_of
 
 
-def enclosed(path, stream: np.ndarray, cells: int) -> tuple[float, float, float]:
-    """The net's ends, and what a sheet of doubles says."""
+def enclosed(path, stream: np.ndarray, cells: int, pairs=certified_pairs) -> tuple[float, float]:
+    """The ends of a net's probability."""
     region = region_of(path)
     totals = {i: exact_sum(stream, episode.steps) for i, episode in enumerate(region.episodes)}
-    with np.errstate(divide="ignore"):
-        log = integrals.Probability(region, totals).on(cells).log()
-    other = plane.log_likelihood(plane.program_of(region), region.means(region.sums(stream)))
-    return float(log.lo), float(log.hi), other
+    found = integrals.Probability(region, totals, pairs(region)).on(cells)
+    return float(found.lo), float(found.hi)
+
+
+CASES = [("adap_klucb", 3, 5, {"alpha": 1.0}), ("dp_klucb", 2, 7, {}), ("dp_imed", 2, 6, {})]
 
 
 # of first order, where a jump lies within a cell: noise that is narrow beside it feels that most
-@pytest.mark.parametrize(("epsilon", "width"), [(0.3, 5e-3), (1.0, 5e-3), (6.0, 5e-2)])
-def test_three_arms_agree_with_the_sheet(epsilon: float, width: float) -> None:
+@pytest.mark.parametrize(("epsilon", "width"), [(0.3, 1e-3), (1.0, 1e-3), (6.0, 5e-2)])
+@pytest.mark.parametrize(("name", "arms", "horizon", "given"), CASES)
+def test_nets_agree_with_rules_and_doubles(name, arms, horizon, given, epsilon, width) -> None:
     rng = np.random.default_rng(int(10 * epsilon))
-    paths = list(all_paths(load("adap_klucb", arms=3, epsilon=epsilon, alpha=1.0), 5))
-    for index in rng.choice(len(paths), 3, replace=False):
-        stream = rng.choice([0.0, 0.25, 1.0], 5)
-        low, high, other = enclosed(paths[index], stream, 1500)
-        assert low - plane.PLANE_ERROR <= other <= high + plane.PLANE_ERROR
+    stream = rng.choice([0.0, 0.25, 1.0], horizon)
+    paths = list(all_paths(load(name, arms=arms, epsilon=epsilon, **given), horizon))
+    likely = sorted(paths, key=lambda path: -frequency(region_of(path), stream, 1 << 10))
+    for path in likely[:3]:
+        low, high = enclosed(path, stream, 600)
+        assert low - NEAR <= frequency(region_of(path), stream) <= high + NEAR
         assert high - low < width
-
-
-def test_sums_agree_with_the_sheet() -> None:
-    rng = np.random.default_rng(3)
-    paths = [p for p in all_paths(load("dp_klucb", arms=2), 7) if region_of(p).adds]
-    found = []
-    for index in rng.choice(len(paths), 4, replace=False):
-        stream = rng.integers(0, 2, 7).astype(float)
-        low, high, other = enclosed(paths[index], stream, 1000)
-        assert low - plane.SUMS_ERROR <= other <= high + plane.SUMS_ERROR
-        found.append(high - low if other > -math.inf else 0.0)
-    assert max(found) < 1e-3
+        measured = enclosed(path, stream, 600, measured_pairs)
+        assert max(low, measured[0]) <= min(high, measured[1]) + OWN_ERROR
 
 
 def test_the_law_of_three_arms_is_whole_and_certified() -> None:
@@ -83,11 +78,11 @@ def test_the_worst_loss_of_three_arms_encloses_brute_force() -> None:
 def test_what_leaves_a_narrow_window_is_counted(monkeypatch) -> None:
     path = list(all_paths(load("adap_klucb", arms=3), 5))[3]
     stream = np.array([1.0, 0.0, 1.0, 0.0, 1.0])
-    *wide, other = enclosed(path, stream, 300)
+    wide, about = enclosed(path, stream, 300), frequency(region_of(path), stream)
     for module in (windows, integrals):
         monkeypatch.setattr(module, "REACH", 3)
-    low, high, _ = enclosed(path, stream, 300)
-    assert low <= other <= high
+    low, high = enclosed(path, stream, 300)
+    assert low <= wide[0] and wide[1] <= high and low - NEAR <= about <= high + NEAR
     assert high - low > 100 * (wide[1] - wide[0])
 
 
@@ -125,8 +120,8 @@ def test_plateaus_that_meet_from_one_decision_to_the_next_are_narrow():
     """The whole line was kept for a plateau that asks for the end of the next one's."""
     stream, found = np.array([1.0, 1.0, 1.0, 0.0, 1.0]), []
     for path in all_paths(PlainKLUCB(arms=3, epsilon=1 / 3), 5):
-        low, high, other = enclosed(path, stream, 600)
-        assert low - plane.PLANE_ERROR <= other <= high + plane.PLANE_ERROR
+        low, high = enclosed(path, stream, 600)
+        assert low - NEAR <= frequency(region_of(path), stream) <= high + NEAR
         found.append(high - low)
     assert max(found) < 1e-2
 

@@ -189,7 +189,7 @@ def test_a_wrong_score_is_refused_by_name(score: type[Score], arms: int) -> None
         with pytest.raises(Unsupported, match=score.__name__):
             likelihood(algorithm, actions, [0.5] * len(actions), engine=engine)
         with pytest.raises(Unsupported, match=score.__name__):
-            worst_loss(algorithm, arms + 2, engine=engine)
+            worst_loss(algorithm, arms + 2)
 
 
 class Spiky(Noise):
@@ -247,7 +247,7 @@ def test_odd_atoms_are_refused_in_one_line(algorithm: Algorithm, reason: str) ->
         with pytest.raises(Unsupported, match=reason) as one:
             likelihood(algorithm, ACTIONS, STREAM, engine=engine)
         with pytest.raises(Unsupported, match=reason):
-            worst_loss(algorithm, 4, engine=engine)
+            worst_loss(algorithm, 4)
         assert "\n" not in str(one.value)
 
 

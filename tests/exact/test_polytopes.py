@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from fractions import Fraction
 from importlib import import_module
@@ -10,6 +9,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 from flint import arb, ctx
+from quasi import NEAR, frequency
 from scipy.integrate import quad
 from scripted import CHOSEN, scripted
 from test_any_order import STREAM, FewestFirstUCB, PlayedDuels
@@ -26,10 +26,11 @@ from dpaudit.exact import law, likelihood, worst_loss
 from dpaudit.exact.algebra import Imprecise
 from dpaudit.exact.balls import certified, polytopes
 from dpaudit.exact.balls.piecewise import LaplaceLaw, Piecewise, Point, Unit
-from dpaudit.exact.clock import Clock
+from dpaudit.exact.clock import ENDLESS, Clock
+from dpaudit.exact.floats.own import measured_pairs
 from dpaudit.exact.likelihood import Likelihood
 from dpaudit.exact.paths import all_paths, path_along, paths_of
-from dpaudit.exact.region import Decision, Region
+from dpaudit.exact.region import Decision, Region, region_of
 
 ONE = Unit(Fraction(1))
 
@@ -68,19 +69,14 @@ CASES = [
 
 
 @pytest.mark.parametrize("algorithm", CASES, ids=lambda it: f"{type(it).__name__} {it.arms}")
-def test_likelihoods_sum_to_one_and_hold_the_doubles(algorithm):
+def test_likelihoods_sum_to_one_and_are_those_of_the_rules(algorithm):
     horizon = getattr(algorithm, "horizon", 5)
     stream = np.random.default_rng(horizon).random(horizon).round(2)
     total = arb(0)
     for path in all_paths(algorithm, horizon):
         found = probability(path, stream)
-        try:
-            plain = likelihood(algorithm, path.actions, stream, engine="float")
-        except Unsupported:
-            plain = None
         assert found > 0 and found.rel_accuracy_bits() > 150
-        if plain is not None:
-            assert plain.log_lower <= float(found.log().mid()) <= plain.log_upper
+        assert abs(float(found.mid()) - frequency(region_of(path), stream)) < NEAR
         total += found
     assert total.contains(1) and total.rad() < 1e-40
 
@@ -91,9 +87,8 @@ def test_parts_of_sums_that_are_read_again_are_certified(number):
     algorithm, stream = built("dp_ucb", 8, 1.0), np.array([1.0, 0, 0, 1, 1, 0, 1, 0])
     path = list(all_paths(algorithm, 8))[number]
     found = likelihood(algorithm, path.actions, stream)
-    plain = likelihood(algorithm, path.actions, stream, engine="float")
     assert found.certified and found.log_upper - found.log_lower < 1e-14
-    assert plain.log_lower <= found.log_lower <= plain.log_upper
+    assert abs(found.middle - frequency(region_of(path), stream)) < NEAR
 
 
 @pytest.mark.slow
@@ -120,17 +115,19 @@ def test_a_law_of_sums_is_certified():
 
 
 @pytest.mark.parametrize("horizon", [4, pytest.param(5, marks=pytest.mark.slow)])
-def test_the_largest_loss_of_a_tree_is_certified_on_binary_streams(horizon, monkeypatch):
-    """Every likelihood is enclosed; doubles, which take another way, find the same."""
+def test_the_largest_loss_of_a_tree_is_certified_on_binary_streams(horizon):
+    """Every likelihood is enclosed; nets of doubles, which take another way, agree with it."""
     algorithm = built("dp_ucb", horizon, 1.0)
     found = worst_loss(algorithm, horizon, streams="binary")
     assert found.loss.certified and found.loss.upper - found.loss.lower < 1e-12
     assert found.witness is not None and found.witness.loss.certified
-    for module in (enumerate_, importlib.import_module("dpaudit.exact.likelihood")):
-        monkeypatch.setattr(module, "quick", lambda region: False)
-    plain = worst_loss(algorithm, horizon, streams="binary", engine="float")
-    assert not plain.loss.certified
-    assert plain.loss.lower <= found.loss.lower <= found.loss.upper <= plain.loss.upper
+    (path,) = paths_of(algorithm, found.witness.actions)
+    logs = []
+    for stream in (found.witness.stream, found.witness.neighbour):
+        region, sums = sums_of(path, np.array(stream))
+        net = certified.of_net(region, sums, measured_pairs(region), ENDLESS, 1e-9)
+        logs.append(float(net.lo + net.hi) / 2)
+    assert abs(logs[0] - logs[1]) == pytest.approx(found.loss.lower, abs=1e-4)
 
 
 def integrated(functions, constraints):

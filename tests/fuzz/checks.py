@@ -32,10 +32,6 @@ CLOSE = (3e-4, 1e-4, 1e-4)  # with which the oracle is content at that round
 ERRORS = {0: 4e-3, 4: 4e-4, 10: 1e-5}  # of its probabilities, generously
 LEAST = 1e-4  # probability whose logarithm the oracle speaks of
 SECONDS = 0.15  # of one search for the largest loss
-SEARCHES = (  # which engine searches which streams, by turns
-    (("ball", "real"), ("float", "binary")),
-    (("ball", "binary"), ("float", "real")),
-)
 MOST_CERTIFIED = {False: 6, True: 2}  # action sequences, by whether a decision reads sums
 
 
@@ -205,13 +201,10 @@ def check_losses(exam: Examination, truth: Truth, thorough: bool) -> None:
     tally.counts["charges"] += charge < math.inf
     least = [("charge below a loss", f"charge {charge}", charge)]
     most = []
-    for engine, streams in SEARCHES[int(sum(case.stream)) % 2]:
-        who = f"worst_loss {engine} {streams}"
+    for streams in ("real", "binary"):
+        who = f"worst_loss {streams}"
         found = exam.ask(
-            who,
-            lambda e=engine, s=streams: worst_loss(
-                algorithm, horizon, engine=e, streams=s, budget=SECONDS
-            ),
+            who, lambda s=streams: worst_loss(algorithm, horizon, streams=s, budget=SECONDS)
         )
         if found is None:
             continue

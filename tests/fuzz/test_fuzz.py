@@ -26,7 +26,7 @@ def agree(case: Case) -> None:
 def brief(case: Case) -> bool:
     """Tell whether no KL indices of three arms are compared twice: that takes half a minute.
 
-    The thousands below have such cases, and tests/exact/test_exact_plane.py is about them.
+    The thousands below have such cases, and tests/exact/test_nets.py is about them.
     """
     turns = case.algorithm.program.body if isinstance(case.algorithm, Script) else ()
     twice = [part for part in turns if isinstance(part, Pick) and "kl" in part.index.kind][1:]

@@ -17,6 +17,7 @@ the true one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -138,12 +139,12 @@ class Private:
     epsilon: Interval
     ceiling: Interval = ENDLESS
 
-    @property
+    @cached_property
     def top(self) -> Interval:
         """d_epsilon(m, 1) = epsilon (1 - m)."""
         return 1.0 - self.level.over(self.epsilon)
 
-    @property
+    @cached_property
     def bottom(self) -> Interval:
         """At m = 0 the second form holds throughout."""
         if self.level.lo >= self.epsilon.hi:

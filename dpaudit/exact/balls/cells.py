@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import ctx
@@ -26,30 +26,13 @@ from dpaudit.exact.balls.compare import balls_of, compared
 from dpaudit.exact.balls.interval import WIDE, Array, Interval, above
 from dpaudit.exact.balls.own_sum import Moving, Scan, mesh_steps
 from dpaudit.exact.balls.roots import Theta
+from dpaudit.exact.balls.threshold import Comparison
 from dpaudit.exact.balls.weight import Grid, Masses, Weight, away
 from dpaudit.exact.schedule import Batch, Chain, Turn
 
 FEWEST = 16  # cells between two marks
 ELEMENTS = 1 << 17  # numbers that fit into a processor's nearest memory
 SLOWEST, FASTEST = Fraction(1, 10**9), Fraction(10**9)  # rates whose grids doubles can hold
-
-
-class Comparison(Protocol):
-    """Two scores: which values of one side's register lose to each value of the other's."""
-
-    @property
-    def certified(self) -> bool:
-        """Whether the thresholds are proved."""
-
-    @property
-    def always(self) -> bool | None:
-        """Whether the first always wins (True), the second always does (False), or neither."""
-
-    def threshold(self, x: Array, of_first: bool) -> Theta:
-        """Enclose the threshold on increasing doubles x of one side's register."""
-
-    def marks(self, of_first: bool) -> list[Interval]:
-        """Return one side's register values at which the threshold may jump or bend sharply."""
 
 
 @dataclass(frozen=True)

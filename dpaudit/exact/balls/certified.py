@@ -28,6 +28,7 @@ from dpaudit.exact.balls import gaussians, integrals, polytopes
 from dpaudit.exact.balls.cells import Cells, Known, impossible
 from dpaudit.exact.balls.exponentials import Exponentials
 from dpaudit.exact.balls.interval import Array, Interval
+from dpaudit.exact.balls.net import Pairs, certified_pairs
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.known import require_alike, rule_in
 from dpaudit.exact.region import Region
@@ -40,9 +41,14 @@ FINE, REACH = 1 / 16, 40.0  # rates beside cells; noise scales around a centre
 CLOSE = 1e-12  # nodes that are of no use
 SHORT = 32  # rows of which every whole sum is a node, for other streams
 CELLS, CELL_WIDTH = (200, 16_200), 1e-9  # at first and at most
-# cells of a net, and the widths of a log-likelihood that end its refinement or make it useless
-NETS, NET_WIDTH, NET_LIMIT = (600, 1800, 5400, 10_800), 1e-6, 1e-3
+# cells of a net, how much wider than a chain's its log-likelihood may be, or at most before it is
+# useless
+NETS, NET_WIDER, NET_LIMIT = (600, 1800, 5400, 10_800), 1000, 1e-3
 NET_EFFORT = 4_000_000  # terms times cells, about a minute
+
+
+class Wide(Unsupported):
+    """An enclosure that stays too wide to be of use."""
 
 
 def tighten(
@@ -79,11 +85,17 @@ def closed(region: Region) -> bool:
 
 def bounded_by_lines(region: Region) -> bool:
     """Tell whether a region is a polytope, and not a chain of affine scores of equal slopes."""
-    try:
-        chained = affine(chain_of(region))
-    except Unsupported:
-        chained = False
+    chain = region.prepared(in_order)
+    chained = chain is not None and affine(chain)
     return not chained and bool(region.decisions) and closed(region)
+
+
+def in_order(region: Region) -> Chain | None:
+    """Return the order in which two arms are integrated; None where there is none: it is a net."""
+    try:
+        return chain_of(region)
+    except Unsupported:
+        return None
 
 
 def log_likelihood(
@@ -105,9 +117,9 @@ def log_likelihood(
     if bounded_by_lines(region):
         parts = polytopes.parts_of(region)
         return _log(tighten(lambda: polytopes.likelihood(region, parts, totals, clock)))
-    if region.adds or many_arms(region):
-        return _ball(_of_net(region, totals, clock))
-    chain = chain_of(region)
+    chain = region.prepared(in_order)
+    if chain is None:
+        return _ball(of_net(region, totals, region.prepared(certified_pairs), clock, width))
     centres = {i: chain.centre(i, total) for i, total in totals.items()}
     if affine(chain):
 
@@ -208,27 +220,24 @@ def _ball(log: Interval) -> arb:
     return arb(float(log.lo)).union(arb(float(log.hi)))
 
 
-def many_arms(region: Region) -> bool:
-    """Tell whether some decision is a choice between more than two arms."""
-    return any(len(decision.shown) > 2 for decision in region.decisions)
-
-
-def _of_net(region: Region, totals: Mapping[int, Fraction], clock: Clock) -> Interval:
+def of_net(
+    region: Region, totals: Mapping[int, Fraction], pairs: Pairs, clock: Clock, width: float
+) -> Interval:
     """Enclose the log-probability of a net, as finely as it has to be; -inf where impossible."""
-    probability = integrals.Probability(region, totals)
+    probability = integrals.Probability(region, totals, pairs)
     for cells in NETS:
         began = time.monotonic()
         with np.errstate(divide="ignore"):
             log = probability.on(cells).log()
         found = 0.0 if log.hi == -math.inf else float(log.hi - log.lo)
-        if found < NET_WIDTH or not found < NET_LIMIT * (NETS[-1] / cells) ** 3:
+        if found < NET_WIDER * width or not found < NET_LIMIT * (NETS[-1] / cells) ** 3:
             break
         if probability.terms * 3 * cells > NET_EFFORT:
             break
         if not clock.allows(4 * (time.monotonic() - began)):
             break
     if not found < NET_LIMIT:
-        raise Unsupported("The likelihood is too small for nets.")
+        raise Wide("A net stays wide: the likelihood is too small, or noises too unlike.")
     return log
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -54,12 +53,10 @@ def balls_of(rule: Rule) -> list[arb]:
     return [ball(value) for value in values if value is not None]
 
 
-def compared(
-    rule: Build, pair: Pair, centres: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
-) -> Rivals:
+def compared(rule: Build, pair: Pair) -> Rivals:
     """Return a rule of bounds or IMED as a comparison of two positions, in their order.
 
-    Registers are counted from `centres`. The earlier position wins ties.
+    The earlier position wins ties.
     """
     found = rule(BALL)
     wins_ties = pair[0] < pair[1]
@@ -70,17 +67,17 @@ def compared(
         bounds = [_bound(found.at(position)) for position in pair]
         order = _order(rule, found, bounds, pair)
     elif isinstance(found, Formula):
-        return _stated(rule, found, pair, centres)
+        return _stated(rule, found, pair)
     else:
         raise Unsupported(f"{type(found).__name__} is not in the certified engine.")
     one, two = (
-        Placed(bound, *_place(found.at(position), centre))
-        for bound, position, centre in zip(bounds, pair, centres, strict=True)
+        Placed(bound, *_place(found.at(position)))
+        for bound, position in zip(bounds, pair, strict=True)
     )
     return Rivals(one, two, order, wins_ties)
 
 
-def _stated(rule: Build, found: Formula, pair: Pair, centres: tuple[Fraction, Fraction]) -> Rivals:
+def _stated(rule: Build, found: Formula, pair: Pair) -> Rivals:
     """Compare two scores that are given by their formulas."""
     plain, kind = rule(FLOAT), type(found)
     own = [name for name in ("value", "inverse", "inverse_upper") if name in vars(found)]
@@ -88,13 +85,12 @@ def _stated(rule: Build, found: Formula, pair: Pair, centres: tuple[Fraction, Fr
     if own or not kept or type(plain) is not kind:
         raise Unsupported(f"{kind.__name__} is not its formula alone.")
     placed = []
-    for position, centre in zip(pair, centres, strict=True):
+    for position in pair:
         arm = found.at(position)
         names = [field.name for field in fields(arm)]  # type: ignore[arg-type]
         numbers = {name: JETS.number(getattr(arm, name)) for name in names}
         bound = Written(plain.at(position), replace(arm, **numbers))  # type: ignore[type-var]
-        shift = ball(centre) - ball(found.low)
-        placed.append(Placed(bound, Interval.of(np.float64(1.0)), outward(shift)))
+        placed.append(Placed(bound, Interval.of(np.float64(1.0)), outward(-ball(found.low))))
     equal = all(same(rule, field.name, pair) for field in fields(found))  # type: ignore[arg-type]
     ends = [(placed[0].bound.bottom, placed[1].bound.bottom)]
     ends.append((placed[0].bound.ceiling, placed[1].bound.ceiling))
@@ -110,12 +106,12 @@ def _apart(a: Interval, b: Interval) -> Order:
     raise Unsupported("Two scores are neither apart nor provably equal at the ends of their range.")
 
 
-def _place(arm: Any, centre: Fraction) -> tuple[Interval, Interval]:
-    """Return the scale, and the shift of a register counted from its centre."""
+def _place(arm: Any) -> tuple[Interval, Interval]:
+    """Return the scale and the shift of a register."""
     scale = ball(arm.scale)
     if not scale > 0:
         raise Unsupported("A scale is not certainly positive.")
-    return outward(scale), outward(ball(arm.shift) + scale * ball(centre))
+    return outward(scale), outward(ball(arm.shift))
 
 
 def _bound(arm: Any) -> Upper:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from dpaudit.exact.balls.interval import Array, Interval, where
 from dpaudit.exact.balls.roots import Theta
-from dpaudit.exact.balls.threshold import Rivals
+from dpaudit.exact.balls.threshold import Comparison
 from dpaudit.exact.balls.weight import ROUND, scaled
 
 SAMPLED, NARROWED, SLOW = 129, 16, 1e-3  # points, and steps, to find where two maps cross
@@ -123,13 +123,13 @@ class Curves:
     `classes` are those of the register that a position shows at a decision.
     """
 
-    compared: Callable[[int, int, int], Rivals]
+    compared: Callable[[int, int, int], Comparison]
     classes: dict[tuple[int, int], Classes] = field(default_factory=dict)
-    _pairs: dict[tuple[int, int, int], Rivals] = field(default_factory=dict)
+    _pairs: dict[tuple[int, int, int], Comparison] = field(default_factory=dict)
     _crossed: dict[tuple[Map, Map, float], list[Interval]] = field(default_factory=dict)
     _sampled: dict[float, dict[Map, Theta]] = field(default_factory=dict)
 
-    def pair(self, tie: Tie) -> Rivals:
+    def pair(self, tie: Tie) -> Comparison:
         """Return the comparison of a tie, its source first."""
         key = (tie.decision, tie.source, tie.target)
         if key not in self._pairs:
@@ -137,29 +137,36 @@ class Curves:
             self._pairs[tie.decision, tie.target, tie.source] = found.flipped
         return self._pairs[key]
 
-    def on(self, x: Array, given: Map, known: dict[Map, Theta] | None = None) -> Theta:
-        """Enclose a map on increasing doubles; `known` are maps on the same ones."""
+    def on(
+        self, x: Array, given: Map, known: dict[Map, Theta] | None = None, rough: bool = False
+    ) -> Theta:
+        """Enclose a map on increasing doubles; `known` are maps on the same ones.
+
+        Where `rough`, its derivatives are not asked for.
+        """
         known = {} if known is None else known
         if given not in known:
-            known[given] = self._new(x, given, known)
+            known[given] = self._new(x, given, known, rough)
         return known[given]
 
-    def _new(self, x: Array, given: Map, known: dict[Map, Theta]) -> Theta:
+    def _new(self, x: Array, given: Map, known: dict[Map, Theta], rough: bool) -> Theta:
         if isinstance(given, Extreme):
-            first, *rest = (self.on(x, part, known) for part in given.maps)
+            first, *rest = (self.on(x, part, known, rough) for part in given.maps)
             for other in rest:
                 first = _extreme(first, other, np.diff(x), given.largest)
             return first
         if not given:
             cells = len(x) - 1
             return Theta(Interval.of(x), Interval.of(np.ones(cells)), Interval.of(np.zeros(cells)))
-        inner, tie = self.on(x, given[:-1], known), given[-1]
+        inner, tie = self.on(x, given[:-1], known, rough), given[-1]
         if len(given) == 1:
-            outer = self.pair(tie).threshold(inner.at, True)
+            outer = self.pair(tie).threshold(inner.at, True, rough)
         else:
             classes = self.classes[tie.decision, tie.source]
             upwards = tie.decision < given[-2].decision
-            outer = _across(self.pair(tie), inner.at, classes, upwards)
+            outer = _across(self.pair(tie), inner.at, classes, upwards, rough)
+        if rough:
+            return outer
         square = scaled(inner.slope, inner.slope)
         bend = scaled(square, outer.bend) + scaled(outer.slope, inner.bend)
         return Theta(outer.at, scaled(inner.slope, outer.slope), bend)
@@ -180,7 +187,7 @@ class Curves:
         """Return about where two maps cross: the larger of them bends there."""
 
         def gap(x: Array, known: dict[Map, Theta] | None = None) -> Array:
-            first, second = (self.on(x, part, known).at for part in (one, two))
+            first, second = (self.on(x, part, known, rough=True).at for part in (one, two))
             with np.errstate(invalid="ignore"):
                 return np.asarray(first.lo + first.hi - second.lo - second.hi)
 
@@ -226,9 +233,9 @@ class Curves:
         if not marks or not given:
             return marks
         points = sorted({float(end) for mark in marks for end in (mark.lo, mark.hi)})
-        theta = self.on(np.array(points), given) if len(points) > 1 else None
+        theta = self.on(np.array(points), given, rough=True) if len(points) > 1 else None
         if theta is None:
-            theta = self.on(np.array([points[0], points[0] + 1.0]), given)
+            theta = self.on(np.array([points[0], points[0] + 1.0]), given, rough=True)
         at = {x: theta.at[i] for i, x in enumerate(points)}
         images = (Interval(at[float(m.lo)].lo, at[float(m.hi)].hi) for m in marks)
         return [image for image in images if np.isfinite(image.lo) and np.isfinite(image.hi)]
@@ -274,14 +281,14 @@ def ahead(one: Theta, two: Theta, length: Array) -> Array:
     return np.asarray(far | near)
 
 
-def _across(pair: Rivals, x: Interval, classes: Classes, upwards: bool) -> Theta:
+def _across(pair: Comparison, x: Interval, classes: Classes, upwards: bool, rough: bool) -> Theta:
     """Return the threshold of what a register is asked for, which may lie in a class."""
     low, high = (classes.moved(end, upwards) for end in (x.lo, x.hi))
-    theta = pair.threshold(Interval(low, high), True)
+    theta = pair.threshold(Interval(low, high), True, rough)
     moved = (low != x.lo) | (high != x.hi)
     if moved.any():
         # next to where a score saturates, doubles do not resolve it: a threshold rises, ask farther
-        beside = pair.threshold(high + BESIDE if upwards else low - BESIDE, True).at
+        beside = pair.threshold(high + BESIDE if upwards else low - BESIDE, True, True).at
         if upwards:
             best = Interval(theta.at.lo, np.minimum(theta.at.hi, beside.hi))
         else:

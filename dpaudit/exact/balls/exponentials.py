@@ -216,6 +216,27 @@ class ByEvaluation:
         return bounds(end - base, upper, start, start + sign, end)
 
 
+@dataclass(frozen=True)
+class Convex:
+    """Convex regions of log-concave noise, whose log-likelihood is a function of the sums."""
+
+    regions: Sequence[Region]
+    log: Callable[[Region, Mapping[int, Fraction]], arb]
+
+    def curves(self, number: int, background: int) -> Iterator[tuple[int, ByEvaluation]]:
+        """Yield every release of a region."""
+        region = self.regions[number]
+        if not conditions.convex(region):
+            raise Unsupported("A region is not known to be convex.")
+        sums = {i: Fraction(background * len(e)) for i, e in enumerate(region.episodes)}
+        for index, episode in enumerate(region.episodes):
+
+            def log(total: Fraction, index: int = index) -> arb:
+                return self.log(region, sums | {index: total})
+
+            yield index, ByEvaluation(log, len(episode), conditions.monotone(region, index))
+
+
 class Polytopes:
     """Groups of paths that show as the same actions: they differ in their last part alone."""
 

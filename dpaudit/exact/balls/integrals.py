@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,6 +17,7 @@ from dpaudit.exact.balls.net import (
     HalfStep,
     Listing,
     Net,
+    Pairs,
     integrate,
     net_of,
     terms_of,
@@ -109,9 +110,9 @@ class Integral:
 class Probability:
     """The probability of a region by the sums of its releases, on cells as fine as asked for."""
 
-    def __init__(self, region: Region, totals: Mapping[int, Fraction]) -> None:
+    def __init__(self, region: Region, totals: Mapping[int, Fraction], pairs: Pairs) -> None:
         centres = {i: totals[i] / episode.divisor for i, episode in enumerate(region.episodes)}
-        net = net_of(region, centres)
+        net = net_of(region, centres, pairs)
         self.integral = Integral(net) if net.possible else None
         self.terms = self.integral.integrals if self.integral else 0
 
@@ -141,6 +142,7 @@ class ByMesh:
     """The log-likelihood of a path by one release's own sum, enclosed on a mesh when asked."""
 
     region: Region
+    pairs: Pairs
     index: int
     background: int
     cells: int
@@ -162,7 +164,7 @@ class ByMesh:
         episodes, kind = self.region.episodes, self._kind
         sums = {i: Fraction(self.background * len(e)) for i, e in enumerate(episodes)}
         centres = {i: sums[i] / e.divisor for i, e in enumerate(episodes)} | {self.index: ZERO}
-        net = net_of(self.region, centres)
+        net = net_of(self.region, centres, self.pairs)
         if not net.possible:
             return Bounds(0.0, 0.0, ZERO, ZERO, -math.inf)
         places = centres_of(kind, self.mesh)
@@ -188,6 +190,7 @@ class Nets:
     """A pass over paths, each release's likelihood by itself."""
 
     regions: Mapping[int, Region]
+    pairs: Callable[[Region], Pairs]
     cells: int
     mesh: int
     clock: Clock
@@ -195,5 +198,7 @@ class Nets:
     def curves(self, number: int, background: int) -> Iterator[tuple[int, ByMesh]]:
         """Yield the episodes of a path with their curves."""
         region = self.regions[number]
+        pairs = region.prepared(self.pairs)
         for index in range(len(region.episodes)):
-            yield index, ByMesh(region, index, background, self.cells, self.mesh, self.clock)
+            given = index, background, self.cells, self.mesh, self.clock
+            yield index, ByMesh(region, pairs, *given)

@@ -19,28 +19,30 @@ a map that is used may bend sharply: a first walk through the terms, without fun
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import cache, reduce
 from itertools import permutations, product
 from typing import Any, Protocol, TypeVar
 
 from flint import ctx
 
 from dpaudit.core.algorithm import Choose
-from dpaudit.core.arithmetic import FLOAT
+from dpaudit.core.arithmetic import FLOAT, ball
 from dpaudit.core.scores import Score
 from dpaudit.errors import Unsupported
 from dpaudit.exact.balls.cells import FASTEST, SLOWEST
 from dpaudit.exact.balls.compare import compared
 from dpaudit.exact.balls.curves import Curves, Map, Tie, composed, inverse, largest
 from dpaudit.exact.balls.interval import Interval
-from dpaudit.exact.balls.threshold import Rivals
+from dpaudit.exact.balls.threshold import Comparison
+from dpaudit.exact.balls.weight import outward
 from dpaudit.exact.region import Region, rate_of
 
 LIMIT = 5_000  # terms
 Comparisons = dict[tuple[int, int], Map]  # (i, j): x_i >= f(x_j)
+Pairs = Callable[[int, int, int], Comparison]  # of two positions at a decision
 Tilts = Mapping[int, Fraction]  # of the exponentials of steps, by variable
 F = TypeVar("F")  # a function of one variable
 N = TypeVar("N")  # a number, or a function of the variable that is kept
@@ -88,8 +90,21 @@ class Net:
         return found
 
 
-def net_of(region: Region, centres: Mapping[int, Fraction]) -> Net:
-    """Return a path's net; raise `Unsupported` where a decision has no certified comparisons."""
+def certified_pairs(region: Region) -> Pairs:
+    """Return the comparisons of a region's decisions, as they are asked for."""
+
+    @cache
+    def pair(number: int, one: int, two: int) -> Comparison:
+        request = region.decisions[number].request
+        assert isinstance(request, Choose)
+        with ctx.workprec(256):
+            return compared(request.rule, (one, two))
+
+    return pair
+
+
+def net_of(region: Region, centres: Mapping[int, Fraction], pairs: Pairs) -> Net:
+    """Return a path's net; raise `Unsupported` where a decision has no such comparisons."""
     shown = {group for decision in region.decisions for group in decision.shown}
     groups = sorted({group[:end] for group in shown for end in range(1, len(group) + 1)})
     if len({group[-1] for group in groups}) < len(groups):
@@ -99,12 +114,10 @@ def net_of(region: Region, centres: Mapping[int, Fraction]) -> Net:
         raise Unsupported("Noise of such a scale does not fit on the certified grids.")
     middle = {group[-1]: sum((centres[i] for i in group), Fraction(0)) for group in groups}
 
-    def pair(decision: int, one: int, two: int) -> Rivals:
-        request, groups = region.decisions[decision].request, region.decisions[decision].shown
-        assert isinstance(request, Choose)
-        with ctx.workprec(256):
-            given = middle[groups[one][-1]], middle[groups[two][-1]]
-            return compared(request.rule, (one, two), given)
+    def pair(number: int, one: int, two: int) -> Comparison:
+        shown = region.decisions[number].shown
+        first, second = (outward(ball(middle[shown[position][-1]])) for position in (one, two))
+        return pairs(number, one, two).centred(first, second)
 
     curves, possible = Curves(pair), True
     comparisons: Comparisons = {}
@@ -274,6 +287,7 @@ def _between(
     if upper and lower:
         halves = list(algebra.sides(out, functions[out], tilts[out]))
     parts = []
+    known: dict[tuple[int, Line], Any] = {}  # the masses of a half beyond a line
     none: list[Line | None] = [None]
     for low, high in product(lower or none, upper or none):
         given = dict(rest)
@@ -289,15 +303,16 @@ def _between(
         inside = others
         if low is not None and high is not None and low[0] != high[0]:
             inside = algebra.within(out, functions[out], low, high, others)
-        for half, right in halves:
+        for number, (half, right) in enumerate(halves):
             ends = [(low, 1 if right else -1), (high, -1 if right else 1)]
             if low is not None and high is not None and low[0] == high[0]:
                 ends = [((low[0], Band(low[1], high[1])), 1)]
             for line, sign in ends:
                 if line is not None:
                     i = line[0]
-                    beyond = algebra.beyond(out, half, right, line)
-                    weighted = inside | {i: algebra.times(inside[i], beyond)}
+                    if (number, line) not in known:
+                        known[number, line] = algebra.beyond(out, half, right, line)
+                    weighted = inside | {i: algebra.times(inside[i], known[number, line])}
                     left = {**tilts, i: tilts[i] + (tilts[out] if line[1] == () else 0)}
                     parts.append((sign, integrate(algebra, weighted, left, given, keep)))
     return algebra.added(parts)

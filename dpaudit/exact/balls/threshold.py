@@ -9,8 +9,9 @@ arm wins it is given. A node whose side of a plateau's end is in doubt keeps the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -19,6 +20,34 @@ from dpaudit.exact.balls.interval import Array, Interval, where
 from dpaudit.exact.balls.roots import Mask, Order, Theta
 
 FLIPPED = {Order.BELOW: Order.ABOVE, Order.ABOVE: Order.BELOW, Order.EQUAL: Order.EQUAL}
+
+
+class Comparison(Protocol):
+    """Two scores: which values of one side's register lose to each value of the other's."""
+
+    @property
+    def certified(self) -> bool:
+        """Whether the thresholds are proved."""
+
+    @property
+    def always(self) -> bool | None:
+        """Whether the first always wins (True), the second always does (False), or neither."""
+
+    @property
+    def flipped(self) -> Comparison:
+        """The same comparison with the roles exchanged."""
+
+    def centred(self, first: Interval, second: Interval) -> Comparison:
+        """Return the comparison of registers that are counted from centres."""
+
+    def threshold(self, x: Array | Interval, of_first: bool, rough: bool = False) -> Theta:
+        """Enclose the threshold on increasing values x of one side's register.
+
+        Where `rough`, its derivatives are not asked for.
+        """
+
+    def marks(self, of_first: bool) -> list[Interval]:
+        """Return one side's register values at which the threshold may jump or bend sharply."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +66,11 @@ class Placed:
         """Enclose the register value of a mean."""
         return (m - self.shift).over(self.scale)
 
-    @property
+    def centred(self, centre: Interval) -> Placed:
+        """Return the bound of a register that is counted from a centre."""
+        return replace(self, shift=self.shift + self.scale * centre)
+
+    @cached_property
     def endless(self) -> bool:
         """Is the score infinite whatever the register holds?"""
         return bool(self.bound.top.hi <= 0)
@@ -54,7 +87,11 @@ class Rivals:
     tops: Order = Order.EQUAL
     certified: ClassVar[bool] = True
 
-    @property
+    def centred(self, first: Interval, second: Interval) -> Rivals:
+        """Return the comparison of registers that are counted from centres."""
+        return replace(self, first=self.first.centred(first), second=self.second.centred(second))
+
+    @cached_property
     def flipped(self) -> Rivals:
         """The same comparison with the roles exchanged."""
         orders = FLIPPED[self.order], FLIPPED[self.tops]
@@ -73,24 +110,33 @@ class Rivals:
         lost = second.endless and not self.first_wins_ties
         return False if lost or second.bound.bottom.lo > first.bound.ceiling.hi else None
 
-    def threshold(self, x: Array | Interval, of_first: bool) -> Theta:
+    def threshold(self, x: Array | Interval, of_first: bool, rough: bool = False) -> Theta:
         """Enclose theta on increasing values x of one side's register."""
         at = x if isinstance(x, Interval) else Interval.of(x)
-        return _threshold(at, self if of_first else self.flipped)
+        return _threshold(at, self if of_first else self.flipped, rough)
 
     def marks(self, of_first: bool) -> list[Interval]:
         """Return one side's register values at which theta may jump or bend sharply."""
-        return _marks(self) if of_first else _marks(self.flipped)
+        return [*(self if of_first else self.flipped)._marks]
+
+    @cached_property
+    def _marks(self) -> list[Interval]:
+        return _marks(self)
+
+    @cached_property
+    def floor(self) -> Interval:
+        """Theta where the first's mean is clipped at 0 and its score is finite."""
+        return _floor(self)
 
 
-def _threshold(x: Interval, pair: Rivals) -> Theta:
+def _threshold(x: Interval, pair: Rivals, rough: bool) -> Theta:
     own, other = pair.first, pair.second
     m, shape = own.mean(x), x.lo.shape
     top = np.full(shape, True) if own.endless else m.lo >= own.bound.top.hi
     bottom = (m.hi <= 0) & ~top
     inner = (m.lo > 0) & (m.hi < own.bound.top.lo) & ~top
     low, high = np.full(shape, -np.inf), np.full(shape, np.inf)
-    roof, floor = _roof(pair), _floor(pair)
+    roof, floor = _roof(pair), pair.floor
     low[top], high[top] = roof.lo, roof.hi
     low[bottom], high[bottom] = floor.lo, floor.hi
     v = Interval(np.full(shape, np.nan), np.full(shape, np.nan))
@@ -120,7 +166,11 @@ def _threshold(x: Interval, pair: Rivals) -> Theta:
             # a score above its own bottom is above the other's: all that is clipped there loses
             edge = other.register(Interval.of(np.float64(0.0))).lo
             low[inner] = np.maximum(low[inner], edge)
-    slope, bend = _derivatives(pair, m, v, mean)
+    if rough:
+        endless = np.full(x.lo[1:].shape, np.inf)
+        slope, bend = Interval(np.zeros_like(endless), endless), Interval(-endless, endless)
+    else:
+        slope, bend = _derivatives(pair, m, v, mean)
     same = (low[1:] == high[:-1]) & (low[:-1] == low[1:]) & (high[:-1] == high[1:])
     flat = (bottom[1:] & bottom[:-1]) | (top[1:] & top[:-1]) | same
     still = Interval.of(np.zeros(flat.shape))

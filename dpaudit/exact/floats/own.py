@@ -14,22 +14,26 @@ not declared makes them large, hence the enclosure wide. Nothing of this is cert
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import permutations
 from typing import Any, ClassVar
 
 import numpy as np
 
+from dpaudit.core.algorithm import Choose
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.scores import RULES, Imed, KLBound, PrivateKLBound, Score
 from dpaudit.errors import Unsupported
-from dpaudit.exact.balls.cells import Bout, Comparison, Known
+from dpaudit.exact.balls.cells import Bout, Known
 from dpaudit.exact.balls.interval import Array, Interval, where
+from dpaudit.exact.balls.net import Pairs
 from dpaudit.exact.balls.roots import Theta
-from dpaudit.exact.known import GRID, scores_of
+from dpaudit.exact.balls.threshold import Comparison
+from dpaudit.exact.known import GRID, NEAR, scores_of
+from dpaudit.exact.region import Region
 from dpaudit.exact.schedule import Batch, Turn
 
-ZERO = (Fraction(0), Fraction(0))
 FAR = 1e6
 INNER = np.array([0.25, 0.5, 0.75])
 TAIL = 45.0  # e^-45 of what remains beyond the last kink is below a double's resolution
@@ -76,13 +80,14 @@ class Duel:
         return [float(x) for x in found if np.isfinite(x)]
 
 
-def duel_of(rule: Any) -> Duel:
-    """Return a two-arm rule as a comparison of two scores."""
-    if isinstance(rule, Imed):
-        return _imed_duel(rule)
+def duels_of(rule: Any, arms: int) -> dict[tuple[int, int], Duel]:
+    """Return a rule as comparisons of the scores of any two positions; the earlier wins ties."""
+    if isinstance(rule, Imed) and arms == 2:
+        duel = _imed_duel(rule)
+        return {(0, 1): duel, (1, 0): duel.seated((1, 0))}
     if isinstance(rule, Score):
-        one, two = scores_of(rule, 2)
-        return Duel((one, two), ties=0)
+        own = scores_of(rule, arms)
+        return {(i, j): Duel((own[i], own[j]), int(i > j)) for i, j in permutations(range(arms), 2)}
     raise Unsupported(f"The exact engine has no regions for the rule {type(rule).__name__}.")
 
 
@@ -120,21 +125,33 @@ class PlainComparison:
         low, high = self._theta(np.array([-FAR, FAR]))
         return True if low == np.inf else False if high == -np.inf else None
 
+    def centred(self, first: Interval, second: Interval) -> PlainComparison:
+        """Return the comparison of registers that are counted from centres."""
+        both = zip(self.centres, (first, second), strict=True)
+        one, two = (before + 0.5 * float(more.lo + more.hi) for before, more in both)
+        return replace(self, centres=(one, two))
+
     def _theta(self, x: Array) -> Array:
         """Return what the second register must reach to beat x of the first."""
         with np.errstate(all="ignore"):
             found = self.duel.least_to_win(1, x + self.centres[0]) - self.centres[1]
         return np.asarray(found, dtype=float)
 
-    def threshold(self, x: Array, of_first: bool) -> Theta:
-        """Return theta at increasing doubles x of one side's register, its derivatives measured."""
+    def threshold(self, x: Array | Interval, of_first: bool, rough: bool = False) -> Theta:
+        """Return theta at increasing values x of one side's register, its derivatives measured."""
         if not of_first:
-            return self.flipped.threshold(x, True)
-        part = np.diff(x) / 4
-        inner = self._theta(x[:-1, None] + 4 * part[:, None] * INNER)
+            return self.flipped.threshold(x, True, rough)
+        if isinstance(x, Interval):
+            ends = Interval(*(np.maximum.accumulate(self._theta(end)) for end in (x.lo, x.hi)))
+            return replace(self.threshold(x.lo, True, rough), at=ends)
         at = np.maximum.accumulate(self._theta(x))
-        five = np.concatenate([at[:-1, None], inner, at[1:, None]], axis=1)
+        if rough:
+            none, endless = np.zeros(len(x) - 1), np.full(len(x) - 1, np.inf)
+            return Theta(Interval.of(at), Interval(none, endless), Interval(-endless, endless))
         with np.errstate(all="ignore"):
+            part = np.diff(x) / 4
+            inner = self._theta(x[:-1, None] + 4 * part[:, None] * INNER)
+            five = np.concatenate([at[:-1, None], inner, at[1:, None]], axis=1)
             slopes = np.diff(five, axis=1) / part[:, None]
             bends = np.diff(slopes, axis=1) / part[:, None]
         slope, bend = _widened(slopes), _widened(bends)
@@ -148,7 +165,7 @@ class PlainComparison:
         own = 0 if of_first else 1
         mine, theirs = (_bends(self.duel.scores[position]) for position in (own, 1 - own))
         points = [*mine, *self.duel.image(1 - own, theirs)]
-        return [Interval.of(np.float64(x - self.centres[own])) for x in sorted(points)]
+        return [_blunt(x - self.centres[own]) for x in sorted(points)]
 
     def reached(self, source: int, ends: list[float]) -> list[float]:
         """Return where the other register meets these values of the one at position `source`."""
@@ -180,10 +197,21 @@ def _widened(values: Array) -> Interval:
     return Interval(np.where(usable, found[0], -np.inf), np.where(usable, found[1], np.inf))
 
 
-def compared(rule: Any, first: int, centres: tuple[Fraction, Fraction] = ZERO) -> PlainComparison:
-    """Return a rule as a comparison in doubles; position `first` comes first."""
-    found = PlainComparison(duel_of(rule(FLOAT)), (float(centres[0]), float(centres[1])))
-    return found if first == 0 else found.flipped
+def _blunt(x: float) -> Interval:
+    """Return what lies as near to a mark as scores that were not proved are trusted to show it."""
+    return Interval(np.float64(x - NEAR * (1 + abs(x))), np.float64(x + NEAR * (1 + abs(x))))
+
+
+def measured_pairs(region: Region) -> Pairs:
+    """Return the comparisons of a region's decisions in doubles."""
+
+    @cache
+    def duels(number: int) -> dict[tuple[int, int], Duel]:
+        decision = region.decisions[number]
+        assert isinstance(decision.request, Choose)
+        return duels_of(decision.request.rule(FLOAT), len(decision.shown))
+
+    return lambda number, one, two: PlainComparison(duels(number)[one, two])
 
 
 class MeasuredDuels(Known):
@@ -193,7 +221,7 @@ class MeasuredDuels(Known):
 
     def compared(self, stage: Turn) -> tuple[Comparison, Hashable]:
         """Return how the scores compare, the held one first, and what tells this from others."""
-        found = compared(stage.request.rule, stage.held)
+        found = PlainComparison(duels_of(stage.request.rule(FLOAT), 2)[stage.held, 1 - stage.held])
         return found, found.duel.identity
 
     def marks(self, duels: Sequence[Bout]) -> Iterator[tuple[Batch, list[Interval]]]:
