@@ -142,7 +142,7 @@ class HalvedNoise(DPIMED):
 
 def test_a_counterexample_is_certified():
     algorithm = HalvedNoise(arms=2, epsilon=1.0)
-    found = worst_loss(algorithm, 5, streams="binary")
+    found = worst_loss(algorithm, 4, streams="binary")
     assert found.witness is not None and found.loss.certified
     again = recompute(found.witness, algorithm)
     assert again.loss.certified and again.violates

@@ -31,7 +31,7 @@ def enclosed(path, stream: np.ndarray, cells: int, pairs=certified_pairs) -> tup
     return float(found.lo), float(found.hi)
 
 
-CASES = [("adap_klucb", 3, 5, {"alpha": 1.0}), ("dp_klucb", 2, 7, {}), ("dp_imed", 2, 6, {})]
+CASES = [("adap_klucb", 3, 5, {"alpha": 1.0}), ("dp_klucb", 2, 5, {}), ("dp_imed", 2, 5, {})]
 
 
 # of first order, where a jump lies within a cell: noise that is narrow beside it feels that most

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ from dpaudit.exact.region import Region, rate_of
 from dpaudit.exact.schedule import Batch
 
 ZERO = Fraction(0)
+COARSE = 600  # cells that are too wide for bends to matter, which take time to find
 NEGLIGIBLE = 1e-140  # what cutting functions that are next to nothing may change
 
 
@@ -58,13 +60,20 @@ class Integral:
             integrate(listing, dict.fromkeys(net.rates, 1), tilts_of(net, sides), known, keep)
         self.own = {i: own[root] for i, root in net.roots.items()}
         self.integrals = listing.terms
+        self.lines = listing.lines
         self.marks: dict[int, list[Interval]] = {i: [] for i in net.rates}
-        self.bends: dict[int, set[float]] = {i: {0.0} for i in net.rates}
-        for out, variable, given in listing.lines:
-            reach = REACH / float(min(net.rates[variable]))
+        for _, variable, given in self.lines:
             self.marks[variable] += net.curves.kinks(given)
+
+    @cached_property
+    def bends(self) -> dict[int, set[float]]:
+        """About where functions of the variables bend."""
+        net, found = self.net, {i: {0.0} for i in self.net.rates}
+        for out, variable, given in self.lines:
+            reach = REACH / float(min(net.rates[variable]))
             marks = self.own[out] + self.marks[out]
-            self.bends[variable] |= net.curves.bends(given, reach, marks, self.bends[out])
+            found[variable] |= net.curves.bends(given, reach, marks, found[out])
+        return found
 
     def on(
         self, cells: int, clock: Clock, points: Iterable[Fraction] = ()
@@ -77,7 +86,8 @@ class Integral:
         escaped = 0.0
         for i, rates in net.rates.items():
             held = points if i == keep else ()
-            grids[i] = window(rates, self.own[i] + self.marks[i], self.bends[i], cells, held)
+            bends = self.bends[i] if cells > COARSE else {0.0}
+            grids[i] = window(rates, self.own[i] + self.marks[i], bends, cells, held)
             # only the exponentials of steps are so large that a jump at any mark would be felt
             left_out = self.own[i] + (self.marks[i] if net.sides else [])
             holes[i] = [] if i == keep else cells_at(grids[i], left_out)
