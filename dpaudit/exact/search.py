@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -201,21 +201,24 @@ Open = Callable[[list[int], float | None], Pass | None]
 
 
 def search(
-    count: int,
+    paths: Iterable[int],
     opened: Open,
     whole: bool,
     clock: Clock,
     width: float,
     working: Callable[[Pass], AbstractContextManager[Any]] = lambda _: nullcontext(),
     leader_first: bool = False,
+    found: Candidates | None = None,
 ) -> Candidates:
-    """Search `count` paths until the enclosure is `width` wide, finest, or the clock is late.
+    """Search paths until the enclosure is `width` wide, finest, or the clock is late.
 
     Where finer passes cost more than coarse ones, the path of the largest loss so far is looked at
     more closely before all the others that could still exceed it: that may make them needless.
+    What was `found` of other paths before is added to.
     """
-    found = Candidates()
-    active = {(number, background) for number in range(count) for background in (1, 0)}
+    found = Candidates() if found is None else found
+    chosen = set(paths)
+    active = {(number, background) for number in chosen for background in (1, 0)}
     excess: float | None = None
     leading = False
     while True:
@@ -225,25 +228,30 @@ def search(
         try:
             if now is not None:
                 with working(now):
-                    if not _look(now, active, whole, clock, found):
+                    if not _look(now, active, whole, clock, found, width):
+                        found.complete = False
                         return found
         except Imprecise:
             excess = math.inf
             continue
         found.complete = True
-        gap = found.upper - found.lower
-        leader = found.best
-        if gap <= width or leader is None:
+        leader, limit = found.best, found.lower + width
+        above = [c for c in found.known.values() if c.path in chosen and c.bounds.upper > limit]
+        if not above or leader is None:
             return found
-        excess = gap / width
+        excess = max(c.bounds.upper - found.lower for c in above) / width
         leading = leader_first and not leading
-        limit = found.lower + width
-        rivals = {(c.path, c.background) for c in found.known.values() if c.bounds.upper > limit}
+        rivals = {(c.path, c.background) for c in above}
         active = {(leader.path, leader.background)} if leading else rivals
 
 
 def _look(
-    now: Pass, active: set[tuple[int, int]], whole: bool, clock: Clock, found: Candidates
+    now: Pass,
+    active: set[tuple[int, int]],
+    whole: bool,
+    clock: Clock,
+    found: Candidates,
+    width: float,
 ) -> bool:
     """Go through the active paths once; False where the clock was late."""
     late = clock.later(GRACE)
@@ -253,9 +261,9 @@ def _look(
         late()
         for episode, curve in now.curves(number, background):
             cap = curve.cap
-            # what cannot exceed what is known need not be looked at
+            # what cannot exceed what is known, but for the width, need not be looked at
             bounds = Bounds(0.0, cap, Fraction(0), Fraction(0), -math.inf)
-            if cap > found.lower:
+            if cap > found.lower + (width if found.known else 0.0):
                 try:
                     bounds = curve.largest(background == 1, whole)
                 except OutOfTime:

@@ -206,11 +206,17 @@ class LossSearch(Question):
         def build(active: list[int], cells: int, mesh: int) -> Pass:
             return Nets({i: regions[i] for i in active}, pairs, cells, mesh, late)
 
-        opened = Gridded(build, self.whole, first=NET_PASS)
-        return search(len(regions), opened, self.whole, self.clock, width, leader_first=True)
+        found = Candidates()
+        for number in range(len(regions)):
+            # one after the other: a path that loses what a release can makes all others needless
+            opened = Gridded(build, self.whole, first=NET_PASS)
+            search([number], opened, self.whole, self.clock, width, found=found)
+            if not found.complete:
+                break
+        return found
 
     def _precisely(self, count: int, opened: Precise, width: float) -> Candidates:
-        return search(count, opened, self.whole, self.clock, width, opened.working)
+        return search(range(count), opened, self.whole, self.clock, width, opened.working)
 
     def _chained(self, chains: list[Chain], known: Known, width: float) -> Candidates:
         """Search chains, in closed form where there is one, on cells otherwise."""
@@ -222,7 +228,7 @@ class LossSearch(Question):
 
             return self._precisely(len(chains), Precise(build, narrows=not self.whole), width)
         opened = gridded(chains, self.whole, known)
-        return search(len(chains), opened, self.whole, self.clock, width, leader_first=True)
+        return search(range(len(chains)), opened, self.whole, self.clock, width, leader_first=True)
 
     def extremal(self) -> Searched:
         """List what is to be searched; raise `Unsupported` where a condition fails."""
