@@ -161,23 +161,28 @@ def sampling_case(name):
 
 
 class Charted:
-    """A place of many runs: what it asks for, and what follows an answer, is found out once."""
+    """A place of many runs: what it asks for, and what follows an answer, is found out once.
 
-    def __init__(self, place):
-        self.place, self.known = place, {}
+    Runs that meet in one public state go on from one place, however they came there.
+    """
+
+    def __init__(self, place, chart):
+        self.place, self.chart, self.known = place, chart, {}
 
     def __getattr__(self, name):
         return getattr(self.place, name)
 
     def after(self, answer=None):
         if answer not in self.known:
-            self.known[answer] = Charted(self.place.after(answer))
+            place = self.place.after(answer)
+            key = (place.state, place.pulls, place.time, place.written, place.idle)
+            self.known[answer] = self.chart.setdefault(key, Charted(place, self.chart))
         return self.known[answer]
 
 
 def pull_counts_of_reference(algorithm, environment, horizon, runs, seed):
     rng = np.random.default_rng(seed)
-    counts, start = Counter(), Charted(reference.begin(algorithm))
+    counts, start = Counter(), Charted(reference.begin(algorithm), {})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reference, "begin", lambda algorithm: start)
         for _ in range(runs):
