@@ -23,10 +23,10 @@ def pytest_collection_finish():
 def warm():
     """Fork the processes of targets where the system can, instead of starting each anew."""
     if not hasattr(os, "fork") or sys.platform == "darwin":
-        yield
+        yield None
         return
-    with warm_start.servers():
-        yield
+    with warm_start.servers() as folder:
+        yield folder
 
 
 @pytest.fixture

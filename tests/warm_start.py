@@ -5,7 +5,8 @@ hash seed is started once for a worker of the test run. At its first request it 
 process of a target imports before it becomes ready, and reads dpaudit's own files; it loads no
 target itself, and forks a child for every request: what the child sees is what a fresh process
 would see. Tests of the start itself use the real one (the fixture `cold`), and so does all that is
-started as `python -m dpaudit`.
+started as `python -m dpaudit`. A pytest that a test starts takes its processes from these servers,
+too, where it loads this file as a plugin and is told their folder.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ LEAN = ("dpaudit.sample.independence", "dpaudit.sample.lockstep")
 """What helpers with another hash seed import: they fork for every call, at a price by size."""
 CLIENTS = ("dpaudit.process", "dpaudit.sample.fresh")
 SIZE = struct.Struct("!q")
+SEEDS = ("random", "1")
+FOLDER = "WARM_START_FOLDER"
 
 
 class Warm:
@@ -126,7 +129,7 @@ def received(line, size):
 @contextlib.contextmanager
 def servers():
     """Start the servers, put them where dpaudit looks for `subprocess`, and end them."""
-    seeds = ("random", "1") if "PYTHONHASHSEED" not in os.environ else ()
+    seeds = SEEDS if "PYTHONHASHSEED" not in os.environ else ()
     with tempfile.TemporaryDirectory() as name:
         folder, running = Path(name), []
         for seed in seeds:
@@ -152,7 +155,7 @@ def servers():
             listening.close()
         put(Warm(folder, seeds))
         try:
-            yield
+            yield folder
         finally:
             put(subprocess)
             for server in running:
@@ -253,6 +256,8 @@ def become(asked: dict, ends: list[int]) -> None:
         os._exit(code)
 
 
+if FOLDER in os.environ and __name__ != "__main__":
+    put(Warm(Path(os.environ[FOLDER]), SEEDS))
 if __name__ == "__main__":
     sys.path[:] = [sys.argv[1], *(it for it in sys.path if it != str(HERE.parent))]
     serve(Path(sys.argv[2]), tuple(sys.argv[3:]))

@@ -4,12 +4,14 @@
 exp(u) - 1 has the sign of u, a polynomial with one sign of coefficients after shifting each symbol
 to its end, a multi-affine polynomial on a box attains its extremes at the vertices). It answers
 `positive`, `nonnegative`, `zero`, `nonpositive`, `negative` or None, and None means only that no
-rule applies.
+rule applies. A sum is asked for again wherever it is a part, at an end or a factor of another, so
+what was found of an expression on the intervals of its own symbols is kept.
 """
 
 from __future__ import annotations
 
 import itertools
+from functools import lru_cache
 from typing import Any
 
 import sympy
@@ -34,6 +36,7 @@ _FLIP = {
     NEGATIVE: POSITIVE,
 }
 _ODD = (sympy.sinh, sympy.tanh, sympy.erf)
+Box = tuple[tuple[Expression, RealInterval], ...]
 
 
 def opposite(sign: str | None) -> str | None:
@@ -56,10 +59,7 @@ def _of_number(number: Expression) -> str | None:
     return POSITIVE if enclosure > 0 else NEGATIVE if enclosure < 0 else None
 
 
-def _of_symbol(symbol: Expression, domain: Domain) -> str | None:
-    side = domain.box.get(symbol)
-    if side is None:
-        return None
+def _of_side(side: RealInterval) -> str | None:
     if side.low > 0 or (side.low == 0 and side.low_open):
         return POSITIVE
     if side.low == 0:
@@ -90,7 +90,7 @@ def _of_product(signs: list[str | None]) -> str | None:
     return _FLIP[result] if negative else result
 
 
-def _of_exponential_gap(expression: Expression, domain: Domain) -> str | None:
+def _of_exponential_gap(expression: Expression, box: Box) -> str | None:
     """c (exp(u) - exp(v)) with c > 0, where exp(0) = 1 counts, has the sign of u - v."""
     if len(expression.args) != 2:
         return None
@@ -105,7 +105,7 @@ def _of_exponential_gap(expression: Expression, domain: Domain) -> str | None:
         exponents[way] = rest.args[0] if rest.func is sympy.exp else sympy.Integer(0)
     if set(exponents) != {1, -1} or len(sizes) != 1:
         return None
-    return sign_of(exponents[1] - exponents[-1], domain, depth=1)
+    return _sign(exponents[1] - exponents[-1], box, depth=1)
 
 
 def _of_line(line: Any, side: RealInterval) -> str | None:
@@ -121,14 +121,14 @@ def _of_line(line: Any, side: RealInterval) -> str | None:
     return NONNEGATIVE if low == 0 else NONPOSITIVE if high == 0 else None
 
 
-def _of_polynomial(expression: Expression, domain: Domain) -> str | None:
-    symbols = [s for s in domain.box if s in expression.free_symbols]
+def _of_polynomial(expression: Expression, box: Box) -> str | None:
+    symbols = [symbol for symbol, _ in box]
     if not symbols or not expression.is_polynomial(*symbols):
         return None
     polynomial = sympy.Poly(expression, *symbols)
     if not all(c.is_Rational for c in polynomial.coeffs()):
         return None
-    sides = [domain.box[s] for s in symbols]
+    sides = [side for _, side in box]
     if len(symbols) == 1 and polynomial.degree() == 1 and sides[0].low != -oo:
         return _of_line(polynomial, sides[0])
     if all(side.compact for side in sides) and all(d <= 1 for m in polynomial.monoms() for d in m):
@@ -154,20 +154,19 @@ def _of_polynomial(expression: Expression, domain: Domain) -> str | None:
     return None
 
 
-def _of_affine(expression: Expression, domain: Domain, depth: int) -> str | None:
+def _of_affine(expression: Expression, box: Box, depth: int) -> str | None:
     """An expression that is affine in one symbol is between its values at the two ends."""
     if depth > 3:
         return None
-    for symbol, side in domain.box.items():
-        if symbol not in expression.free_symbols or side.low == -oo:
+    for symbol, side in box:
+        if side.low == -oo:
             continue
         slope = sympy.diff(expression, symbol)
         if symbol in slope.free_symbols:
             continue
-        rest = domain.without(symbol)
-        low = sign_of(expression.subs(symbol, side.low), rest, depth + 1)
+        low = _sign(expression.subs(symbol, side.low), box, depth + 1)
         far = slope if side.high == oo else expression.subs(symbol, side.high)
-        high = sign_of(far, rest, depth + 1)
+        high = _sign(far, box, depth + 1)
         for sign, weak in ((POSITIVE, NONNEGATIVE), (NEGATIVE, NONPOSITIVE)):
             loose = (sign, weak, ZERO)
             if low == sign and (high == sign or (side.high == oo and high in loose)):
@@ -177,11 +176,11 @@ def _of_affine(expression: Expression, domain: Domain, depth: int) -> str | None
     return None
 
 
-def _of_power(expression: Expression, domain: Domain) -> str | None:
+def _of_power(expression: Expression, box: Box) -> str | None:
     base, exponent = expression.args
     if base is sympy.E:
         return POSITIVE
-    sign = sign_of(base, domain)
+    sign = _sign(base, box)
     if sign == POSITIVE:
         return POSITIVE
     if exponent.is_Integer and exponent % 2 == 0:
@@ -195,37 +194,46 @@ def _of_power(expression: Expression, domain: Domain) -> str | None:
     return None
 
 
-def sign_of(expression: Expression, domain: Domain, depth: int = 0) -> str | None:
+def sign_of(expression: Expression, domain: Domain) -> str | None:
     """Return the sign of `expression` on all of `domain`, or None when no rule decides it."""
-    expression = sympy.sympify(expression)
-    if not expression.free_symbols:
-        return _of_number(expression)
+    return _sign(sympy.sympify(expression), tuple(domain.box.items()))
+
+
+def _sign(expression: Expression, box: Box, depth: int = 0) -> str | None:
+    free = expression.free_symbols
+    own = tuple(item for item in box if item[0] in free)
+    return _ruled(expression, own, depth) if free else _of_number(expression)
+
+
+@lru_cache(maxsize=2**14)
+def _ruled(expression: Expression, box: Box, depth: int) -> str | None:
+    """Return the sign of an expression by the intervals of its symbols, as far as they have one."""
     if expression.is_Symbol:
-        return _of_symbol(expression, domain)
+        return _of_side(box[0][1]) if box else None
     sign: str | None = None
     if expression.is_Add:
         fixed, moving = expression.as_independent(*expression.free_symbols, as_Add=True)
         terms = [term for term in (fixed, *sympy.Add.make_args(moving)) if term != 0]
-        sign = _of_sum([sign_of(term, domain) for term in terms])
-        sign = sign or _of_exponential_gap(expression, domain)
-        sign = sign or _of_polynomial(expression, domain)
+        sign = _of_sum([_sign(term, box) for term in terms])
+        sign = sign or _of_exponential_gap(expression, box)
+        sign = sign or _of_polynomial(expression, box)
         if sign in (None, NONNEGATIVE, NONPOSITIVE):
-            sign = _of_affine(expression, domain, depth) or sign
+            sign = _of_affine(expression, box, depth) or sign
     elif expression.is_Mul:
-        sign = _of_product([sign_of(factor, domain) for factor in expression.args])
+        sign = _of_product([_sign(factor, box) for factor in expression.args])
     elif expression.func is sympy.exp or expression.func is sympy.cosh:
         return POSITIVE
     elif expression.is_Pow:
-        sign = _of_power(expression, domain)
+        sign = _of_power(expression, box)
     elif expression.func is sympy.log:
-        if sign_of(expression.args[0], domain) == POSITIVE:
-            sign = sign_of(sympy.expand(expression.args[0] - 1), domain)
+        if _sign(expression.args[0], box) == POSITIVE:
+            sign = _sign(sympy.expand(expression.args[0] - 1), box)
     elif expression.func in _ODD:
-        sign = sign_of(expression.args[0], domain)
+        sign = _sign(expression.args[0], box)
     elif expression.func is sympy.Abs:
         sign = NONNEGATIVE
     elif expression.func in (sympy.Max, sympy.Min):
-        signs = [sign_of(child, domain) for child in expression.args]
+        signs = [_sign(child, box) for child in expression.args]
         if all(s == POSITIVE for s in signs):
             sign = POSITIVE
         elif all(at_least_zero(s) for s in signs):
@@ -233,5 +241,5 @@ def sign_of(expression: Expression, domain: Domain, depth: int = 0) -> str | Non
     if sign in (None, NONNEGATIVE, NONPOSITIVE) and depth == 0 and expression.is_Add:
         factored = sympy.factor(expression)
         if factored != expression:
-            sign = sign_of(factored, domain, depth=1) or sign
+            sign = _sign(factored, box, depth=1) or sign
     return sign

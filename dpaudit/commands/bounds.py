@@ -7,6 +7,7 @@ may be held against a simulated regret.
 
   dpaudit bounds --env C2 --epsilon 1 --horizon 1e7
   dpaudit bounds adap_klucb mine.py:Mine --runs 20
+  dpaudit bounds mine.py:Mine --param width=0.5 --runs 20
   dpaudit bounds --env C1 C2 C3 C4 --epsilon 0.1 0.25 0.5 1 --runs 20
   dpaudit bounds --env regimes --plot regimes.png --range 0.05,10
   dpaudit bounds --law gaussian --means 0.5,0.2 --epsilon 0.5
@@ -59,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--local", action="store_true", help="lower bounds under local epsilon")
     add("--horizon", default="1e7", metavar="T", help="rounds (default 1e7)")
     add("--alpha", default="3.1", metavar="A", help="exploration of the AdaP algorithms")
+    add("--param", action="append", default=[], metavar="NAME=VALUE", help="of the TARGETs")
     add("--runs", metavar="N", help="simulate this many runs (default 0; 20 for a picture)")
     add("--seed", default="0", metavar="S", help="seed of the simulations (default 0)")
     add("--jobs", default="1", metavar="J", help="processes (default 1)")
@@ -112,15 +114,23 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _settings(arguments: argparse.Namespace) -> list[Setting]:
     from dpaudit.errors import require_positive
-    from dpaudit.parsing import integer, number
-    from dpaudit.regret_bounds.table import Setting
+    from dpaudit.parsing import assignment, integer, number
+    from dpaudit.regret_bounds.table import ALGORITHMS, Setting
 
+    given = dict(map(assignment, arguments.param))
+    for name in given:
+        if name in ("alpha", "arms", "epsilon", "horizon"):
+            _refuse("param", name, "is said by the instance or by an option of that name.")
+        declared = [it for it in arguments.targets if it in ALGORITHMS]
+        if declared or not arguments.targets:
+            rule = "is for TARGETs without bounds of their own, which hold as declared."
+            _refuse("param", ", ".join([name, *declared]), rule)
     horizon, alpha = integer("horizon", arguments.horizon), number("alpha", arguments.alpha)
     budgets = [number("epsilon", text) for text in arguments.epsilon]
     for value in budgets:
         require_positive("epsilon", value)
     require_positive("alpha", alpha)
-    return [Setting(value, horizon, alpha) for value in budgets]
+    return [Setting(value, horizon, alpha, given) for value in budgets]
 
 
 def _stochastic(arguments: argparse.Namespace) -> tuple[list[Table], Callable[[], None]]:

@@ -30,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--epsilon", metavar="E", help="privacy parameter of both (default 1)")
     add("--arms", metavar="K", nargs="+", help="numbers of arms (default 2)")
     add("--horizon", metavar="T", help="rounds of a path (default 200)")
+    add("--param", action="append", default=[], metavar="NAME=VALUE", help="of DECLARATION")
     add("--budget", metavar="SECONDS", help="time for each number of arms (default 20)")
 
 
@@ -66,4 +67,5 @@ def wanted(target: str, declaration: str, arguments: argparse.Namespace) -> Conf
         conforming.HORIZON if horizon is None else integer("horizon", horizon),
         given("epsilon", 1.0),
         given("budget", conforming.BUDGET),
+        arguments.param,
     )

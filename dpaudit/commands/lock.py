@@ -167,7 +167,7 @@ def _conformances(arguments: argparse.Namespace) -> list[Conforming]:
     from dpaudit.commands.conform import wanted
     from dpaudit.errors import InvalidArgument
 
-    for name in ("method", "runs", "seed", "exact_horizon", "param"):
+    for name in ("method", "runs", "seed", "exact_horizon"):
         if getattr(arguments, name):
             rule = "is for claims of privacy, not for --conforms."
             raise InvalidArgument(name, getattr(arguments, name), rule)

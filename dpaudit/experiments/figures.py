@@ -131,7 +131,7 @@ def _draw_regimes(panel: Panel, record: Record, folder: Path) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("privacy budget ε")
-    axes.set_ylabel(f"regret at T = {panel.horizon:.0e} (mean ± one standard deviation)")
+    axes.set_ylabel(f"regret at T = {panel.horizon:,} (mean ± one standard deviation)")
     axes.set_title(f"means {', '.join(f'{m:g}' for m in means)}; {panel.runs} runs")
     axes.legend(frameon=False, fontsize="small")
     _save(canvas, folder, panel.name)

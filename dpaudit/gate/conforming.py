@@ -18,6 +18,7 @@ import msgspec
 
 from dpaudit.errors import DpauditError, InvalidArgument, require_integer, require_positive
 from dpaudit.formats.result import ClaimResult, Problem, ProblemRule
+from dpaudit.parsing import assignment
 from dpaudit.process import Call, call
 from dpaudit.report import runs
 from dpaudit.subject.places import place_of
@@ -28,7 +29,7 @@ HORIZON = 200
 GRACE = 15.0  # seconds beyond, for shrinking and the guard
 
 
-class Conforming(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Conforming(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A locked conformance: the code, the declaration, the sizes, and what was compared."""
 
     claim: str
@@ -40,6 +41,8 @@ class Conforming(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     budget: str
     decisions: int = 0
     sources: dict[str, str] = {}
+    given: dict[str, str] = {}
+    """Other parameters of the declaration, as they are typed."""
 
 
 @dataclass(frozen=True)
@@ -63,24 +66,43 @@ class Conformity:
 
 
 def asked(
-    target: str, declaration: str, arms: Sequence[int], horizon: int, epsilon: float, budget: float
+    target: str,
+    declaration: str,
+    arms: Sequence[int],
+    horizon: int,
+    epsilon: float,
+    budget: float,
+    given: Sequence[str] = (),
 ) -> Conforming:
-    """Return a conformance to be compared, once its numbers are possible."""
+    """Return a conformance to be compared, once its numbers are possible.
+
+    `given` are other parameters of the declaration, as NAME=VALUE.
+    """
+    for name, _ in map(assignment, given):
+        if name in ("arms", "epsilon", "horizon"):
+            raise InvalidArgument("param", name, f"has an option of its own: --{name}.")
     for number in arms:
         require_integer("arms", number, 2)
     require_integer("horizon", horizon, 1)
     require_positive("epsilon", epsilon)
     require_positive("budget", budget)
     shown = ",".join(map(str, arms))
-    claim = f"{target} conforms to {declaration} arms={shown} epsilon={epsilon!r} horizon={horizon}"
-    return Conforming(claim, target, declaration, list(arms), horizon, repr(epsilon), repr(budget))
+    words = [f"arms={shown}", f"epsilon={epsilon!r}", f"horizon={horizon}", *given]
+    claim = f"{target} conforms to {declaration} {' '.join(words)}"
+    about = claim, target, declaration, list(arms), horizon, repr(epsilon), repr(budget)
+    return Conforming(*about, given=dict(text.split("=", 1) for text in given))
+
+
+def typed(item: Conforming) -> list[str]:
+    """Return the other parameters of its declaration as NAME=VALUE."""
+    return [f"{name}={value}" for name, value in item.given.items()]
 
 
 def compare(item: Conforming, arms: int, root: Path) -> Conformity:
     """Compare for one number of arms, in a process of the code's own."""
     given = {"target": item.target, "declaration": item.declaration, "arms": arms}
     given |= {"epsilon": float(item.epsilon), "horizon": item.horizon, "root": str(root)}
-    given |= {"budget": float(item.budget)}
+    given |= {"budget": float(item.budget), "other": typed(item)}
     seconds = 2 * float(item.budget) + GRACE
     data = call(Call(item.target, f"{__name__}:inside", given, seconds=seconds))
     return msgspec.convert(data, Conformity, strict=False)
@@ -95,6 +117,7 @@ def inside(
     horizon: int,
     budget: float,
     root: str,
+    other: list[str],
 ) -> Conformity:
     """Compare in the process of the code."""
     from dpaudit.errors import Unsupported
@@ -117,6 +140,7 @@ def inside(
     except InvalidArgument as error:
         raise InvalidArgument("DECLARATION", *error.given[1:]) from None
     given = {"arms": arms} | ({"epsilon": epsilon} if "epsilon" in known.accepts else {})
+    given |= dict(map(assignment, other))
     algorithm = known.build(horizon, given)
     wanted = symbolic.CodeTarget(found.text, arms, horizon, epsilon)
     try:
@@ -138,7 +162,9 @@ def inside(
 
 def lines(item: Conforming, got: Conformity) -> list[str]:
     """Return what a person reads of one comparison."""
-    sizes = f"({got.arms} arms, epsilon = {float(item.epsilon):g})"
+    words = [f"{got.arms} arms", f"epsilon = {float(item.epsilon):g}"]
+    words += [f"{name} = {value}" for name, value in item.given.items()]
+    sizes = f"({', '.join(words)})"
     head = f"{got.word:<9} {item.target} and {item.declaration} {sizes}"
     if got.word == "SILENT":
         return [f"{head}: {got.what}."]

@@ -20,7 +20,7 @@ from dpaudit import documents
 from dpaudit.core.notions import read_notion, read_stated
 from dpaudit.documents import SCHEMAS
 from dpaudit.errors import DpauditError, InvalidArgument, require_positive
-from dpaudit.gate.conforming import Conforming, asked
+from dpaudit.gate.conforming import Conforming, asked, typed
 from dpaudit.judging import Report
 from dpaudit.options import Options
 from dpaudit.output import write_text
@@ -264,4 +264,4 @@ def _require_numbers(entry: LockedClaim) -> None:
 
 def _require_sizes(item: Conforming) -> None:
     numbers = float(item.epsilon), float(item.budget)
-    asked(item.target, item.declaration, item.arms, item.horizon, *numbers)
+    asked(item.target, item.declaration, item.arms, item.horizon, *numbers, typed(item))

@@ -71,7 +71,7 @@ def build(name: str, arms: int, setting: Setting) -> Algorithm:
 
 def _simulation(name: str, environment: Environment, setting: Setting) -> Simulation:
     offered = {"epsilon": setting.epsilon, "alpha": setting.alpha}
-    return Simulation(name, {}, environment.means, offered=offered)
+    return Simulation(name, setting.given, environment.means, offered=offered)
 
 
 def expected(

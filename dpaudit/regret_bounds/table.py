@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from dpaudit.errors import UnknownName
 from dpaudit.regret_bounds import baselines, lower, upper
@@ -36,6 +37,7 @@ class Setting:
     epsilon: float
     horizon: int
     alpha: float = 3.1
+    given: Mapping[str, Any] = field(default_factory=dict)  # of targets without bounds of their own
 
 
 def sharpest(algorithm: str, setting: Setting) -> Callable[[tuple[float, ...]], float]:

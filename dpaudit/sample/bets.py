@@ -283,7 +283,11 @@ class Wealth:
         below = (self.ratios[0], lowest) if delta.any() else (math.exp(lowest), 0.0)
         ratio = np.concatenate((below[:1], self.ratios[alive]))[:, None, None]
         delta = np.concatenate((below[1:], delta))[:, None, None]
-        careful = best_bets(ratio, p[None], q[None], delta)
+        # both beliefs at once: half the steps in Python
+        both = best_bets(
+            ratio, np.stack((p, bold_p))[:, None], np.stack((q, bold_q))[:, None], delta
+        )
+        careful, hopeful = (Bets(*(each[number] for each in both)) for number in (0, 1))
         score = np.where(careful.growth > 0, careful.growth * counts[:, 0].sum(axis=1), -np.inf)
         top = score.max(axis=1, keepdims=True)
         expecting = np.flatnonzero(top[:, 0] > 0)
@@ -294,8 +298,7 @@ class Wealth:
         weights = np.exp(SHARP * (score[like] - top[like]))
         with np.errstate(divide="ignore"):
             log_weights = np.log(weights / weights.sum(axis=1, keepdims=True))
-        ratio, delta, careful = ratio[1:], delta[1:], Bets(*(each[1:] for each in careful))
-        hopeful = best_bets(ratio, bold_p[None], bold_q[None], delta)
+        careful, hopeful = (Bets(*(each[1:] for each in it)) for it in (careful, hopeful))
         # a bettor that has seen little does not know yet which cells to bet on
         seen = counts[:, 0].sum(axis=1)
         sure = np.minimum(SURE * seen / (seen + left), 1.0)

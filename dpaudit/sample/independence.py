@@ -84,7 +84,7 @@ def again(sent: bytes, seed: int, slot: Slot) -> Again:
 
 
 def packages(sent: bytes, seed: int, slot: Slot) -> list[str]:
-    """Return the modules of Python and of installed packages that a run imports."""
+    """Return the modules of Python, of installed packages and of dpaudit that a run imports."""
     before = set(sys.modules)
     again(sent, seed, slot)
     files = {
@@ -92,7 +92,11 @@ def packages(sent: bytes, seed: int, slot: Slot) -> list[str]:
         for name, module in sys.modules.items()
         if name not in before
     }
-    return [name for name, file in files.items() if file and is_installed(Path(file))]
+    return [
+        name
+        for name, file in files.items()
+        if file and (name.partition(".")[0] == OWN or is_installed(Path(file)))
+    ]
 
 
 def bring(names: list[str]) -> None:

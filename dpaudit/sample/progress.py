@@ -29,7 +29,7 @@ from dpaudit.sample.plan import (
     learned_statistic,
     tried_statistics,
 )
-from dpaudit.sample.suspects import Suspect
+from dpaudit.sample.suspects import Suspect, promises
 from dpaudit.sample.workers import Task, Workers
 
 RECALLED = 8  # blocks of a log that are judged again before they refute
@@ -151,8 +151,9 @@ class Progress:
     def _ranked(self, some: list[Suspect]) -> list[Suspect]:
         if len(some) < 2:
             return list(some)
-        promises = {it.index: it.promise(self.wealth, self.left) for it in some}
-        return sorted(some, key=lambda it: (-promises[it.index], it.index))
+        levels = promises(some, self.wealth, self.left)
+        expected = {it.index: level for it, level in zip(some, levels, strict=True)}
+        return sorted(some, key=lambda it: (-expected[it.index], it.index))
 
     def _wave(self, asked: list[tuple[Suspect, int]], run: Any) -> None:
         """Run blocks for some pairs, bet on each, and learn from them."""

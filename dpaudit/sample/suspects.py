@@ -110,12 +110,6 @@ class Suspect:
             return None
         return wealth.prospect(self.beliefs, self.sizes, left, self.caution)
 
-    def promise(self, wealth: Wealth, left: int) -> float:
-        """Return the level to expect of the rounds that are left, if they go to this pair."""
-        if not self.bettors:
-            return 0.0
-        return float(wealth.reach(self.beliefs, self.sizes, left, CAUTIOUS).max())
-
     def outlook(self, wealth: Wealth) -> float:
         """Return the rounds of this pair that may exclude the lowest open level."""
         if not self.bettors:
@@ -143,6 +137,16 @@ class Suspect:
                     )
                     found.append(Telling(growth, event, swapped, hits, others, rounds))
         return max(found, key=lambda it: it.growth, default=None)
+
+
+def promises(some: Sequence[Suspect], wealth: Wealth, left: int) -> list[float]:
+    """Return, for each pair, the level to expect of the rounds that are left, if they go to it."""
+    if not any(it.bettors for it in some):
+        return [0.0 for _ in some]
+    beliefs, sizes = [it.beliefs for it in some], [it.sizes for it in some]
+    levels = wealth.reach(np.concatenate(beliefs), np.concatenate(sizes), left, CAUTIOUS)
+    ends = np.cumsum([len(it.bettors) for it in some])[:-1]
+    return [float(part.max(initial=0.0)) for part in np.split(levels, ends)]
 
 
 class Telling(NamedTuple):

@@ -297,7 +297,8 @@ def followed(run: Run, forms: int, larger: Any, others: Sequence[Any]) -> None:
         if draw in tally.won:
             raise run.escape(
                 "a released value is compared again after it has won",
-                "compare all indices at once (np.argmax, max()), and release anew before the next",
+                "release it anew before the next decision, and let one decision compare all "
+                "indices at once (np.argmax, max())",
             )
         tally.compared[draw] = tally.compared.get(draw, 0) + 1
         tally.found.compared = max(tally.found.compared, tally.compared[draw])

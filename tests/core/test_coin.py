@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from charted import runs_of
 
 from dpaudit.core.algorithm import Toss
 from dpaudit.core.algorithms.dp_greedy import DPGreedy
@@ -85,13 +87,10 @@ def test_likelihoods_of_mixtures_add_up_and_match_runs():
     found = law(algorithm, STREAM)
     assert found.certified and found.lower <= 1 <= found.upper
     rng, runs = np.random.default_rng(5), 4000
-    counts: dict[tuple[int, ...], int] = {}
-    for _ in range(runs):
-        actions = tuple(run_stream(algorithm, STREAM, rng).actions.tolist())
-        counts[actions] = counts.get(actions, 0) + 1
+    counts = Counter(tuple(it.actions.tolist()) for it in runs_of(algorithm, STREAM, runs, rng))
     for actions, value in found.probabilities.items():
         # Hoeffding: a share of 4000 runs is off by 0.05 with probability below 2 exp(-20)
-        assert abs(counts.get(actions, 0) / runs - value.middle) < 0.05
+        assert abs(counts[actions] / runs - value.middle) < 0.05
 
 
 def test_coins_cost_nothing_and_the_proof_looks_at_every_side():

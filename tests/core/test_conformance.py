@@ -13,11 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from charted import one_chart
 from scipy.stats import chi2_contingency
 
 from dpaudit.cli import run as command
 from dpaudit.core import algorithms, compiled, lockstep, sampled
-from dpaudit.core import stream as reference
 from dpaudit.core.algorithm import Rows
 from dpaudit.core.environments import Bernoulli
 from dpaudit.core.episodes import Episodes
@@ -160,26 +160,10 @@ def sampling_case(name):
     return Bernoulli((0.2, 0.8)), 200, 400
 
 
-class Charted:
-    """A place of many runs: what it asks for, and what follows an answer, is found out once."""
-
-    def __init__(self, place):
-        self.place, self.known = place, {}
-
-    def __getattr__(self, name):
-        return getattr(self.place, name)
-
-    def after(self, answer=None):
-        if answer not in self.known:
-            self.known[answer] = Charted(self.place.after(answer))
-        return self.known[answer]
-
-
 def pull_counts_of_reference(algorithm, environment, horizon, runs, seed):
     rng = np.random.default_rng(seed)
-    counts, start = Counter(), Charted(reference.begin(algorithm))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reference, "begin", lambda algorithm: start)
+    counts = Counter()
+    with one_chart(algorithm):
         for _ in range(runs):
             path = interpret(algorithm, horizon, RowByRow(environment, rng), rng)
             counts[tuple(np.bincount(path.actions, minlength=algorithm.arms))] += 1

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from charted import runs_of
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logsumexp
@@ -342,7 +343,7 @@ def test_many_runs_are_runs_of_the_reference(rounding):
     stream, runs = Stream((0.9, 0.3, 0.6), (1, 1, 1)), 1500
     many = run_many(algorithm, stream, runs, np.random.default_rng(1))
     rng = np.random.default_rng(2)
-    reference = [run_stream(algorithm, stream.array(), rng).arms[2] for _ in range(runs)]
+    reference = [run.arms[2] for run in runs_of(algorithm, stream.array(), runs, rng)]
     gap = abs(np.mean(many.arms[:, 2] == 1) - np.mean(np.array(reference) == 1))
     assert gap < 2 * np.sqrt(np.log(4e9) / (2 * runs))  # Hoeffding on both, below 1e-9
     assert (ladder(algorithm, 8) is None) == (rounding is not None)

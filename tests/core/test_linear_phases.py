@@ -157,7 +157,7 @@ def test_estimates_are_unbiased_and_stay_within_their_widths(name):
 
 
 def one_loop(algorithm, means, rng):
-    """Return the pulls of one run: rewards one by one, the plan of the declaration, own rules."""
+    """Return the pulls of one run: single rewards, the plan of the declaration, own rules."""
     pulls, left, number, time = np.zeros(len(means), int), tuple(range(len(means))), 1, 0
     while True:
         plan, sums = algorithm.plan(number, left), []
@@ -165,14 +165,12 @@ def one_loop(algorithm, means, rng):
             zip(plan.support, plan.rounds, strict=True) if len(left) > 1 else [(left[0], 10**9)]
         )
         for arm, rounds in played:
-            total = 0
-            for _ in range(rounds):
-                total += rng.random() < means[arm]
-                pulls[arm] += 1
-                time += 1
-                if time == algorithm.horizon:
-                    return pulls
-            sums.append(total)
+            rounds = min(rounds, algorithm.horizon - time)
+            sums.append((rng.random(rounds) < means[arm]).sum())
+            pulls[arm] += rounds
+            time += rounds
+            if time == algorithm.horizon:
+                return pulls
         told = [total + algorithm.law().sample(rng) for total in sums]
         estimates = [sum(w * x for w, x in zip(row, told, strict=True)) for row in plan.weights]
         halves = [w / 2 for w in algorithm.width(number, left, FLOAT)]

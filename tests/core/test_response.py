@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -152,17 +153,25 @@ class Twice(Told):
         return Respond(rows.arm, row, self.one, self.zero)
 
 
-def test_a_liar_pays_as_much_as_an_honest_respondent():
-    honest, liar = Told(arms=2), Told(arms=2, one=Fraction(1, 4), zero=Fraction(3, 4))
-    assert bound(honest, 50).charge == bound(liar, 50).charge
-    assert float(bound(liar, 50).charge) == pytest.approx(math.log(3), abs=1e-11)
+@pytest.fixture(scope="module")
+def honest():
+    """The charge of the right declaration."""
+    return bound(Told(arms=2), 50)
+
+
+def test_a_liar_pays_as_much_as_an_honest_respondent(honest, monkeypatch):
+    liar = Told(arms=2, one=Fraction(1, 4), zero=Fraction(3, 4))
+    found = bound(liar, 50)  # for both claims
+    assert found.charge == honest.charge
+    assert float(found.charge) == pytest.approx(math.log(3), abs=1e-11)
+    monkeypatch.setattr(sys.modules[bound.__module__], "bound", lambda *given: found)
     assert prove(liar, 50, 1.0).status is Status.SILENT
     assert prove(liar, 50, 1.1).status is Status.PROVED
 
 
-def test_two_responses_to_one_reward_are_charged_twice_and_refuted():
+def test_two_responses_to_one_reward_are_charged_twice_and_refuted(honest):
     wrong = Twice(arms=2)
-    assert bound(wrong, 50).charge == 2 * bound(Told(arms=2), 50).charge
+    assert bound(wrong, 50).charge == 2 * honest.charge
     found = worst_loss(wrong, 6, streams="binary", epsilon=1.1)
     assert found.loss.lower > 1.1 and found.witness is not None
     assert found.witness.loss.certified

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from charted import runs_of
 
 from dpaudit.core.algorithm import Choose, Play, Release, Stop
 from dpaudit.core.algorithms.adap_tt import AdapTT
@@ -71,8 +72,8 @@ def test_a_recommendation_is_as_likely_as_its_decision():
 def test_runs_stop_where_their_decision_says():
     counts = {2: 0, 3: 0}
     rng = np.random.default_rng(0)
-    for _ in range(2000):
-        actions = run_stream(Best(arms=2), STREAM, rng).actions
+    for run in runs_of(Best(arms=2), STREAM, 2000, rng):
+        actions = run.actions
         assert actions[:2].tolist() == [0, 1] and len(set(actions[2:].tolist())) == 1
         counts[int(actions[2])] += 1
     # Hoeffding: 2000 runs are off by 0.07 with probability below 2 exp(-19)
@@ -150,10 +151,9 @@ def test_adap_tt_recommends_the_best_arm():
     result = simulate(algorithm, Bernoulli((0.9, 0.2, 0.1)), 200_000, 60, seed=4)
     assert (result.pulls_per_run.sum(axis=1) <= 200_000).all()
     rng = np.random.default_rng(7)
-    for _ in range(40):
-        stream = np.zeros(60_000)  # what pays is the stream here: any recommendation is as good
-        actions = run_stream(algorithm, stream, rng).actions
-        stopped += int(actions[-1] >= 3)
+    stream = np.zeros(60_000)  # what pays is the stream here: any recommendation is as good
+    for run in runs_of(algorithm, stream, 40, rng):
+        stopped += int(run.arms[-1] >= 3)
     assert stopped == 0  # equal arms: a recommendation within an error of 0.05 is rare
     ended = result.pulls_per_run.sum(axis=1)
     assert (ended < 200_000).mean() > 0.5

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from charted import runs_of
 
 from dpaudit.core.algorithm import Algorithm, Keep, Play, Release, Rows, Step
 from dpaudit.core.noise import Laplace
-from dpaudit.core.stream import run_stream
 from dpaudit.errors import Unsupported
 from dpaudit.exact import law, likelihood
 
@@ -51,9 +51,7 @@ def test_bands_of_different_widths_have_the_likelihoods_that_runs_show():
     found = law(algorithm, STREAM, "ball")
     assert found.certified and found.lower <= 1 <= found.upper
     rng = np.random.default_rng(2)
-    counts = Counter(
-        tuple(int(arm) for arm in run_stream(algorithm, STREAM, rng).actions) for _ in range(runs)
-    )
+    counts = Counter(tuple(it.actions.tolist()) for it in runs_of(algorithm, STREAM, runs, rng))
     assert set(counts) <= set(found.probabilities)
     for actions, chance in found.probabilities.items():
         p = math.exp(0.5 * (chance.log_lower + chance.log_upper))

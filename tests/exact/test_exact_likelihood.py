@@ -1,12 +1,13 @@
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
+from charted import runs_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.core.algorithms import load
-from dpaudit.core.stream import run_stream
 from dpaudit.errors import DpauditError, InvalidArgument, Unsupported
 from dpaudit.exact import law, likelihood
 from dpaudit.exact.paths import all_paths
@@ -104,14 +105,11 @@ def test_agrees_with_monte_carlo(name: str) -> None:
     stream = [1.0, 0.0, 0.25, 1.0, 0.5, 0.0]
     rng = np.random.default_rng(11)
     runs = 40_000
-    counts: dict[tuple[int, ...], int] = {}
-    for _ in range(runs):
-        actions = tuple(int(a) for a in run_stream(algorithm, stream, rng).actions)
-        counts[actions] = counts.get(actions, 0) + 1
+    counts = Counter(tuple(it.actions.tolist()) for it in runs_of(algorithm, stream, runs, rng))
     for actions, probability in law(algorithm, stream, "float").probabilities.items():
         p = probability.middle
         deviation = math.sqrt(runs * p * (1 - p)) + 1
-        assert abs(counts.get(actions, 0) - runs * p) < 6.5 * deviation
+        assert abs(counts[actions] - runs * p) < 6.5 * deviation
 
 
 def test_tiny_likelihoods_do_not_underflow() -> None:

@@ -8,13 +8,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from charted import runs_of
 from scipy import integrate, stats
 
 from dpaudit import load
 from dpaudit.core.algorithms.adac_ucb import AdacUCB
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.notions import Kind, Notion
-from dpaudit.core.stream import run_stream
 from dpaudit.errors import Unsupported
 from dpaudit.exact import law, likelihood, profile
 from dpaudit.exact.attained import Pairs, hockey_stick, renyi_rate, shortcut
@@ -72,9 +72,7 @@ def test_gaussian_likelihoods_add_up_to_one_and_are_narrow():
 
 def test_gaussian_likelihoods_are_those_of_real_runs():
     runs, rng = 4_000, np.random.default_rng(5)
-    seen = Counter(
-        tuple(map(int, run_stream(ADAC, np.array(STREAM), rng).actions)) for _ in range(runs)
-    )
+    seen = Counter(tuple(it.actions.tolist()) for it in runs_of(ADAC, STREAM, runs, rng))
     for actions, p in law(ADAC, STREAM).probabilities.items():
         low, high = stats.binom.ppf([1e-8, 1 - 1e-8], runs, p.middle)
         assert low <= seen[actions] <= high

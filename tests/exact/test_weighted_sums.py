@@ -9,6 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from charted import runs_of
 from scipy import integrate, stats
 
 from dpaudit.core.algorithm import Accumulate, Algorithm, Keep, Play, Release, Respond, Rows, Step
@@ -18,7 +19,6 @@ from dpaudit.core.algorithms.zcdp_linear import ZCDPLinear
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.noise import Laplace, NoNoise
 from dpaudit.core.notions import Kind, Notion
-from dpaudit.core.stream import run_stream
 from dpaudit.errors import Unsupported
 from dpaudit.exact import refuting, worst_loss
 from dpaudit.exact.profile import law
@@ -86,7 +86,7 @@ def test_runs_of_the_declaration_agree():
     assert 0.02 < goes < 0.98
     runs = 1_000
     rng = np.random.default_rng(5)
-    seen = sum(int(run_stream(algorithm, stream, rng).arms[-1] == 1) for _ in range(runs))
+    seen = sum(run.arms[-1] == 1 for run in runs_of(algorithm, stream, runs, rng))
     assert abs(seen / runs - goes) < 6 * math.sqrt(goes * (1 - goes) / runs)
 
 

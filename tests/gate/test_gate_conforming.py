@@ -88,3 +88,17 @@ def test_what_is_gone_or_no_policy_costs_one_line(project, capsys):
         assert run(["conform", declaration, target]) == 2
         said = capsys.readouterr().err
         assert line in said and said.count("\n") == 1
+
+
+def test_parameters_of_the_declaration_are_compared_and_locked(project, capsys):
+    words = ["--horizon", "12", "--param"]
+    assert run(["conform", "adap_ucb", "mine.py:Policy", *words, "alpha=2"]) == 1
+    assert "(2 arms, epsilon = 1, alpha = 2)\n  round " in capsys.readouterr().out
+    assert run(["conform", "adap_ucb", "mine.py:Policy", *words, "arms=3"]) == 2
+    assert "param=arms has an option of its own: --arms." in capsys.readouterr().err
+    claim = "mine.py:Policy conforms to adap_ucb arms=2 epsilon=1.0 horizon=12 alpha=3.1"
+    assert run(["lock", "mine.py:Policy", "--conforms", "adap_ucb", *words, "alpha=3.1"]) == 0
+    kept = json.loads((project / "dpaudit.lock").read_text())["conforming"]
+    assert {it["claim"]: it.get("given") for it in kept}[claim] == {"alpha": "3.1"}
+    assert run(["gate", claim]) == 0
+    assert f"CONFORMS {claim}" in capsys.readouterr().out

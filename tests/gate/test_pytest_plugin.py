@@ -11,6 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import warm_start
 from gate_samples import HALVED, spoil
 
 import dpaudit
@@ -49,8 +50,10 @@ LOADED = [] if list(metadata.entry_points(group="pytest11", name="dpaudit")) els
 
 
 @pytest.fixture
-def outer(project):
+def outer(project, warm, monkeypatch):
     (project / "test_privacy.py").write_text(TESTS)
+    if warm is not None and "PYTHONHASHSEED" not in os.environ:
+        monkeypatch.setenv(warm_start.FOLDER, str(warm))
     return project
 
 
@@ -58,7 +61,7 @@ def run(folder, *words):
     """Run pytest in a folder; return its exit code and output."""
     root = str(Path(dpaudit.__file__).parents[1])
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
-    paths = [root, environment.get("PYTHONPATH", "")]
+    paths = [root, str(Path(warm_start.__file__).parent), environment.get("PYTHONPATH", "")]
     environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     done = subprocess.run(
         [
@@ -68,6 +71,8 @@ def run(folder, *words):
             *LOADED,
             "-p",
             "no:cacheprovider",
+            "-p",
+            "warm_start",
             "--strict-markers",
             *words,
         ],

@@ -121,6 +121,9 @@ def test_pictures_are_written(against, tmp_path, monkeypatch, capsys):
         (["--features", "1,0;0,1", "--theta", "1,1"], "must have a unique best arm."),
         (["adap_klcub"], "Did you mean 'adap_klucb'?"),
         (["ucb"], "claims no privacy"),
+        (["dp_ucb", "--param", "gamma=0.2"], "param=gamma, dp_ucb is for TARGETs without"),
+        (["--param", "gamma=0.2"], "param=gamma is for TARGETs without"),
+        (["lazy_dp_ts", "--param", "epsilon=2"], "is said by the instance or by an option"),
         (["C2"], "TARGET=C2 is an environment: --env C2."),
         (["--env", "C2", "adap_ucb"], "env=adap_ucb is a TARGET, which comes before --env."),
         (["--runs", "0"], "runs=0 must be at least 1."),
@@ -157,3 +160,12 @@ def test_bounds_are_kept_when_their_simulations_are_interrupted(capsys, monkeypa
     out, err = capsys.readouterr()
     assert "problem-dependent, d_epsilon" in out
     assert "nothing is simulated, 2 of 2 instances are left" in err
+
+
+def test_parameters_reach_the_simulations_of_what_has_no_bounds(capsys):
+    command = ["bounds", "dp_greedy", "--horizon", "500", "--runs", "3", "--json", "-", "--param"]
+    found = []
+    for explore in ("0.01", "1"):
+        assert run([*command, f"explore={explore}"]) == 0
+        found.append(json.loads(capsys.readouterr().out)["instances"][0]["measured"][0]["regret"])
+    assert found[0] < found[1]

@@ -1,7 +1,9 @@
 """Runs that are not independent: private policies that drift are refused, never refuted."""
 
+import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 from dpaudit.cli import run
 from dpaudit.core.algorithms import load
+from dpaudit.sample import independence
 from dpaudit.sample.audit import audit
 from dpaudit.sample.block import judge
 from dpaudit.sample.boxes import DeclaredBox, PolicyBox, file_box
@@ -196,3 +199,15 @@ def test_marks_tell_sequences_apart():
     hits = {n for n, side in one.shown if (one.shown[n, side] == 1).sum() >= 6}
     assert len(one.marks) <= 16 and len(hits) >= 8
     assert np.array_equal(one.shown[0, 0], np.array(one.shown[0, 0]))
+
+
+def test_what_children_need_not_import_anew_is_all_but_the_judged_files(tmp_path, monkeypatch):
+    """Modules of packages and of dpaudit, in a checkout too, come with the second process."""
+    files = {"dpaudit.unseen": independence.__file__, "unseen": np.__file__, "mine": str(tmp_path)}
+
+    def again(sent, seed, slot):
+        for name, file in files.items():
+            monkeypatch.setitem(sys.modules, name, SimpleNamespace(__file__=file))
+
+    monkeypatch.setattr(independence, "again", again)
+    assert independence.packages(b"", 0, None) == ["dpaudit.unseen", "unseen"]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from charted import runs_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -77,7 +78,7 @@ def test_lockstep_has_the_law_of_the_reference(name: str) -> None:
     stream = Stream.of([1.0, 0.0] * (horizon // 2))
     runs = lockstep.run_many(algorithm, stream, count, np.random.default_rng(5))
     rng = np.random.default_rng(6)
-    slow = np.array([run_stream(algorithm, stream.array(), rng).actions for _ in range(count)])
+    slow = np.array([run.actions for run in runs_of(algorithm, stream.array(), count, rng)])
     fast_pulls = np.sort(Pulls(0, horizon)(runs))
     slow_pulls = np.sort(Pulls(0, horizon)(Runs.of_actions(slow)))
     grid = np.arange(horizon + 1)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from charted import one_chart
 from scipy.stats import chi2_contingency
 
 from dpaudit.core import algorithms, mutants
@@ -69,7 +70,8 @@ def test_with_chance_they_play_as_often_what_the_reference_plays(name: str) -> N
     together = run_together(algorithm, stream, 3000, np.random.default_rng(1))
     rewards = [CumulativeRewards(stream, algorithm.arms) for _ in range(3000)]
     rng = np.random.default_rng(2)
-    alone = [interpret(algorithm, stream.horizon, it, rng).actions for it in rewards]
+    with one_chart(algorithm):
+        alone = [interpret(algorithm, stream.horizon, it, rng).actions for it in rewards]
     rows = [np.array([together.actions(n) for n in range(3000)]), np.array(alone)]
     _, inverse = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
     counts = np.stack(

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from charted import runs_of
 
 from dpaudit.core.algorithm import Release, Rows, Step
 from dpaudit.core.algorithms import load
@@ -18,7 +19,6 @@ from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.linear import ReleasingSums, in_linear_phases
 from dpaudit.core.noise import Gaussian, Laplace
 from dpaudit.core.notions import Kind, Notion, Tariff
-from dpaudit.core.stream import run_stream
 from dpaudit.structure import accounting, prove
 from dpaudit.structure.linear import charge_of_law
 from dpaudit.structure.walk import Walk
@@ -173,7 +173,7 @@ def test_the_oracle_agrees_with_the_runner():
     stream = np.zeros(sum(plan.rounds) + 1)
     stream[plan.rounds[0] : plan.rounds[0] + ones] = 1.0
     rng, runs = np.random.default_rng(5), 4_000
-    both = sum(run_stream(algorithm, stream, rng).arms[-1] == 0 for _ in range(runs)) / runs
+    both = sum(run.arms[-1] == 0 for run in runs_of(algorithm, stream, runs, rng)) / runs
     wanted = first_cut(DPLinear, 1.0, (ones, 0))
     assert 0.3 < wanted < 0.7
     assert abs(both - wanted) < 5 * math.sqrt(0.25 / runs)

@@ -9,13 +9,13 @@ from functools import cached_property
 
 import numpy as np
 import pytest
+from charted import runs_of
 
 from dpaudit.core.algorithm import Algorithm, Choose, Play, Release, Rows, Step
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.algorithms.dp_ucb import DPUCB
 from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import Affine
-from dpaudit.core.stream import run_stream
 from dpaudit.sample.lockstep import run_many
 from dpaudit.sample.streams import Stream
 from dpaudit.structure import prove
@@ -151,7 +151,7 @@ def test_an_instance_runs_beyond_its_horizon_as_declared():
     many = run_many(algorithm, Stream.constant(1.0, 64), 300, np.random.default_rng(1))
     fast = np.array([many.actions(i).sum() for i in range(300)])
     rng = np.random.default_rng(2)
-    slow = np.array([run_stream(algorithm, [1.0] * 64, rng).actions.sum() for _ in range(300)])
+    slow = np.array([run.actions.sum() for run in runs_of(algorithm, [1.0] * 64, 300, rng)])
     error = np.sqrt(fast.var() / 300 + slow.var() / 300)
     assert abs(fast.mean() - slow.mean()) < 6 * error
 

@@ -344,3 +344,46 @@ def test_the_bound_that_is_stated_is_the_charge_rounded_up():
     assert _upper(1 + Fraction(1, 2**52), 1.0) == _upper(1 - Fraction(1, 2**52), 1.0) == 1.0
     assert _upper(1 + Fraction(1, 10**14), 1.0) > 1.0
     assert _upper(tenth, 1.0) == 0.1 and Fraction(_upper(3 * tenth, 1.0)) >= 3 * tenth
+
+
+LEAKY = """
+import numpy as np
+
+
+class Leaky:
+    def __init__(self, n_arms, epsilon=1.0, rng=None, explore=0.1):
+        self.k, self.eps, self.rng, self.explore = n_arms, epsilon, rng, explore
+        self.counts, self.means, self.sums = [0] * n_arms, [0.0] * n_arms, [0.0] * n_arms
+        self.left, self.arm = 1, 0
+
+    def select(self):
+        return self.arm
+
+    def update(self, arm, reward):
+        self.sums[arm] += reward
+        self.counts[arm] += 1
+        self.left -= 1
+        if self.left:
+            return
+        n = self.counts[arm]
+        self.means[arm] = self.sums[arm] / n + self.rng.laplace(0, 1 / (self.eps * n))
+        untried = [a for a in range(self.k) if self.counts[a] == 0]
+        if untried:
+            self.arm = untried[0]
+        elif self.rng.random() < self.explore:
+            self.arm = int(self.rng.integers(self.k))
+        else:
+            self.arm = int(np.argmax(self.means))
+        self.left = max(1, self.counts[self.arm])
+"""
+
+
+def test_runs_that_were_all_made_name_the_option_for_more(tmp_path, monkeypatch, capsys):
+    """A leak that the proof points at, and too few runs to show it."""
+    (tmp_path / "leaky.py").write_text(LEAKY)
+    monkeypatch.chdir(tmp_path)
+    words = ["--horizon", "40", "--runs", "320"]
+    assert run(["check", "leaky.py:Leaky", *words]) == 3
+    out = " ".join(capsys.readouterr().out.split())
+    assert "A charge bounds the loss from above only." in out
+    assert "320 runs of 34 steps. All were made: --runs 3e3 looks longer." in out

@@ -197,7 +197,7 @@ NOT_COVERED = {
             "and self.pulls[arm] < 2:\n            n, rng",
             "self.left = max(1, self.pulls[self.arm])": "self.left = 1",
         },
-        "(np.argmax, max()), and release anew before the next",
+        "Release it anew before the next decision, and let one decision compare all indices",
     ),
     "released twice": (
         {
