@@ -4,7 +4,7 @@ Every row is a small experiment that runs in a process of its own; with --old, a
 an older revision of the package, it runs there too. The limit of a row with an event of
 probabilities p and q is 2 ln(1 / error) over the least relative entropy from (p, q) to the claim.
 
-    python benchmarks/sample_table.py [--old FOLDER] [--audits 20] [row ...]
+    python benchmarks/sample_table.py [--old FOLDER] [--audits 20] [--first 5000] [row ...]
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 from sample_boxes import Redrawn
+from sample_declared import audited, full_size
 from sample_power import EPSILON, ERROR, targets
 from sample_throughput import foreign_seconds
 
@@ -36,7 +37,6 @@ from dpaudit.sample.steer import steered
 from dpaudit.sample.streams import candidates
 from dpaudit.verdict import Status
 
-FRESH = 5000  # the first of seeds that nothing was chosen on
 DOUBLING = '''
 import math
 
@@ -78,10 +78,9 @@ def _kl(p: float, other: Any) -> Any:
     return p * np.log(p / other) + (1 - p) * np.log((1 - p) / (1 - other))
 
 
-def runs_needed(noise: float, audits: int) -> float:
+def runs_needed(noise: float, seeds: range) -> float:
     """Return the median runs of audits of randomised response."""
     _, box, pairs, runs = targets(noise)[0]
-    seeds = range(FRESH, FRESH + audits)
     plans = (AuditPlan(box, EPSILON, ERROR, runs, seed, pairs) for seed in seeds)
     return stats.median(audit(plan).runs for plan in plans)
 
@@ -92,16 +91,16 @@ def response_limit(noise: float) -> str:
     return f"{2 * math.log(1 / ERROR) / entropy(p, 1 - p):,.0f} runs"
 
 
-def power(found: bool, audits: int) -> float:
+def power(found: bool, seeds: range) -> float:
     """Return how many audits refute adap_klucb with 0.9 of its noise, its pair given or sought."""
     _, box, pairs, runs = targets(0.9)[1]
     refuted = 0
-    for seed in range(FRESH, FRESH + audits):
+    for seed in seeds:
         aimed = steered(box.algorithm, box.horizon, [seed, 5], runs // 5) if found else []
         tried = (*aimed, *candidates(2, box.horizon, [seed, 2])) if found else pairs
         plan = AuditPlan(box, EPSILON, ERROR, runs, seed, tried, favoured=len(aimed))
         refuted += audit(plan).status is Status.REFUTED
-    return refuted / audits
+    return refuted / len(seeds)
 
 
 def power_limit(found: bool) -> str:
@@ -132,17 +131,15 @@ def power_limit(found: bool) -> str:
     return f"{norm.cdf(math.sqrt(runs * growth) - norm.ppf(1 - ERROR)):.2f}"
 
 
-def redrawn(audits: int) -> float:
+def redrawn(seeds: range) -> float:
     """Return the median bound of a function whose noise is redrawn, its pair sought."""
     box = Redrawn(epsilon=0.25)
     pairs = tuple(candidates(2, box.horizon, [0, 2]))
-    plans = (
-        AuditPlan(box, 2.0, ERROR, 240_000, seed, pairs) for seed in range(FRESH, FRESH + audits)
-    )
+    plans = (AuditPlan(box, 2.0, ERROR, 240_000, seed, pairs) for seed in seeds)
     return stats.median(audit(plan).lower for plan in plans)
 
 
-def doubling(audits: int) -> float:
+def doubling(seeds: range) -> float:
     """Return the runs after which `audit`, as it comes, refutes a policy in a file; inf if not."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "doubling.py"
@@ -154,7 +151,7 @@ def doubling(audits: int) -> float:
     return float(report["runs"]) if report["status"] == "REFUTED" else math.inf
 
 
-def one_run(audits: int) -> float:
+def one_run(seeds: range) -> float:
     """Return the median bound of a policy that plays its last reward by randomised response."""
     flip, horizon = 1 / (1 + math.e), 4000
 
@@ -163,17 +160,22 @@ def one_run(audits: int) -> float:
         return np.concatenate(([0], told[:-1])).astype(int)
 
     box = PolicyBox("echo", lambda rng: policy, 2, horizon)
-    found = (one_run_audit(box, EPSILON, ERROR, seed).lower for seed in range(min(audits, 5)))
+    found = (one_run_audit(box, EPSILON, ERROR, seed).lower for seed in seeds[:5])
     return stats.median(found)
 
 
-def per_run(audits: int) -> float:
+def full_sized(name: str, seeds: range) -> float:
+    """Return the bound of an audit of a declared algorithm at full size, as it comes."""
+    return float(audited(name, full_size(name), None)["lower"])
+
+
+def per_run(seeds: range) -> float:
     """Return the CPU of an audit of a quick policy, as a multiple of the policy's own."""
     bare, each = foreign_seconds(200_000)
     return each / bare
 
 
-ROWS: dict[str, tuple[str, Callable[[int], float], Callable[[], str], str]] = {
+ROWS: dict[str, tuple[str, Callable[[range], float], Callable[[], str], str]] = {
     "response 0.8": (
         "randomised response, noise 0.8, median runs",
         partial(runs_needed, 0.8),
@@ -205,6 +207,18 @@ ROWS: dict[str, tuple[str, Callable[[int], float], Callable[[], str], str]] = {
         "0.9 of it",
     ),
     "doubling": ("doubling in a file, noise 0.6, default audit, runs", doubling, str, "refuted"),
+    "dp_ucb": (
+        "dp_ucb, five arms, 100,000 rounds, epsilon >=",
+        partial(full_sized, "dp_ucb"),
+        str,
+        "above 0, or why not",
+    ),
+    "lazy_dp_ts": (
+        "lazy_dp_ts, the same",
+        partial(full_sized, "lazy_dp_ts"),
+        str,
+        "above 0, or why not",
+    ),
     "one run": (
         "one run of 4,000 rounds, epsilon 1, epsilon >=",
         one_run,
@@ -215,9 +229,10 @@ ROWS: dict[str, tuple[str, Callable[[int], float], Callable[[], str], str]] = {
 }
 
 
-def measured(name: str, audits: int, folder: str | None) -> float:
+def measured(name: str, seeds: range, folder: str | None) -> float:
     """Return what a row gives with the package of a folder, or with this one."""
-    command = [sys.executable, __file__, "--audits", str(audits), "--alone", name]
+    which = ["--first", str(seeds.start), "--audits", str(len(seeds))]
+    command = [sys.executable, __file__, *which, "--alone", name]
     path = {} if folder is None else {"PYTHONPATH": folder}
     done = subprocess.run(
         command, stdout=subprocess.PIPE, check=True, text=True, env={**os.environ, **path}
@@ -225,14 +240,14 @@ def measured(name: str, audits: int, folder: str | None) -> float:
     return float(done.stdout)
 
 
-def main(names: list[str], audits: int, old: str | None) -> None:
+def main(names: list[str], seeds: range, old: str | None) -> None:
     """Print the table."""
-    print(f"error {ERROR:g}; medians or shares of {audits} audits, of 5 where they are long")
+    print(f"error {ERROR:g}; medians or shares of {len(seeds)} audits, of 5 where they are long")
     print(f"{'row':60}{'before':>10}{'now':>10}{'limit':>16}  wanted")
     for name in names:
         words, _, limit, wanted = ROWS[name]
-        before = "-" if old is None else f"{measured(name, audits, old):,.5g}"
-        now = measured(name, audits, None)
+        before = "-" if old is None else f"{measured(name, seeds, old):,.5g}"
+        now = measured(name, seeds, None)
         print(f"{words:60}{before:>10}{now:>10,.5g}{limit():>16}  {wanted}", flush=True)
 
 
@@ -240,10 +255,13 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("rows", nargs="*", metavar="row")
     parser.add_argument("--audits", type=int, default=20)
+    # by default seeds that nothing was chosen on
+    parser.add_argument("--first", type=int, default=5000, metavar="SEED")
     parser.add_argument("--old", metavar="FOLDER")
     parser.add_argument("--alone", help=argparse.SUPPRESS)
     given = parser.parse_args()
+    tried = range(given.first, given.first + given.audits)
     if given.alone:
-        print(ROWS[given.alone][1](given.audits))
+        print(ROWS[given.alone][1](tried))
     else:
-        main(given.rows or list(ROWS), given.audits, given.old)
+        main(given.rows or list(ROWS), tried, given.old)

@@ -169,15 +169,24 @@ class Decisions:
     last: tuple[bytes, Counts] | None = None
     """The rungs that were asked for last, and their numbers: a bisection asks again and again."""
 
-    def winners(self, rung: Counts, x: Numbers, rng: np.random.Generator) -> Counts:
-        """Return the arm that each run chooses, from the rungs and the registers of its arms."""
+    def rule(self, rung: Counts) -> Rule | None:
+        """Return the rules of all runs as one, if they are of one kind of dpaudit's own."""
         if len(self.places) > MOST_RULES:
             self.places, self.coins, self.due, self.numbers, self.kind = [], [], [], {}, None
             self.last = None
         number = self.numbers_of(rung)
-        if self.together and self.kind is not None:
-            rows = {name: column[number] for name, column in self.columns.items()}
-            return np.asarray(self.kind(**self.shared, **rows).winner(x, rng))
+        if not self.together or self.kind is None:
+            return None
+        return self.kind(
+            **self.shared, **{name: column[number] for name, column in self.columns.items()}
+        )
+
+    def winners(self, rung: Counts, x: Numbers, rng: np.random.Generator) -> Counts:
+        """Return the arm that each run chooses, from the rungs and the registers of its arms."""
+        rule = self.rule(rung)
+        if rule is not None:
+            return np.asarray(rule.winner(x, rng))
+        number = self.numbers_of(rung)
         chosen = (decide(self.places[n], row, rng) for n, row in zip(number, x, strict=True))
         return np.fromiter(chosen, dtype=np.int64, count=len(x))
 

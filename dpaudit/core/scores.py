@@ -28,8 +28,8 @@ class Rule(ABC):
     def winner(self, x: Any, rng: np.random.Generator) -> Any:
         """Return the position of the chosen arm; ties go to the earliest."""
 
-    def at(self, arm: int) -> Self:
-        """Return the rule with the parameters of one arm."""
+    def at(self, arm: Any) -> Self:
+        """Return the rule with the parameters of one arm, by any index of these."""
         picked = {
             field.name: value[arm] if np.ndim(value := getattr(self, field.name)) else value
             for field in fields(self)  # type: ignore[arg-type]

@@ -17,21 +17,17 @@ from dpaudit.sample.runs import History, PullCounts, Pulls
 from dpaudit.sample.streams import Pair, Stream
 
 _STATISTICS = {kind.__name__: kind for kind in (History, LearnedScore, PullCounts, Pulls)}
-_CONDITIONS = {kind.__name__: kind for kind in (AtLeast, AtMost, OneOf)}
+_BOUNDS: dict[str, type[AtLeast | AtMost]] = {kind.__name__: kind for kind in (AtLeast, AtMost)}
 
 
 def pair_data(pair: Pair) -> dict[str, Any]:
     """Return a pair as plain data: the stream in pieces, the step (from 0), the other reward."""
     return {
         "name": pair.name,
-        "stream": [list(piece) for piece in zip(*_pieces(pair.stream), strict=True)],
+        "stream": [[*it] for it in zip(pair.stream.values, pair.stream.lengths, strict=True)],
         "position": pair.position,
         "value": pair.value,
     }
-
-
-def _pieces(stream: Stream) -> tuple[tuple[float, ...], tuple[int, ...]]:
-    return stream.values, stream.lengths
 
 
 def pair_of(data: Any) -> Pair:
@@ -85,11 +81,9 @@ def event_of(data: dict[str, Any]) -> Event:
         if not all(isinstance(value, int | list | tuple) for value in data["of"].values()):
             raise TypeError
         statistic: Any = _STATISTICS[data["statistic"]](**data["of"])
-        condition = _CONDITIONS[data["condition"]]
-        if condition is OneOf:
+        if data["condition"] == OneOf.__name__:
             return OneOf(statistic, tuple(int(key) for key in data["keys"]))
-        bound = float(data["bound"])
-        return AtLeast(statistic, bound) if condition is AtLeast else AtMost(statistic, bound)
+        return _BOUNDS[data["condition"]](statistic, float(data["bound"]))
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InvalidArgument("event", "(data)", "is not an event.") from None
 

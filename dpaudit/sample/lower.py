@@ -36,7 +36,7 @@ def epsilon_lower(
     return max(0.0, math.log((low - delta) / high))
 
 
-def promised(p: Any, q: Any, later: int, error: float, delta: float = 0.0) -> Any:
+def promised(p: Any, q: Any, later: int, error: float) -> Any:
     """Return the bound to expect from `later` fresh rounds at probabilities p, q; vectorised.
 
     A plan, not an inference: it ranks the aims of steered pairs.
@@ -47,4 +47,4 @@ def promised(p: Any, q: Any, later: int, error: float, delta: float = 0.0) -> An
     low = betaincinv(p * later, (1 - p) * later + 1, error / 2)
     high = betaincinv(q * later + 1, (1 - q) * later, 1 - error / 2)
     with np.errstate(divide="ignore"):
-        return np.where(low > delta, np.log(np.maximum(low - delta, 1e-300)) - np.log(high), -700.0)
+        return np.where(low > 0, np.log(np.maximum(low, 1e-300)) - np.log(high), -700.0)

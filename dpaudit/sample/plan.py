@@ -15,7 +15,7 @@ from dpaudit import __version__
 from dpaudit.core import compiled
 from dpaudit.documents import SCHEMAS
 from dpaudit.errors import InvalidArgument, UnknownName, require_integer, require_positive
-from dpaudit.sample.bets import require_error
+from dpaudit.sample.bets import LARGEST, require_error
 from dpaudit.sample.boxes import Box, DeclaredBox
 from dpaudit.sample.codec import pair_data
 from dpaudit.sample.conditional import foreseen, scorable
@@ -39,7 +39,6 @@ ENDING = 12  # and at most a twelfth of what is left: bets change fastest toward
 FIRST_LOCKSTEP = 250  # rounds from which on runs in lockstep pay off
 LEAST_BLOCK = 8
 WAVE = 8  # largest blocks whose bets are alike
-LARGEST_EPSILON = 600.0
 LEAST_RUNS = 16  # for every pair
 FIRST_LOOK = (100, 400)  # runs with registers that foresee the law of a pair: least and most
 LAST_LOOK = (200, 2000)  # and of a pair on the shortlist
@@ -70,8 +69,8 @@ class AuditPlan:
 
     def __post_init__(self) -> None:
         require_positive("epsilon", self.epsilon)
-        if self.epsilon > LARGEST_EPSILON:
-            rule = f"must be at most {LARGEST_EPSILON:g}: no number of runs refutes more."
+        if self.epsilon > LARGEST:
+            rule = f"must be at most {LARGEST:g}: no number of runs refutes more."
             raise InvalidArgument("epsilon", self.epsilon, rule)
         require_integer("seed", self.seed, 0)
         require_error(self.error)

@@ -17,7 +17,8 @@ def _lines(report: AuditConclusion) -> Iterator[str]:
     sure = f"wrong with probability at most {report.error:g}"
     yield f"{report.status}  {report.target}: {report.words}"
     at = f" at epsilon = {report.epsilon:g}" if report.delta else ""
-    yield f"  excluded      every {report.measure} below {report.lower:.4g}{at} ({sure})"
+    below = f"every {report.measure} below {report.lower:.4g}{at} ({sure})"
+    yield f"  excluded      {below if report.lower else 'nothing'}"
     for judged in report.hypotheses:
         yield from _hypothesis(judged, report.epsilon)
     yield (

@@ -1,9 +1,9 @@
 """Runs together with their registers: what training may look at and judging never sees.
 
 A transcript is a run's plays and the value that the played arm's register had after each. From it
-follows, for every decision, the register value at which another arm would have won: the rule is
-asked, by bisection, so that any rule that is monotone in the register will do. Such thresholds
-aim pairs and score events on training runs (`steer`, `conditional`).
+follows, for every decision, the register value at which another arm would have won: a score says it
+by its inverse, and any other rule that is monotone in the register is asked, by bisection. Such
+thresholds aim pairs and score events on training runs (`steer`, `conditional`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.episodes import Episodes
 from dpaudit.core.lockstep import Decisions, Releases, decisions
 from dpaudit.core.noise import Noise
+from dpaudit.core.scores import Score
 from dpaudit.errors import Unsupported
 from dpaudit.sample.lockstep import run_episodes
 from dpaudit.sample.runs import Runs
@@ -84,6 +85,9 @@ class Transcripts:
         registers, pulls = self.before(play, runs)
         rungs = self.decisions.climb.rungs(pulls)
         rows = np.arange(len(runs))
+        rule = self.decisions.rule(rungs)
+        if isinstance(rule, Score):
+            return np.clip(_edge(rule, registers, (rows, arm)), low, high)
         rng = np.random.default_rng(0)
         low, high = low.copy(), high.copy()
         for _ in range(HALVINGS):
@@ -92,6 +96,19 @@ class Transcripts:
             wins = self.decisions.winners(rungs, registers, rng) == arm
             low, high = np.where(wins, low, middle), np.where(wins, middle, high)
         return 0.5 * (low + high)
+
+
+def _edge(score: Score, registers: Numbers, own: tuple[Counts, Counts]) -> Numbers:
+    """Return the register value of its own arm from which on each run would choose it."""
+    others = np.array(score.compared(registers))
+    others[own] = -np.inf
+    best, first = others.max(axis=1), others.argmax(axis=1)
+    found = np.empty(len(best))
+    # ties go to the earliest
+    for some, inverse in ((first < own[1], "inverse_upper"), (first > own[1], "inverse")):
+        mine = score.at((own[0][some], own[1][some]))
+        found[some] = getattr(mine, inverse)(best[some])
+    return found
 
 
 def transcripts(

@@ -25,6 +25,7 @@ from dpaudit.sample.plan import AuditPlan
 from dpaudit.sample.progress import Progress
 from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Pair, Stream, candidates
+from dpaudit.sample.text import report_lines
 from dpaudit.sample.workers import OutOfMemory, Workers
 from dpaudit.verdict import Status
 
@@ -343,8 +344,9 @@ def test_a_silent_audit_says_that_nothing_happened():
         def run(self, stream, runs, seed):
             return Runs.of_actions(np.tile([0, 1], (runs, 1)))
 
-    words = audit(AuditPlan(Idle(0.3), 1.0, 1e-3, 400, 0, PAIRS)).words
-    assert words.endswith("on every pair all runs played the same actions for 2 rounds.")
+    report = audit(AuditPlan(Idle(0.3), 1.0, 1e-3, 400, 0, PAIRS))
+    assert report.words.endswith("on every pair all runs played the same actions for 2 rounds.")
+    assert "  excluded      nothing" in report_lines(report)
     assert (
         "same actions"
         not in audit(AuditPlan(RandomisedResponse(0.5), 1.0, 1e-3, 400, 0, PAIRS)).words

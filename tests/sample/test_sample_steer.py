@@ -7,6 +7,7 @@ import pytest
 
 from dpaudit.core.algorithms import load
 from dpaudit.core.noise import Laplace
+from dpaudit.core.scores import BetaDraw
 from dpaudit.exact.likelihood import likelihood
 from dpaudit.sample.aim import Aim, AimedEpisode
 from dpaudit.sample.audit import audit
@@ -18,7 +19,7 @@ from dpaudit.sample.plan import AuditPlan
 from dpaudit.sample.runs import History, Runs
 from dpaudit.sample.steer import along_a_path, steered
 from dpaudit.sample.streams import Pair, Stream, candidates
-from dpaudit.sample.transcript import transcripts
+from dpaudit.sample.transcript import HALVINGS, transcripts
 from dpaudit.target import resolve
 from dpaudit.verdict import Status
 
@@ -45,7 +46,7 @@ def test_an_aim_at_a_fixed_edge_goes_to_the_tail_of_the_noise():
     assert aim.promise > 0.95
 
 
-@pytest.mark.parametrize("name", ["adap_ucb", "dp_klucb", "adap_imed"])
+@pytest.mark.parametrize("name", ["adap_ucb", "adap_klucb", "dp_klucb", "adap_imed"])
 def test_thresholds_part_winning_from_losing(name):
     algorithm = load(name, arms=3, epsilon=1.0)
     told = transcripts(algorithm, Stream.constant(1.0, 60), 40, np.random.default_rng(0))
@@ -60,6 +61,27 @@ def test_thresholds_part_winning_from_losing(name):
             assert np.all(np.where(won, held >= edge - 1e-6, held <= edge + 1e-6))
             outcomes += won.tolist()
     assert 0 < sum(outcomes) < len(outcomes)
+
+
+@pytest.mark.parametrize("name", ["adap_moss", "adap_klucb", "dp_klucb"])
+@pytest.mark.parametrize("reward", [0.0, 1.0])
+def test_thresholds_of_a_score_are_those_of_its_winners(name, reward, monkeypatch):
+    """By inverses and by bisection of who wins; at the end of a plateau the earliest arm does."""
+    told = transcripts(
+        load(name, arms=3, epsilon=1.0),
+        Stream.constant(reward, 60),
+        60,
+        np.random.default_rng(1),
+    )
+    runs = np.flatnonzero(told.runs.starts[:, 4] < 60)
+    near, far = np.full(len(runs), -90.0), np.full(len(runs), 90.0)
+    cases = [(4, np.full(len(runs), arm), runs, near, far) for arm in range(3)]
+    found = [told.threshold(*case) for case in cases]
+    monkeypatch.setattr("dpaudit.sample.transcript.Score", BetaDraw)  # a rule without an inverse
+    for edge, case in zip(found, cases, strict=True):
+        assert np.abs(edge - told.threshold(*case)).max() < 180 / 2**HALVINGS
+    # a bound that is 1 can be tied with, which is not enough for a later arm
+    assert any((edge == 90).any() for edge in found) == (name != "adap_moss")
 
 
 @pytest.mark.parametrize("name", ["adap_ucb", "adap_klucb"])
