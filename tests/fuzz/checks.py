@@ -23,6 +23,7 @@ from cases import Case
 from dpaudit.core.canonical import Distrust
 from dpaudit.errors import DpauditError
 from dpaudit.exact import Likelihood, likelihood, worst_loss
+from dpaudit.exact.search import Streams
 from dpaudit.structure import bound
 
 Actions = tuple[int, ...]
@@ -32,6 +33,7 @@ CLOSE = (3e-4, 1e-4, 1e-4)  # with which the oracle is content at that round
 ERRORS = {0: 4e-3, 4: 4e-4, 10: 1e-5}  # of its probabilities, generously
 LEAST = 1e-4  # probability whose logarithm the oracle speaks of
 SECONDS = 0.15  # of one search for the largest loss
+STREAMS: tuple[Streams, ...] = ("real", "binary")  # that are searched
 MOST_CERTIFIED = {False: 6, True: 2}  # action sequences, by whether a decision reads sums
 
 
@@ -201,7 +203,7 @@ def check_losses(exam: Examination, truth: Truth, thorough: bool) -> None:
     tally.counts["charges"] += charge < math.inf
     least = [("charge below a loss", f"charge {charge}", charge)]
     most = []
-    for streams in ("real", "binary"):
+    for streams in STREAMS:
         who = f"worst_loss {streams}"
         found = exam.ask(
             who, lambda s=streams: worst_loss(algorithm, horizon, streams=s, budget=SECONDS)

@@ -142,7 +142,7 @@ def test_a_largest_loss_that_is_too_large_is_noticed(monkeypatch):
 
     monkeypatch.setattr(checks, "worst_loss", wrong)
     monkeypatch.setattr(checks, "SECONDS", 600.0)
-    monkeypatch.setattr(checks, "SEARCHES", [(("ball", "binary"),)] * 2)
+    monkeypatch.setattr(checks, "STREAMS", ("binary",))
     tally = Tally()
     examine(CASE, tally)
     assert "loss above brute force" in kinds(tally)
