@@ -86,6 +86,12 @@ def written(value: Any) -> str:
     return str(value)
 
 
+def add_param(parser: argparse.ArgumentParser) -> None:
+    """Declare the option for parameters that have none of their own (`assignment` reads it)."""
+    about = "any other parameter of a declared algorithm"
+    parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help=about)
+
+
 def add_noise(parser: argparse.ArgumentParser) -> None:
     """Declare where the noise of a declared algorithm is drawn."""
     add = parser.add_argument

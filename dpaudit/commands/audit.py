@@ -20,7 +20,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dpaudit.parsing import TARGET, add_noise, integer, typed
+from dpaudit.parsing import TARGET, add_noise, add_param, integer, typed
 from dpaudit.patience import add_yes
 
 GRACE = 5.0  # seconds beyond a limit until the process of a target is stopped
@@ -38,8 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--arms", type=typed(integer, "arms"), help="number of arms (2)")
     steps = "steps of a run (1e5; 100 for file.py)"
     add("--horizon", type=typed(integer, "horizon"), help=steps)
-    parameter = "a parameter of a declared algorithm, e.g. --param alpha=3.1"
-    add("--param", action="append", default=[], metavar="NAME=VALUE", help=parameter)
+    add_param(parser)
     add_noise(parser)
     add("--error", type=float, default=1e-3, help="error of the audit (1e-3)")
     add("--runs", type=typed(integer, "runs"), help="runs to spend, training included")

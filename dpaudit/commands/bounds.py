@@ -25,6 +25,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from dpaudit.parsing import add_param
 from dpaudit.patience import add_yes, require_soon
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--local", action="store_true", help="lower bounds under local epsilon")
     add("--horizon", default="1e7", metavar="T", help="rounds (default 1e7)")
     add("--alpha", default="3.1", metavar="A", help="exploration of the AdaP algorithms")
-    add("--param", action="append", default=[], metavar="NAME=VALUE", help="of the TARGETs")
+    add_param(parser)
     add("--runs", metavar="N", help="simulate this many runs (default 0; 20 for a picture)")
     add("--seed", default="0", metavar="S", help="seed of the simulations (default 0)")
     add("--jobs", default="1", metavar="J", help="processes (default 1)")

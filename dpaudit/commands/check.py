@@ -21,7 +21,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from dpaudit.parsing import CLAIM, TARGET, add_claim, add_noise, add_outputs
+from dpaudit.parsing import CLAIM, TARGET, add_claim, add_noise, add_outputs, add_param
 
 if TYPE_CHECKING:
     from dpaudit.examination import Asked, Examined
@@ -55,7 +55,7 @@ def add_judged(parser: argparse.ArgumentParser) -> None:
     add_claim(parser)
     add("--arms", metavar="K", help="number of arms (default 2)")
     add("--alpha", metavar="A", help="exploration, where the algorithm has it (default 3.1)")
-    add("--param", action="append", default=[], metavar="NAME=VALUE", help="any other parameter")
+    add_param(parser)
     add_noise(parser)
     add("--horizon", metavar="T", help="rounds that are claimed (default 1e7; 1,000 of code)")
     add("--exact-horizon", metavar="T", help="rounds for exact (default what the budget allows)")

@@ -16,6 +16,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from dpaudit.parsing import add_param
+
 if TYPE_CHECKING:
     from dpaudit.gate.conforming import Conforming
 
@@ -30,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--epsilon", metavar="E", help="privacy parameter of both (default 1)")
     add("--arms", metavar="K", nargs="+", help="numbers of arms (default 2)")
     add("--horizon", metavar="T", help="rounds of a path (default 200)")
-    add("--param", action="append", default=[], metavar="NAME=VALUE", help="of DECLARATION")
+    add_param(parser)
     add("--budget", metavar="SECONDS", help="time for each number of arms (default 20)")
 
 

@@ -23,7 +23,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dpaudit.parsing import TARGET
+from dpaudit.parsing import TARGET, add_param
 
 if TYPE_CHECKING:
     from dpaudit.core.algorithm import Algorithm
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--graph", action="store_true", help="show instead the graph of all public states")
     add("--plot", metavar="FILE", help="with --graph: draw it into a .png, .svg or .pdf file")
-    add("--param", action="append", default=[], metavar="NAME=VALUE", help="any other parameter")
+    add_param(parser)
     add("--seed", metavar="S", default=str(SEED), help=f"seed of rewards and noise ({SEED})")
 
 

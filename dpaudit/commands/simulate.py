@@ -9,7 +9,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.parsing import TARGET, add_noise
+from dpaudit.parsing import TARGET, add_noise, add_param
 from dpaudit.patience import add_yes, require_soon
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--epsilon", metavar="E", help="privacy budget, where the algorithm has one (default 1)")
     add("--alpha", metavar="A", help="exploration, where the algorithm has it (default 3.1)")
     add_noise(parser)
-    add("--param", action="append", default=[], metavar="NAME=VALUE", help="any other parameter")
+    add_param(parser)
     add("--horizon", default="1e6", metavar="T", help="rounds of a run (default 1e6)")
     add("--runs", default="100", metavar="N", help="independent runs (default 100)")
     add("--seed", default="0", metavar="S", help="seed (default 0)")
