@@ -153,7 +153,7 @@ class Search:
         except KeyboardInterrupt:
             self.stopped, self.interrupted = "Interrupted before the next horizon.", True
         except Expired:
-            self.stopped = f"The budget ended during T = {horizon}."
+            self.stopped = f"The budget ended during T = {horizon:,}."
         self.seconds = time.monotonic() - start
 
     def _kinds(self, horizon: int) -> tuple[Streams, ...]:
@@ -185,7 +185,7 @@ class Search:
     def _try(self, horizon: int, streams: Streams, deadline: float) -> None:
         left = deadline - time.monotonic()
         if self.best is not None and left <= self.best.seconds:
-            raise SearchEnds(f"The budget ended before T = {horizon}.")
+            raise SearchEnds(f"The budget ended before T = {horizon:,}.")
         algorithm = self.build(horizon)
         try:
             found = worst_loss(
@@ -202,7 +202,7 @@ class Search:
         except Exception as error:
             # One engine that breaks must not take the other checks down with it.
             said = f"{type(error).__name__}: {error}".rstrip(": ")
-            raise SearchEnds(f"A bug in dpaudit ended it at T = {horizon} ({said}).") from None
+            raise SearchEnds(f"A bug in dpaudit ended it at T = {horizon:,} ({said}).") from None
         if self._falls(found, algorithm is self.claimed):
             self.discarded.append(horizon)
             return
@@ -211,7 +211,7 @@ class Search:
             raise SearchEnds("")
         if not found.complete:
             self.best = self.best or found
-            raise SearchEnds(f"The budget ended during T = {horizon}.")
+            raise SearchEnds(f"The budget ended during T = {horizon:,}.")
         if streams == "real" and found.loss.upper == math.inf:
             self.every_reward = False  # no theorem covers [0, 1]^T; binary streams reach further
         if streams == "real" or not self.every_reward or self.best is None:
@@ -316,7 +316,7 @@ def _refuted(plain: Finding, witness: Witness, algorithm: Algorithm) -> Finding:
         plain,
         status=Status.REFUTED,
         reason=f"A pair of streams and an action sequence that violate it follow ({engine}). "
-        f"The largest loss seen up to T = {plain.horizon} is {largest:.9g}.{built}",
+        f"The largest loss seen up to T = {plain.horizon:,} is {largest:.9g}.{built}",
         epsilon_lower=again.loss.lower,
         epsilon_upper=math.inf,
         certified=again.loss.certified,

@@ -88,7 +88,7 @@ def _over_binary(
         if best is not None and 2**horizon > MOST_STREAMS:
             return best, f"Binary streams of {horizon} rounds are too many to list."
         if best is not None and began + GROWTH * spent > end:
-            return best, f"The budget ended before T = {horizon}."
+            return best, f"The budget ended before T = {horizon:,}."
         pairs = Pairs(build(horizon), horizon, notion, "ball", end)
         try:
             found, whole = pairs.binary()
@@ -100,7 +100,7 @@ def _over_binary(
         if best is not None and _violates(best[1], notion):
             break
         if not whole:
-            return best, f"The budget ended during T = {horizon}."
+            return best, f"The budget ended during T = {horizon:,}."
     return best, ""
 
 
