@@ -95,7 +95,7 @@ class Enumerated:
                 if np.any(endless & ~np.isposinf(least)) or (endless.any() and not table.certified):
                     raise Unsupported("A likelihood is too small for doubles.")
                 most = max(most, float(upper.max()))
-                likely = least[high[ours] >= self.log_floor]
+                likely = least[low[ours] >= self.log_floor]
                 self.likely = max(self.likely, float(likely.max(initial=0.0)))
                 if least.max() > self.loss:
                     self.loss = float(least.max())
@@ -138,12 +138,13 @@ def worst_pair(
         while groups:  # what was built for a path goes with it
             group = groups.pop(next(iter(groups)))
             table = _table(group, streams, clock)
+            found.certified = found.certified and table.certified
             rivals, upper = found.see(group[0].actions, table)
             if rivals.any() and table.likelihoods:
                 table = _narrowed(table, group, streams, rivals, clock)
                 _, upper = found.see(group[0].actions, table)
+                found.certified = found.certified and table.certified
             found.most = max(found.most, upper)
-            found.certified = found.certified and table.certified
             sums += np.exp((table.low, table.high))
     except OutOfTime:  # sums over some of their paths say nothing of the actions
         found.complete = False
@@ -268,7 +269,8 @@ def enumerated(asked: Question, reason: str = "") -> WorstLoss:
     if found.pair is not None and lower >= asked.epsilon:
         stream, neighbour, actions = found.pair
         late = asked.clock.later(GRACE)
-        witness = witness_of(asked.algorithm, actions, stream, neighbour, "ball", late)
+        with suppress(OutOfTime):
+            witness = witness_of(asked.algorithm, actions, stream, neighbour, "ball", late)
     names = "{0,1}" if cells == 1 else "{0,1/2,1}"
     summed = "sums over responses" if asked.algorithm.grid is None else "sums over a lattice"
     return asked.answer(

@@ -28,7 +28,7 @@ from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import RULES, Affine
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import algebra, finite, lattice_sums
-from dpaudit.exact.balls import certified
+from dpaudit.exact.balls import certified, gaussians
 from dpaudit.exact.balls.interval import above, below, enclose
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.floats.draws import DRAWS_ERROR, Draws, drawn
@@ -172,7 +172,8 @@ def _certified(
         found = certified.log_likelihood(region, sums, clock, width)
     except Unsupported as refusal:
         in_order = region.prepared(certified.in_order) is not None
-        if isinstance(refusal, certified.Wide) or (certified.closed(region) and not in_order):
+        known = isinstance(refusal, certified.Wide) or gaussians.applies(region)
+        if known or (certified.closed(region) and not in_order):
             raise
         return None
     if found.is_finite():

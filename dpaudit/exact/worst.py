@@ -245,6 +245,8 @@ class LossSearch(Question):
     def measured(self, listed: Searched, width: float = WIDTH) -> Searched:
         """Search what is not certified: by scores in doubles."""
         regions = listed.regions
+        if any(map(gaussians.applies, regions)):
+            raise Unsupported("A likelihood is too small for the panels of Gaussian noise.")
         rounding = [resolved(region) for region in regions]
         found = self._bending(regions, MeasuredDuels(), measured_pairs, width)
         error = 2 * (OWN_ERROR + max(rounding, default=0.0))

@@ -19,6 +19,7 @@ from dpaudit.core.scores import Affine, KLBound
 from dpaudit.exact import likelihood
 from dpaudit.exact.balls import integrals
 from dpaudit.exact.balls.net import certified_pairs
+from dpaudit.exact.clock import Clock, OutOfTime
 from dpaudit.exact.paths import paths_of
 from dpaudit.exact.profile import law
 from dpaudit.exact.region import region_of
@@ -153,3 +154,14 @@ def test_releases_of_unlike_noise_add_up() -> None:
     actions = (0, 1, 0, 0, 0)
     found = likelihood(algorithm, actions, STREAM[:5], "float")
     assert found.certified and agrees(found, frequencies(algorithm, STREAM[:5])[actions])
+
+
+class Late(Clock):
+    def allows(self, seconds: float) -> bool:
+        return False
+
+
+def test_a_net_that_had_no_time_is_not_called_wide() -> None:
+    algorithm = BoundedDuels(arms=2, duels=((0, 1),), scales=(Fraction(1, 4), 2, 2, 2))
+    with pytest.raises(OutOfTime):
+        likelihood(algorithm, (0, 1, 0, 0, 0), STREAM[:5], "float", Late())

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 from quasi import NEAR, frequency
 
 from dpaudit.core.algorithms import load
-from dpaudit.core.episodes import DoublingEpisodes
-from dpaudit.core.scores import Formula, KLBound
+from dpaudit.core.episodes import CumulativeBatches, DoublingEpisodes
+from dpaudit.core.scores import Formula, KLBound, Score
+from dpaudit.exact import enumerate as enumerate_
 from dpaudit.exact import law, likelihood, worst_loss
 from dpaudit.exact.balls import integrals, windows
+from dpaudit.exact.balls.certified import Wide
 from dpaudit.exact.balls.curves import Extreme, Tie, composed, inverse, largest
 from dpaudit.exact.balls.net import certified_pairs
+from dpaudit.exact.clock import OutOfTime
 from dpaudit.exact.floats.own import measured_pairs
 from dpaudit.exact.known import OWN_ERROR
 from dpaudit.exact.likelihood import exact_sum
-from dpaudit.exact.paths import all_paths
+from dpaudit.exact.paths import all_paths, paths_of
 from dpaudit.exact.region import region_of
 
 
@@ -124,6 +129,48 @@ def test_plateaus_that_meet_from_one_decision_to_the_next_are_narrow():
         assert low - NEAR <= frequency(region_of(path), stream) <= high + NEAR
         found.append(high - low)
     assert max(found) < 1e-2
+
+
+@dataclass(frozen=True)
+class Steep(Score):
+    """No formula, and without bounds."""
+
+    scale: Any
+
+    def value(self, x):
+        return np.arcsinh(np.asarray(x) * self.scale)
+
+    def inverse(self, v):
+        return np.sinh(v) / self.scale
+
+    inverse_upper = inverse
+
+
+@dataclass(frozen=True, kw_only=True)
+class SteepSums(CumulativeBatches):
+    def rule(self, pulls, time, m):
+        return Steep(1 / np.asarray(pulls, dtype=float))
+
+
+def test_scores_of_ones_own_on_sums_are_answered_or_called_wide() -> None:
+    """Beyond a window there are no points between: the score was blamed for the engine's nan."""
+    algorithm, stream = SteepSums(arms=2, epsilon=2.0), np.array([0.0, 1.0, 0.0, 1.0, 1.0])
+    found = likelihood(algorithm, (0, 1, 0, 1), stream[:4], "float")
+    (path,) = paths_of(algorithm, (0, 1, 0, 1))
+    assert not found.certified
+    assert found.lower - NEAR <= frequency(region_of(path), stream[:4]) <= found.upper + NEAR
+    with pytest.raises(Wide):
+        likelihood(algorithm, (0, 1, 0, 1, 0), stream, "float")
+
+
+def test_a_budget_that_ends_a_closer_look_certifies_nothing(monkeypatch) -> None:
+    def late(*_):
+        raise OutOfTime
+
+    monkeypatch.setattr(enumerate_, "_narrowed", late)
+    found = worst_loss(SteepSums(arms=2, epsilon=2.0), 4, streams="binary", budget=600)
+    assert found.loss.lower > 0 and found.loss.upper == math.inf
+    assert not found.loss.certified and not found.complete
 
 
 A, B, C = Tie(0, 0, 1), Tie(0, 1, 2), Tie(1, 2, 0)

@@ -29,7 +29,7 @@ from dpaudit.exact.balls.cells import Cells, Known, impossible
 from dpaudit.exact.balls.exponentials import Exponentials
 from dpaudit.exact.balls.interval import Array, Interval
 from dpaudit.exact.balls.net import Pairs, certified_pairs
-from dpaudit.exact.clock import ENDLESS, Clock
+from dpaudit.exact.clock import ENDLESS, Clock, OutOfTime
 from dpaudit.exact.known import require_alike, rule_in
 from dpaudit.exact.region import Region
 from dpaudit.exact.schedule import Chain, chain_of
@@ -235,6 +235,8 @@ def of_net(
         if probability.terms * 3 * cells > NET_EFFORT:
             break
         if not clock.allows(4 * (time.monotonic() - began)):
+            if not found < NET_LIMIT:
+                raise OutOfTime
             break
     if not found < NET_LIMIT:
         raise Wide("A net stays wide: the likelihood is too small, or noises too unlike.")

@@ -150,7 +150,8 @@ class PlainComparison:
             return Theta(Interval.of(at), Interval(none, endless), Interval(-endless, endless))
         with np.errstate(all="ignore"):
             part = np.diff(x) / 4
-            inner = self._theta(x[:-1, None] + 4 * part[:, None] * INNER)
+            points = x[:-1, None] + 4 * part[:, None] * INNER
+            inner = self._theta(np.where(np.isfinite(points), points, x[:-1, None]))
             five = np.concatenate([at[:-1, None], inner, at[1:, None]], axis=1)
             slopes = np.diff(five, axis=1) / part[:, None]
             bends = np.diff(slopes, axis=1) / part[:, None]
