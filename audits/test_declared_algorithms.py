@@ -85,7 +85,8 @@ def test_exact_loss_respects_epsilon_and_agrees_with_brute_force(name):
     brute = worst_pair(algorithm, horizon, (0.0, 1.0))
     assert brute.complete
     # binary streams attain the largest loss of these algorithms at these horizons
-    assert found.loss.lower - 1e-9 <= brute.loss <= found.loss.upper + 1e-9
+    assert found.loss.lower - 1e-9 <= brute.most and brute.loss <= found.loss.upper + 1e-9
+    assert brute.most - brute.loss <= WIDTH
 
 
 def test_exact_loss_of_elimination_respects_epsilon_and_is_nearly_tight():

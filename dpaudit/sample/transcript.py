@@ -87,7 +87,8 @@ class Transcripts:
         rows = np.arange(len(runs))
         rule = self.decisions.rule(rungs)
         if isinstance(rule, Score):
-            return np.clip(_edge(rule, registers, (rows, arm)), low, high)
+            edge = _edge(rule, registers, (rows, arm))
+            return np.clip(np.where(np.isnan(edge), high, edge), low, high)
         rng = np.random.default_rng(0)
         low, high = low.copy(), high.copy()
         for _ in range(HALVINGS):
@@ -99,11 +100,11 @@ class Transcripts:
 
 
 def _edge(score: Score, registers: Numbers, own: tuple[Counts, Counts]) -> Numbers:
-    """Return the register value of its own arm from which on each run would choose it."""
+    """Return the register value of its own arm from which on each run would choose it, or nan."""
     others = np.array(score.compared(registers))
     others[own] = -np.inf
     best, first = others.max(axis=1), others.argmax(axis=1)
-    found = np.empty(len(best))
+    found = np.full(len(best), np.nan)
     # ties go to the earliest
     for some, inverse in ((first < own[1], "inverse_upper"), (first > own[1], "inverse")):
         mine = score.at((own[0][some], own[1][some]))
