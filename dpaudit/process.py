@@ -139,6 +139,7 @@ class _Child:
     process: subprocess.Popen[bytes]
     messages: queue.SimpleQueue[bytes | None] = field(default_factory=queue.SimpleQueue)
     printed: deque[bytes] = field(default_factory=lambda: deque(maxlen=TAIL))
+    readers: list[threading.Thread] = field(default_factory=list)
     until: float = 0.0
     ready: bool = False
 
@@ -158,9 +159,9 @@ class _Child:
         )
         child = RUNNING[threading.get_ident()] = cls(work, process)
         child.until = time.monotonic() + START_SECONDS
-        readers = [threading.Thread(target=it, daemon=True) for it in (child._listen, child._drain)]
-        for reader in readers:
-            reader.start()
+        for read in (child._listen, child._drain):
+            child.readers.append(threading.Thread(target=read, daemon=True))
+            child.readers[-1].start()
         request = {
             "function": work.function,
             "arguments": dict(work.arguments),
@@ -177,7 +178,8 @@ class _Child:
         finally:
             RUNNING.pop(threading.get_ident())
             child.end()
-            for reader, stream in zip(readers, (process.stdout, process.stderr), strict=True):
+            streams = process.stdout, process.stderr
+            for reader, stream in zip(child.readers, streams, strict=True):
                 reader.join(1.0)
                 # a process that has left the group may hold the other end: then it stays open
                 if stream is not None and not reader.is_alive():
@@ -260,6 +262,7 @@ class _Child:
     def _dead(self) -> Died:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(1.0)
+        self.readers[-1].join(1.0)  # what it printed may be on its way
         code = self.process.poll()
         if not self.ready and self.printed:
             last = self.printed[-1].decode(errors="replace").strip()
