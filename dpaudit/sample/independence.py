@@ -246,6 +246,10 @@ class Independence:
             order = "a declaration keeps nothing between runs, and every block has its own seed"
         else:
             return "the box promises runs that depend on their seeds alone"
+        return self.resting_on(order)
+
+    def resting_on(self, order: str) -> str:
+        """Return what the runs rest on, beside their order: those that came out the same again."""
         if self.unable:
             return f"{order}; no run was made again: {self.unable}"
         if not self.repeated:
