@@ -163,9 +163,8 @@ class Independence:
 
     def end(self) -> None:
         """Make some of the runs again, from all blocks."""
-        if isinstance(self.box, PolicyBox):
-            kept = [it for some in self.kept.values() for it in some]
-            self._repeat(self._some(kept, SPREAD))
+        kept = [it for some in self.kept.values() for it in some]
+        self._repeat(self._some(kept, SPREAD if isinstance(self.box, PolicyBox) else HALVES))
 
     def confirm(self, pairs: Sequence[Pair]) -> str:
         """Make runs again that speak against the claim, of each pair and of the first ones most.
