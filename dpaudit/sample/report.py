@@ -140,7 +140,8 @@ def _why_nothing(done: Progress, measure: str) -> str:
     seen = [table for it in done.suspects if it.rounds for table in it.tables.values()]
     if seen and all(len(table.values) == 1 for table in seen):
         steps = most.pair.stream.horizon
-        return f" Why no more: on every pair all runs played the same actions for {steps:,} rounds."
+        what = f"all played the same actions for {steps:,} rounds"
+        return f" Why no more: on every pair that was run, {what}."
     rounds, level = most.outlook(done.wealth), done.wealth.levels[0]
     what = f"what tells most on {most.pair.name!r} is within chance"
     if rounds < math.inf:
