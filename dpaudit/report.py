@@ -9,11 +9,10 @@ import math
 import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from dpaudit.core.arithmetic import in_digits
+from dpaudit.core.arithmetic import at_least, at_most, in_digits
 from dpaudit.core.notions import Kind, Notion
 from dpaudit.judging import PrivacyClaim, Report
 from dpaudit.parsing import written
@@ -265,23 +264,6 @@ def runs(cells: Sequence[str]) -> str:
     """Return a long row as runs: `0 x5, 1 x3`."""
     grouped = [(value, len(list(group))) for value, group in groupby(cells)]
     return ", ".join(value if count == 1 else f"{value} x{count}" for value, count in grouped)
-
-
-def at_least(value: float, digits: int = 12) -> str:
-    """Return a decimal of a few digits that is at most `value`: a lower end that stays one."""
-    return _rounded(value, digits, ROUND_FLOOR)
-
-
-def at_most(value: float, digits: int = 12) -> str:
-    """Return a decimal of a few digits that is at least `value`: an upper end that stays one."""
-    return _rounded(value, digits, ROUND_CEILING)
-
-
-def _rounded(value: float, digits: int, direction: str) -> str:
-    if not math.isfinite(value):
-        return str(value)
-    short = Decimal(repr(value)).normalize(Context(prec=digits, rounding=direction))
-    return f"{short:f}" if -7 < short.adjusted() < 13 else f"{short:e}"
 
 
 def interval(enclosure: Enclosure) -> str:

@@ -190,16 +190,22 @@ def _leads(box: Any, epsilon: float) -> Sequence[Any]:
 
 
 def _one_run(arguments: argparse.Namespace) -> dict[str, Any]:
+    from dpaudit.core.arithmetic import at_least, at_most, in_digits
+    from dpaudit.errors import InvalidArgument
     from dpaudit.output import plain
     from dpaudit.sample.onerun import one_run_audit
     from dpaudit.sample.request import box_of
 
+    if arguments.delta:
+        rule = "must be 0 for a one-run audit: what it bounds is pure epsilon."
+        raise InvalidArgument("delta", arguments.delta, rule)
     found = one_run_audit(box_of(arguments), arguments.epsilon, arguments.error, arguments.seed)
     word = "REFUTED" if found.refuted else "SILENT, which is not a proof"
     lines = [
-        f"{word}  {arguments.target} against epsilon = {found.epsilon:g}, by one run",
+        f"{word}  {arguments.target} against epsilon = {in_digits(found.epsilon)}, by one run",
         f"  {found.correct} of {found.guesses} guesses right ({found.canaries} canaries); "
-        f"p-value {found.p_value:.3g}; epsilon >= {found.lower:.4f} at error {found.error:g}",
+        f"p-value {at_most(found.p_value, 3)}; epsilon >= {at_least(found.lower, 4)} at error "
+        f"{in_digits(found.error)}",
         f"  independence: {found.independence}",
     ]
     return {"report": plain(found), "lines": lines, "refuted": found.refuted}

@@ -8,6 +8,8 @@ arithmetic's own number: the ball of 0.1 is one tenth, not the nearest double.
 
 from __future__ import annotations
 
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Protocol
@@ -115,6 +117,23 @@ def in_digits(value: float) -> str:
     """Return a double in few digits where they are all of it, else in as many as it takes."""
     short = f"{value:g}"
     return short if float(short) == value else repr(float(value))
+
+
+def at_least(value: float, digits: int = 12) -> str:
+    """Return a decimal of a few digits that is at most `value`: a lower end that stays one."""
+    return _rounded(value, digits, ROUND_FLOOR)
+
+
+def at_most(value: float, digits: int = 12) -> str:
+    """Return a decimal of a few digits that is at least `value`: an upper end that stays one."""
+    return _rounded(value, digits, ROUND_CEILING)
+
+
+def _rounded(value: float, digits: int, direction: str) -> str:
+    if not math.isfinite(value):
+        return str(value)
+    short = Decimal(repr(value)).normalize(Context(prec=digits, rounding=direction))
+    return f"{short:f}" if -7 < short.adjusted() < 13 else f"{short:e}"
 
 
 def ball(value: Any) -> Any:

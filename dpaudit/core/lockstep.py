@@ -25,8 +25,8 @@ from dpaudit.core.episodes import Deciding, Episodes, framed
 from dpaudit.core.lattice import DiscreteLaplace
 from dpaudit.core.noise import NOISES, Laplace, Noise
 from dpaudit.core.outcome import Outcome, RunBlock
-from dpaudit.core.scores import RULES, Rule
-from dpaudit.core.stream import decide, side_edges
+from dpaudit.core.scores import RULES, Rule, winner_is_known
+from dpaudit.core.stream import apart, decide, in_any_order, side_edges
 from dpaudit.core.unchanged import unchanged
 from dpaudit.core.walk import FOREIGN, Place
 
@@ -187,8 +187,10 @@ class Decisions:
         if rule is not None:
             return np.asarray(rule.winner(x, rng))
         number = self.numbers_of(rung)
-        chosen = (decide(self.places[n], row, rng) for n, row in zip(number, x, strict=True))
-        return np.fromiter(chosen, dtype=np.int64, count=len(x))
+        places = [self.places[n] for n in number]
+        own = [rng if winner_is_known(it.rule) else apart(rng) for it in places]
+        chosen = in_any_order(len(x), lambda run: decide(places[run], x[run], own[run]))
+        return np.array(chosen, dtype=np.int64)
 
     def chosen(self, rung: Counts, x: Numbers, rng: np.random.Generator) -> Counts:
         """Return the arm that each run plays next: the one due, its coin's, or else the rule's.

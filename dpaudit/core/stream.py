@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
@@ -209,6 +209,18 @@ def tossed(coin: Toss, rng: Any) -> int:
 def apart(rng: Any) -> np.random.Generator:
     """Return a generator whose draws tell nothing of those of `rng`."""
     return np.random.default_rng(rng.integers(2**63, size=4))
+
+
+def in_any_order(count: int, ask: Callable[[int], Any]) -> list[Any]:
+    """Return what `ask` says of each of 0..count - 1, asked in an order that no seed fixes.
+
+    It is the same in any order, unless foreign code keeps something from one call to the next (a
+    draw that is used again, say): then runs are not independent, and made again they differ.
+    """
+    found: list[Any] = [None] * count
+    for number in np.random.default_rng().permutation(count).tolist():
+        found[number] = ask(number)
+    return found
 
 
 def run_stream(

@@ -13,12 +13,11 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 
-from dpaudit.core.arithmetic import exact
+from dpaudit.core.arithmetic import at_least, at_most, exact
 from dpaudit.core.notions import Kind, Notion, read_notion
 from dpaudit.formats.result import Problem, ProblemRule
 from dpaudit.gate.lock import LockedClaim, Sizes
 from dpaudit.judging import Report
-from dpaudit.report import at_least, at_most
 from dpaudit.verdict import Status
 
 STRENGTH = {Status.REFUTED: 0, Status.SILENT: 1, Status.HOLDS: 2, Status.PROVED: 3}

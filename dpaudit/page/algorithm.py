@@ -11,6 +11,7 @@ import math
 from pathlib import Path
 
 from dpaudit import __version__
+from dpaudit.core.arithmetic import at_least
 from dpaudit.errors import InvalidArgument
 from dpaudit.judging import Report
 from dpaudit.output import PAGE, plain, require_writable, write_text
@@ -21,7 +22,7 @@ from dpaudit.page.style import style
 from dpaudit.page.tables import folded, of_witness, streams, table
 from dpaudit.particulars import Details
 from dpaudit.replay import line
-from dpaudit.report import also, at_least, command, in_doubles, known, meaning, typeset
+from dpaudit.report import also, command, in_doubles, known, meaning, typeset
 from dpaudit.report import left_out as summed
 from dpaudit.verdict import Finding, Status
 

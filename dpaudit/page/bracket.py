@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 
+from dpaudit.core.arithmetic import at_least, at_most
 from dpaudit.page.chart import WIDTH, LinearScale, picture
 from dpaudit.page.markup import Markup, tag
-from dpaudit.report import at_least, at_most
 
 HEIGHT, LINE = 150, 72
 LEFT, RIGHT = 14, 24

@@ -8,6 +8,7 @@ from typing import Any
 
 from dpaudit import __version__
 from dpaudit.claims.claim import OUTCOMES, REFUTED, RESTRICTED, UNRESOLVED, Result
+from dpaudit.core.arithmetic import at_least, at_most
 from dpaudit.judging import Report
 from dpaudit.options import ALL_METHODS as METHODS
 from dpaudit.page.algorithm import badge
@@ -15,7 +16,7 @@ from dpaudit.page.gallery import GallerySubject
 from dpaudit.page.markup import Markup, document, join, tag
 from dpaudit.page.style import sorting, style
 from dpaudit.page.tables import Number, table
-from dpaudit.report import at_least, at_most, typeset
+from dpaudit.report import typeset
 from dpaudit.verdict import Status
 
 LEDGER = "ledger.html"

@@ -83,7 +83,7 @@ def require_error(error: Any) -> None:
 
 
 def levels_for(claim: float) -> Row:
-    """Return the levels of an audit: the claim is one of them, exactly."""
+    """Return the levels of an audit, decimals of six digits: the claim is one of them, exactly."""
     step = min(claim, 1.0) / STEPS
     found = [step]
     while found[-1] < claim - step / 2:
@@ -92,7 +92,7 @@ def levels_for(claim: float) -> Row:
     while found[-1] < min(claim + HIGHEST, LARGEST):
         step *= 1.0 if found[-1] < BEYOND * claim else WIDER
         found.append(found[-1] + step)
-    return np.array(found)
+    return np.array([it if it == claim else float(f"{it:.6g}") for it in found])
 
 
 def ratios_of(levels: Row) -> Row:

@@ -54,7 +54,7 @@ class OneOf(Condition):
 
 @dataclass(frozen=True)
 class AtLeast(Condition):
-    """The statistic is at least `bound`."""
+    """The statistic, a whole number, is at least `bound`."""
 
     statistic: Any
     bound: float
@@ -64,12 +64,12 @@ class AtLeast(Condition):
         return np.asarray(values >= self.bound)
 
     def __str__(self) -> str:
-        return f"{self.statistic} are {self.bound:,.6g} or more"
+        return f"{self.statistic} are {math.ceil(self.bound):,} or more"
 
 
 @dataclass(frozen=True)
 class AtMost(Condition):
-    """The statistic is at most `bound`."""
+    """The statistic, a whole number, is at most `bound`, which may lie between two of them."""
 
     statistic: Any
     bound: float
@@ -79,7 +79,7 @@ class AtMost(Condition):
         return np.asarray(values <= self.bound)
 
     def __str__(self) -> str:
-        return f"{self.statistic} are {self.bound:,.6g} or fewer"
+        return f"{self.statistic} are {math.floor(self.bound):,} or fewer"
 
 
 Event = OneOf | AtLeast | AtMost
@@ -97,11 +97,13 @@ def in_words(event: Event, arms: int) -> str:
         return str(event)
     texts, keys = found
     chosen = {key: text for key, text in zip(keys.tolist(), texts, strict=True)}
-    named = sorted(chosen[key] for key in event.keys if key in chosen)
-    more = f" or {len(event.keys) - SPELLED:,} others" if len(event.keys) > SPELLED else ""
+    named = sorted(chosen[key] for key in event.keys if key in chosen)[:SPELLED]
     if not named:
         return str(event)
-    return f"{event.statistic} are {' or '.join(named[:SPELLED])}{more}"
+    # keys of runs that stopped are not listed: they are others
+    rest = len(event.keys) - len(named)
+    more = f" or {rest:,} other{'s' * (rest > 1)}" if rest else ""
+    return f"{event.statistic} are {' or '.join(named)}{more}"
 
 
 def _listed(statistic: History | PullCounts, arms: int) -> tuple[list[str], Any] | None:

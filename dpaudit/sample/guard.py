@@ -90,8 +90,10 @@ class _Alarm:
         self.due = time.monotonic() + left if left else math.inf
         self.previous = signal.getsignal(signal.SIGALRM)
         self.ours = False
+        self.until = math.inf
 
     def start(self) -> None:
+        self._look()
         if self.expired:
             raise TimeUp(self.message)
         if self.due - time.monotonic() < self.seconds:
@@ -101,10 +103,17 @@ class _Alarm:
             signal.signal(signal.SIGALRM, self._expire)
             self.ours = True
         signal.setitimer(signal.ITIMER_REAL, self.seconds, min(self.seconds, 1.0))
+        self.until = time.monotonic() + self.seconds
+
+    def _look(self) -> None:
+        """Look at the clock as well: the block may have taken the alarm away, or ignored it."""
+        self.expired += time.monotonic() > self.until
+        self.until = math.inf
 
     def end(self) -> None:
         if not self.ours:
             return
+        self._look()
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, self.previous)
         self.ours = False

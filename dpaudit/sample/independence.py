@@ -163,9 +163,8 @@ class Independence:
 
     def end(self) -> None:
         """Make some of the runs again, from all blocks."""
-        if isinstance(self.box, PolicyBox):
-            kept = [it for some in self.kept.values() for it in some]
-            self._repeat(self._some(kept, SPREAD))
+        kept = [it for some in self.kept.values() for it in some]
+        self._repeat(self._some(kept, SPREAD if isinstance(self.box, PolicyBox) else HALVES))
 
     def confirm(self, pairs: Sequence[Pair]) -> str:
         """Make runs again that speak against the claim, of each pair and of the first ones most.
@@ -246,6 +245,10 @@ class Independence:
             order = "a declaration keeps nothing between runs, and every block has its own seed"
         else:
             return "the box promises runs that depend on their seeds alone"
+        return self.resting_on(order)
+
+    def resting_on(self, order: str) -> str:
+        """Return what the runs rest on, beside their order: those that came out the same again."""
         if self.unable:
             return f"{order}; no run was made again: {self.unable}"
         if not self.repeated:

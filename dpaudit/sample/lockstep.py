@@ -22,7 +22,7 @@ from dpaudit.core.algorithm import Algorithm, Rows
 from dpaudit.core.canonical import Distrust
 from dpaudit.core.lattice import rounded
 from dpaudit.core.lockstep import Counts, Decisions, Releases, advance, decisions
-from dpaudit.core.stream import Trajectory, interpret
+from dpaudit.core.stream import Trajectory, apart, in_any_order, interpret
 from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Stream
 from dpaudit.sample.together import run_together
@@ -130,14 +130,17 @@ class CumulativeRewards:
 
 
 def _one_by_one(algorithm: Algorithm, stream: Stream, runs: int, rng: np.random.Generator) -> Runs:
-    found: list[Trajectory] = []
-    for _ in range(runs):
+    own = [apart(rng) for _ in range(runs)]
+
+    def run(number: int) -> Trajectory:
         rewards = CumulativeRewards(stream, algorithm.arms)
-        found.append(interpret(algorithm, stream.horizon, rewards, rng))
+        return interpret(algorithm, stream.horizon, rewards, own[number])
+
+    found: list[Trajectory] = in_any_order(runs, run)
     width = max(len(run.arms) for run in found)
     arms = np.zeros((runs, width), dtype=np.int16)
     starts = np.full((runs, width), stream.horizon, dtype=np.int64)
-    for index, run in enumerate(found):
-        arms[index, : len(run.arms)] = run.arms
-        starts[index, : len(run.arms)] = np.cumsum((0, *run.rounds[:-1]))
+    for index, plays in enumerate(found):
+        arms[index, : len(plays.arms)] = plays.arms
+        starts[index, : len(plays.arms)] = np.cumsum((0, *plays.rounds[:-1]))
     return Runs(arms, starts, stream.horizon)

@@ -176,5 +176,5 @@ def one_run_audit(box: Box, epsilon: float, error: float, seed: int, training: i
         1.0 if doubt else p_value(correct, len(steps), epsilon),
         0.0 if doubt else lower_bound(correct, len(steps), error),
         error,
-        independence.words,
+        independence.resting_on("every run had rewards and a seed of its own"),
     )

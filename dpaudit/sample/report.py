@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from dpaudit.core.arithmetic import at_least, in_digits
 from dpaudit.sample.codec import event_data, pair_data
 from dpaudit.sample.events import in_words
 from dpaudit.sample.plan import AuditPlan
@@ -98,15 +99,18 @@ def conclude(done: Progress) -> AuditConclusion:
     refuted = found and not done.doubt
     judged = _judged(done)
     lower, measure = wealth.lower, "delta" if plan.delta else "epsilon"
-    claim = f"epsilon = {plan.epsilon:g}" + (f", delta = {plan.delta:g}" if plan.delta else "")
+    claim = f"epsilon = {in_digits(plan.epsilon)}"
+    claim += f", delta = {in_digits(plan.delta)}" if plan.delta else ""
+    error = in_digits(plan.error)
     if refuted:
-        words = f"{claim} is violated (probability of a wrong refutation at most {plan.error:g})."
+        words = f"{claim} is violated (probability of a wrong refutation at most {error})."
     elif found:
         lower = 0.0
         words = f"evidence against {claim} was found, but its runs may not be independent: "
         words += f"{done.doubt}."
     else:
-        words = f"no violation of {claim} found, which is not a proof; {measure} >= {lower:.4g}."
+        words = f"no violation of {claim} found, which is not a proof; {measure} >= "
+        words += f"{at_least(lower, 4)}."
         words += "" if lower else _why_nothing(done, measure)
     return AuditConclusion(
         Status.REFUTED if refuted else Status.SILENT,
@@ -136,7 +140,8 @@ def _why_nothing(done: Progress, measure: str) -> str:
     seen = [table for it in done.suspects if it.rounds for table in it.tables.values()]
     if seen and all(len(table.values) == 1 for table in seen):
         steps = most.pair.stream.horizon
-        return f" Why no more: on every pair all runs played the same actions for {steps:,} rounds."
+        what = f"all played the same actions for {steps:,} rounds"
+        return f" Why no more: on every pair that was run, {what}."
     rounds, level = most.outlook(done.wealth), done.wealth.levels[0]
     what = f"what tells most on {most.pair.name!r} is within chance"
     if rounds < math.inf:

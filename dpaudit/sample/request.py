@@ -14,6 +14,7 @@ import numpy as np
 from dpaudit import documents
 from dpaudit.core import compiled
 from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.arithmetic import at_least, in_digits
 from dpaudit.core.lockstep import decisions
 from dpaudit.core.mutants import find as find_mutant
 from dpaudit.core.perstep import PerStep
@@ -252,12 +253,14 @@ def replayed(arguments: argparse.Namespace) -> tuple[list[str], bool]:
     if shown:
         verdict = f"not refuted: {doubt}" if doubt else "REFUTED again"
     names = ("neighbour", "stream") if swapped else ("stream", "neighbour")
+    at = f" with delta = {in_digits(delta)}" if delta else ""
     lines = [
         f"pair   {pair.name}",
         f"event  {in_words(event, box.arms)}",
         f"       {hits:,} of {rounds:,} runs on the {names[0]}",
         f"       {hits_neighbour:,} of {rounds:,} runs on the {names[1]}",
-        f"epsilon >= {lower:.4g} at error {arguments.error:g}; claimed {arguments.epsilon:g}",
+        f"epsilon >= {at_least(lower, 4)}{at} at error {in_digits(arguments.error)}; "
+        f"claimed {in_digits(arguments.epsilon)}",
         f"independence: {independence.words}",
         verdict,
     ]

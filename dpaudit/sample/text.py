@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from dpaudit.core.arithmetic import at_least, in_digits
 from dpaudit.sample.report import AuditConclusion, Judged
 
 
@@ -14,10 +15,10 @@ def report_lines(report: AuditConclusion) -> list[str]:
 
 
 def _lines(report: AuditConclusion) -> Iterator[str]:
-    sure = f"wrong with probability at most {report.error:g}"
+    sure = f"wrong with probability at most {in_digits(report.error)}"
     yield f"{report.status}  {report.target}: {report.words}"
-    at = f" at epsilon = {report.epsilon:g}" if report.delta else ""
-    below = f"every {report.measure} below {report.lower:.4g}{at} ({sure})"
+    at = f" at epsilon = {in_digits(report.epsilon)}" if report.delta else ""
+    below = f"every {report.measure} below {at_least(report.lower, 4)}{at} ({sure})"
     yield f"  excluded      {below if report.lower else 'nothing'}"
     for judged in report.hypotheses:
         yield from _hypothesis(judged, report.epsilon)

@@ -32,8 +32,8 @@ from dpaudit.core.algorithm import (
 )
 from dpaudit.core.canonical import Distrust, canonical, parameters
 from dpaudit.core.noise import NOISES
-from dpaudit.core.scores import RULES
-from dpaudit.core.stream import decide, drawn, shown, side_edges
+from dpaudit.core.scores import RULES, winner_is_known
+from dpaudit.core.stream import apart, decide, drawn, in_any_order, shown, side_edges
 from dpaudit.core.walk import Place, begin
 from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Stream
@@ -254,7 +254,8 @@ def _disclosed(place: Place, some: Counts, plays: Plays, rng: np.random.Generato
     if type(request.noise) in NOISES:
         noise = request.noise.draw(rng, len(some))
     else:
-        noise = np.array([drawn(place, rng) for _ in some])
+        own = [apart(rng) for _ in some]
+        noise = np.array(in_any_order(len(some), lambda run: drawn(place, own[run])))
     return np.asarray(total / float(request.divisor) + noise)
 
 
@@ -289,7 +290,8 @@ def _decided(
     if type(place.rule) in RULES:
         winners = place.rule.winner(x, rng)
         return [(request.arms[winner], part) for winner, part in _parted(winners, some)]
-    answers = [decide(place, row, rng) for row in x]
+    own = [rng if winner_is_known(place.rule) else apart(rng) for _ in x]
+    answers = in_any_order(len(x), lambda run: decide(place, x[run], own[run]))
     return _parted(np.array(answers), some)
 
 

@@ -345,9 +345,21 @@ def test_a_silent_audit_says_that_nothing_happened():
             return Runs.of_actions(np.tile([0, 1], (runs, 1)))
 
     report = audit(AuditPlan(Idle(0.3), 1.0, 1e-3, 400, 0, PAIRS))
-    assert report.words.endswith("on every pair all runs played the same actions for 2 rounds.")
+    why = "on every pair that was run, all played the same actions for 2 rounds."
+    assert report.words.endswith(why)
     assert "  excluded      nothing" in report_lines(report)
     assert (
         "same actions"
         not in audit(AuditPlan(RandomisedResponse(0.5), 1.0, 1e-3, 400, 0, PAIRS)).words
     )
+
+
+def test_a_printed_bound_is_at_most_the_bound():
+    """Neither a claim nor a bound gains by its rounding."""
+    box = DeclaredBox(load("ucb", arms=2), 40)
+    pairs = tuple(candidates(2, 40, [0, 2]))[:2]
+    for claim in (math.log(3), 0.999999999):
+        report = audit(AuditPlan(box, claim, 1e-3, 600, 0, pairs))
+        assert report.status is Status.REFUTED and repr(claim) in report.words
+        said = next(line for line in report_lines(report) if "excluded" in line)
+        assert report.lower - 1e-3 < float(said.split("below ")[1].split()[0]) <= report.lower

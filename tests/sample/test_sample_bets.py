@@ -274,3 +274,11 @@ def test_a_belief_inside_of_the_null_bets_nothing():
 def test_error_must_lie_strictly_between_0_and_1(error):
     with pytest.raises(Exception, match="^error="):
         require_error(error)
+
+
+@pytest.mark.parametrize("claim", [0.01, 0.3, 1.0, math.log(3), 0.999999999, 40.0, 300.0, 600.0])
+def test_levels_are_short_decimals_and_the_claim(claim):
+    """What is printed of a level in six digits is the level; no two are one."""
+    levels = levels_for(claim)
+    assert (np.diff(levels) > 0).all() and claim in levels
+    assert all(float(f"{level:.6g}") == level for level in levels if level != claim)

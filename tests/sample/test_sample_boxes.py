@@ -322,3 +322,20 @@ def test_a_file_finds_the_modules_beside_it(tmp_path: Path) -> None:
     (tmp_path / "audited_policy.py").write_text(textwrap.dedent(policy))
     box = file_box(f"{tmp_path / 'audited_policy.py'}:policy", 2, 6, 1.0, 5.0)
     assert (box.run(STREAM, 2, SEED).arms == 1).all()
+
+
+@pytest.mark.parametrize("runs", [1, 3])
+def test_a_run_that_takes_the_alarm_away_is_still_late(runs):
+    """In the first of several runs it is told before the next one, in the last one at the end."""
+    made = []
+
+    def deaf(stream, rng):
+        made.append(1)
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        time.sleep(0.3)
+        return [0] * len(stream)
+
+    box = PolicyBox("deaf", lambda rng: deaf, 2, 4, limit=0.1)
+    with pytest.raises(PolicyError, match="deaf did not finish a run within time limit=0.1 second"):
+        box.run(Stream.constant(0.0, 4), runs, np.random.SeedSequence(0))
+    assert len(made) == 1

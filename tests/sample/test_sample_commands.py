@@ -84,6 +84,7 @@ def test_examples_are_judged_by_relative_path(monkeypatch, capsys):
         (["audit", f"{FILE}:Private", "--epsilon", "800"], "epsilon=800.0 must be at most 600"),
         (["audit", f"{FILE}:Private", "--arms", "40000"], "arms=40,000 must be at most 32,767."),
         (["audit", f"{FILE}:Private", "--time-limit", "0"], "time-limit=0.0 must be positive."),
+        (["audit", f"{FILE}:Private", "--one-run", "--delta", "0.1"], "delta=0.1 must be 0 for a"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_2(argv, message, capsys):
@@ -195,6 +196,9 @@ def test_one_run(capsys):
     assert "guesses right" in capsys.readouterr().out
     assert run(["audit", "adap_klucb", *options]) == 0
     assert "not a proof" in capsys.readouterr().out
+    assert run(["audit", f"{FILE}:Private", *options[:2], "--horizon", "20", "--one-run"]) == 0
+    said = capsys.readouterr().out
+    assert "16 runs, made again" in said and "neighbour" not in said  # there was none
 
 
 WEAK = """

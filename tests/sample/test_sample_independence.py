@@ -149,6 +149,63 @@ def test_a_declaration_with_state_is_refused_before_it_is_refuted(tmp_path):
         assert report.status is Status.SILENT
 
 
+AGAIN = """
+from dataclasses import dataclass
+from fractions import Fraction
+import numpy as np
+from dpaudit.core.algorithm import Algorithm, Choose, Play, Release, Respond, Rows, Step
+from dpaudit.core.noise import Laplace, Noise
+from dpaudit.core.scores import Affine
+LEFT = []
+
+@dataclass(frozen=True)
+class Again(Noise):
+    log_concave, full_support = True, True
+    def sample(self, rng):
+        if not LEFT:
+            one = float(rng.laplace())
+            LEFT.extend([MORE])
+        return LEFT.pop()
+    def charge(self, sensitivity):
+        return sensitivity
+    def log_density(self, x):
+        return Laplace(1).log_density(x)
+    def cdf(self, x):
+        return Laplace(1).cdf(x)
+
+@dataclass(frozen=True, kw_only=True)
+class Twice(Algorithm):
+    epsilon: float = 1.0
+    def start(self):
+        return (0,)
+    def step(self, state):
+        after = lambda _: (state[0] + 1,)
+        rule = lambda m: Affine(m.number(np.array([0.0, 2.0])))
+        half = Fraction(1, 2)
+        return (
+            Step(Play(0, 1), after),
+            Step(Play(1, 1), after),
+            Step(Release(0, Rows(0, 0, 1), Again()), after),
+            Step(Respond(1, Rows(1, 0, 1), half, half), after),
+            Step(Choose((0, 1), ((0,), (1,)), rule), lambda arm: (5, arm)),
+            Step(Play(state[-1], 1), lambda _: state),
+        )[state[0]]
+"""
+
+
+@pytest.mark.parametrize("more", ["one, -one", "one, one", "*[one] * 20"])
+def test_noise_that_serves_several_runs_is_found(tmp_path, more):
+    """Each run by itself is private, and a block comes out the same when it is made again."""
+    path = tmp_path / "again.py"
+    path.write_text(AGAIN.replace("MORE", more))
+    from dpaudit.sample.boxes import load_object
+
+    box = DeclaredBox(load_object(str(path), "Twice")(arms=2), 8, str(path))
+    pairs = (Pair("first", Stream.constant(1.0, 8), 0, 0.0),)
+    with pytest.raises(NotIndependent, match="does not repeat itself"):
+        audit(AuditPlan(box, 1.0, 0.05, 2000, 0, pairs))
+
+
 def test_one_run_and_replay_are_checked_too(tmp_path, capsys):
     box = file_box(f"{FILE}:parity", 2, 20, 1.0, 5.0)
     with pytest.raises(NotIndependent, match="does not repeat itself"):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from dpaudit.core.algorithms import find, load, names, parameters
 from dpaudit.core.stream import run_stream
 from dpaudit.sample import lockstep
+from dpaudit.sample.cells import NumberCells
 from dpaudit.sample.events import AtMost, OneOf, in_words
 from dpaudit.sample.runs import History, PullCounts, Pulls, Runs
 from dpaudit.sample.streams import Stream
@@ -121,3 +122,30 @@ def test_events_in_words_name_the_actions_that_their_keys_stand_for():
     assert in_words(AtMost(Pulls(1, 2000), 50.0), 2) == (
         "the pulls of arm 1 after 2,000 steps are 50 or fewer"
     )
+
+
+def test_numbers_in_words_are_those_of_the_event():
+    """What a cell of numbers below an edge says in words holds where the event does."""
+    cells = NumberCells(Pulls(1, 2_000_000), (5.0, 9.0, 1_234_567.0))
+    for chosen, words in (
+        ([0], "are 4 or fewer"),
+        ([0, 1], "are 8 or fewer"),
+        ([2, 3], "are 9 or more"),
+        ([3], "are 1,234,567 or more"),
+        ([0, 1, 2], "are 1,234,566 or fewer"),
+    ):
+        event, _ = cells.event(chosen)
+        assert str(event).endswith(words)
+        number = int(words.split()[1].replace(",", ""))
+        inside = event.holds(np.array([number - 1.0, number, number + 1.0])).tolist()
+        assert inside == ([False, True, True] if "more" in words else [True, True, False])
+
+
+def test_keys_that_no_words_stand_for_are_counted_as_others():
+    """A run that stopped shows numbers beyond the arms; an event with such runs says so."""
+    runs = Runs.of_actions(np.array([[0, 1, 0, 2], [0, 1, 1, 1], [0, 1, 3, 3]]))
+    for statistic, shown in ((History(0, 4), "0 1 1 1"), (PullCounts(2, 4), "1 3")):
+        keys = tuple(statistic(runs).tolist())
+        assert in_words(OneOf(statistic, keys), 2).endswith(f"are {shown} or 2 others")
+        assert in_words(OneOf(statistic, keys[:2]), 2).endswith(f"are {shown} or 1 other")
+        assert in_words(OneOf(statistic, keys[::2]), 2).endswith("one of 2 that were learned")
