@@ -16,7 +16,6 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 
-
 FLOATS = (float, np.floating)
 
 
