@@ -17,7 +17,8 @@ class Charted:
         self.place, self.chart, self.known = place, chart, {}
 
     def __getattr__(self, name):
-        return getattr(self.place, name)
+        found = self.__dict__[name] = getattr(self.place, name)  # a place does not change
+        return found
 
     def after(self, answer=None):
         if answer not in self.known:

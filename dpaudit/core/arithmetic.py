@@ -11,12 +11,14 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
+
+FLOATS = (float, np.floating)
 
 
 class Arithmetic(Protocol):
@@ -103,14 +105,20 @@ class BallArithmetic:
 
 def exact(value: Any) -> Fraction:
     """Return the rational that a parameter stands for: 0.1 is one tenth."""
-    if isinstance(value, float | np.floating):
-        return Fraction(repr(float(value)))
+    if isinstance(value, FLOATS):
+        return Fraction(*_written(float(value)))
     if isinstance(value, Fraction):
         return Fraction(value)
     whole = int(value)
     if whole != value:
         raise InvalidArgument("parameter", value, "must be an int, a float or a Fraction.")
     return Fraction(whole)
+
+
+@lru_cache(maxsize=1 << 12)
+def _written(value: float) -> tuple[int, int]:
+    """Return a double as it is written; integers, as whoever is given a Fraction can change it."""
+    return Fraction(repr(value)).as_integer_ratio()
 
 
 def in_digits(value: float) -> str:

@@ -50,9 +50,10 @@ def _half(p: Array, q: Array, gap: Array) -> Array:
     x = np.where(close, x, 0.0)
     s = x / (2 + x)
     # log(1 + x) = 2 atanh(s) and x - 2 s = s x, so nothing cancels
-    tail = np.zeros_like(s)
+    square, tail = s * s, np.zeros_like(s)
     for odd in range(25, 1, -2):
-        tail = 1 / odd + s * s * tail
+        tail *= square
+        tail += 1 / odd
     return np.where(close, p * (s * x - 2 * s**3 * tail), far)
 
 

@@ -30,6 +30,7 @@ from dpaudit.sample.guard import PolicyError, judged
 from dpaudit.sample.rounds import Slot, mark_of, run_rounds, seed_of
 from dpaudit.sample.streams import Pair
 from dpaudit.sources import CORE, is_installed
+from dpaudit.target import parse
 
 EARLY = 8  # rounds that are made again before evidence counts
 SPREAD = 32  # runs of an audit that refutes nothing
@@ -99,11 +100,18 @@ def packages(sent: bytes, seed: int, slot: Slot) -> list[str]:
     ]
 
 
-def bring(names: list[str]) -> None:
-    """Import modules, so that children need not."""
+def bring(names: list[str], file: str) -> None:
+    """Import modules, and parse the target's file, so that children need not."""
     for name in names:
         with contextlib.suppress(Exception, SystemExit):
             importlib.import_module(name)
+    if file:
+        parse(Path(file))
+
+
+def _file(box: Box) -> str:
+    build = getattr(box, "build", None)
+    return build.path if isinstance(build, FileBuilder) else ""
 
 
 def _found(box: Box) -> Box:
@@ -201,7 +209,7 @@ class Independence:
                 if not self.prepared:
                     first = packed(packages, self.sent, self.seed, wave[0].slot)
                     [names] = self.helper.alone([first], seconds)
-                    self.helper.here(packed(bring, names), seconds)
+                    self.helper.here(packed(bring, names, _file(self.box)), seconds)
                     self.prepared = True
                 made = self.helper.alone(calls, seconds)
             except Unsendable as error:

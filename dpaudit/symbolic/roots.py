@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import field, make_dataclass
 from functools import cached_property
 from itertools import chain
-from operator import is_, methodcaller
+from operator import is_
 from pathlib import Path
 from types import (
     BuiltinFunctionType,
@@ -64,19 +64,21 @@ FACTORY: Any = type(
     .default
 )
 STATELESS = (GETTER, FACTORY, MemberDescriptorType, WrapperDescriptorType, MethodDescriptorType)
-VALUES = methodcaller("values")
 EMPTY = type(...)  # in place of what a variable that has no value yet holds
 
 
 class NameTables:
     """Name tables, and what was in them, end to end: thousands are compared after every round."""
 
-    __slots__ = ("tables", "sizes", "names", "values")
+    __slots__ = ("tables", "sizes", "keys", "names", "held", "values")
 
     def __init__(self, tables: Iterable[Mapping[str, Any]] = ()) -> None:
         self.tables: list[Mapping[str, Any]] = []
         self.sizes: list[int] = []
+        # live views of the tables that are not empty: of the others the size says all
+        self.keys: list[Iterable[str]] = []
         self.names: list[str] = []
+        self.held: list[Iterable[Any]] = []
         self.values: list[Any] = []
         for table in tables:
             self.add(table)
@@ -85,15 +87,18 @@ class NameTables:
         """Keep a table as it is now."""
         self.tables.append(table)
         self.sizes.append(len(table))
-        self.names += table
-        self.values += table.values()
+        if table:
+            self.keys.append(table.keys())
+            self.names += table
+            self.held.append(table.values())
+            self.values += table.values()
 
     def same(self) -> bool:
         """Tell whether the very same objects have the very same names."""
         return (
             list(map(len, self.tables)) == self.sizes
-            and list(chain.from_iterable(self.tables)) == self.names
-            and all(map(is_, self.values, chain.from_iterable(map(VALUES, self.tables))))
+            and list(chain.from_iterable(self.keys)) == self.names
+            and all(map(is_, self.values, chain.from_iterable(self.held)))
         )
 
 

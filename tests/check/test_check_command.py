@@ -126,8 +126,11 @@ def report(capsys, *words):
     return code, json.loads(out)
 
 
-def test_proved_and_holds_and_the_json(capsys):
-    code, data = report(capsys, "adap_ucb", "--exact-horizon", "4", "--horizon", "1e5")
+def test_proved_and_holds_in_words_and_in_json(capsys, tmp_path):
+    file = tmp_path / "report.json"
+    words = ("check", "adap_ucb", "--exact-horizon", "3", "--horizon", "1e5", "--json", str(file))
+    code, out, _ = command(capsys, *words)
+    data = json.loads(file.read_text())
     assert code == 0
     assert data["verdict"] == "PROVED"
     assert data["claim"]["epsilon"] == 1.0
@@ -141,20 +144,17 @@ def test_proved_and_holds_and_the_json(capsys):
     structure, exact, _ = data["findings"]
     assert structure["status"] == "PROVED"
     assert exact["status"] == "HOLDS"
-    assert exact["horizon"] == 4
-    assert 0.497 < data["epsilon_lower"] <= data["epsilon_upper"] == 1.0
-    assert data["epsilon_lower"] == exact["epsilon_lower"]
-
-
-def test_the_report_names_claim_checks_verdict_and_limits(capsys):
-    code, out, _ = command(capsys, "check", "adap_ucb", "--exact-horizon", "3", "--horizon", "1000")
-    assert code == 0
-    words = " ".join(out.split())
-    assert "adap_ucb claims epsilon = 1" in words
-    assert "PROVED at every horizon: no action sequence, however long," in words
-    assert "not run (not part of this version)" in words or "sample" in words
-    assert "In doubles" in words and "Not covered: timing" in words
-    assert "0.276856" in words  # 1/2 - log(5/4): the largest loss at T = 3
+    assert exact["horizon"] == 3
+    largest = 0.5 - math.log(1.25)  # at T = 3
+    assert abs(exact["epsilon_lower"] - largest) < 1e-9
+    assert largest - 1e-9 < data["epsilon_lower"] <= data["epsilon_upper"] == 1.0
+    assert data["epsilon_lower"] >= exact["epsilon_lower"]
+    said = " ".join(out.split())
+    assert "adap_ucb claims epsilon = 1" in said
+    assert "PROVED at every horizon: no action sequence, however long," in said
+    assert "sample SILENT" in said
+    assert "In doubles" in said and "Not covered: timing" in said
+    assert "0.276856" in said
 
 
 def test_silence_is_undecided(capsys):
@@ -178,7 +178,8 @@ def test_no_noise_is_refuted_with_infinite_loss(capsys, tmp_path, name):
 
 
 def test_own_file_right(capsys, here):
-    code, data = report(capsys, "own_right.py:Own", "--exact-horizon", "4", "--param", "bonus=2")
+    words = ("own_right.py:Own", "--exact-horizon", "4", "--param", "bonus=2", *CERTAIN)
+    code, data = report(capsys, *words)
     assert (code, data["verdict"]) == (0, "PROVED")
     assert data["claim"]["parameters"]["bonus"] == 2
 

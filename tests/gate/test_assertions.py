@@ -113,7 +113,7 @@ def test_black_boxes(mine, capsys):
     with pytest.raises(PrivacyViolation, match="required: holds; found: SILENT"):
         assert_global_dp(mine.coin, 1, horizon=6, runs=64, require="holds")
     with pytest.raises(PrivacyViolation) as caught:
-        assert_global_dp(mine.Greedy, 1, horizon=6, runs=1000)
+        assert_global_dp(mine.Greedy, 1, horizon=6, runs=256)
     text = str(caught.value)
     assert "required: not refuted; found: REFUTED" in text
     assert "Pair:" in text and "Event:" in text

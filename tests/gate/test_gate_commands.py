@@ -256,13 +256,13 @@ def test_fresh_seeds_spend_a_recorded_error(project, capsys):
 
 
 def test_a_black_box_is_locked_and_refuted_with_a_replay(project, capsys):
-    words = ("--runs", "400", "--horizon", "4")
+    words = ("--runs", "200", "--horizon", "4")
     assert command(capsys, "lock", "mine.py:coin", *words)[0] == 0
     [entry] = locks.read(project / "dpaudit.lock").claims
     assert (entry.verdict, entry.options.methods, entry.options.runs) == (
         "SILENT",
         ["code", "exact", "sample"],
-        400,
+        200,
     )
     spoil(project, "[int(rng.random() < 0.5) for _ in stream]", "[0, *map(int, stream[:-1])]")
     code, claims = judged(capsys)

@@ -21,7 +21,7 @@ def box(project, capsys):
     """A lock of a black box, SILENT, judged once for all tests."""
     path = project / "dpaudit.lock"
     if not BOX:
-        assert command(capsys, "lock", "mine.py:coin", "--runs", "400", "--horizon", "4")[0] == 0
+        assert command(capsys, "lock", "mine.py:coin", "--runs", "200", "--horizon", "4")[0] == 0
         BOX.append(path.read_text())
     path.write_text(BOX[0])
     return path
@@ -34,7 +34,7 @@ def test_fewer_runs_do_not_turn_a_refuted_claim_green(box, capsys):
     code, out, err = command(capsys, "lock", "--update", *words)
     assert (code, err.count("\n")) == (1, 1) and out.startswith("SILENT")
     assert "REFUTED with the options that are locked" in err
-    assert "32 runs, locked were 400" in err
+    assert "32 runs, locked were 200" in err
     assert box.read_bytes() == before
     assert command(capsys, "lock", "--update", *words, "--reason", "a toy")[0] == 0
     [kept] = locks.read(box).history
@@ -56,9 +56,9 @@ def test_less_time_does_not_turn_a_refuted_claim_green(project, capsys):
 def test_another_seed_needs_a_reason_and_more_runs_do_not(box, capsys):
     code, _, err = command(capsys, "lock", "--update", "--seed", "1")
     assert (code, err.count("\n")) == (4, 1) and "seed 1, locked was 0" in err
-    assert command(capsys, "lock", "--update", "--runs", "500", "--budget", "61")[0] == 0
+    assert command(capsys, "lock", "--update", "--runs", "240", "--budget", "61")[0] == 0
     found = locks.read(box)
-    assert (found.claims[0].options.runs, found.history) == (500, [])
+    assert (found.claims[0].options.runs, found.history) == (240, [])
 
 
 LOCKED = Options(None, {}, 1000, 6, ("structure", "exact", "sample"), 0, 60.0, 2000)

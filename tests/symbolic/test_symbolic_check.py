@@ -188,10 +188,7 @@ def test_the_command_says_proved_refuted_undecided_and_broken(tmp_path, monkeypa
     out = capsys.readouterr().out
     assert "REFUTED" in out and "without any noise" in out
     assert run(["replay", "w.json", "--target", "wrong.py:RawInitialMeans"]) == 0
-    words = ["--horizon", "100", "--runs", "6000", "--witness", "v.json"]
-    assert run(["check", "wrong.py:SharedAcrossTime", *words]) == 1
-    assert "sample     REFUTED" in capsys.readouterr().out
-    assert run(["audit", "wrong.py:SharedAcrossTime", "--replay", "v.json"]) == 1
+    # what runs refute, and its replay: docs/foreign-code.md, which tests/docs follows
     assert run(["check", "broken.py:policy"]) == 2
     assert run(["check", "right.py:Doubling", "--method", "structure"]) == 2
 

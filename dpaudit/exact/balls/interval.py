@@ -36,6 +36,8 @@ _LOG2_HIGH = 6.93147180369123816490e-01
 _LOG2_LOW = 1.90821492927058770002e-10
 _EXP_ERROR = 2.0**-49
 _LOG_ERROR = 2.0**-48
+_TAYLOR = [1 / math.factorial(j) for j in range(13, -1, -1)]
+_ODD = [1 / j for j in range(25, 0, -2)]
 
 
 @dataclass(frozen=True)
@@ -181,38 +183,45 @@ def _exp(x: Array) -> tuple[Array, Array]:
     if np.any(x > reach.last):
         raise Unsupported(f"A likelihood ratio beyond exp({reach.last:g}) leaves their range.")
     small = x < -reach.last
-    safe = np.where(small, 0.0, x)
+    some = bool(small.any())
+    safe = np.where(small, 0.0, x) if some else x
     k = np.rint(safe / math.log(2))
     r = (safe - k * _LOG2_HIGH) - k * _LOG2_LOW
-    value = np.full_like(r, 1 / math.factorial(13))
-    for j in range(12, -1, -1):
+    value = np.full_like(r, _TAYLOR[0])
+    for coefficient in _TAYLOR[1:]:
         value *= r
-        value += 1 / math.factorial(j)
+        value += coefficient
     value = np.ldexp(value, k.astype(np.int64))
-    low = np.where(small, 0.0, value * (1 - _EXP_ERROR))
-    return low, np.where(small, reach.tiny, value * (1 + _EXP_ERROR))
+    low, high = value * (1 - _EXP_ERROR), value * (1 + _EXP_ERROR)
+    if some:
+        low, high = np.where(small, 0.0, low), np.where(small, reach.tiny, high)
+    return np.asarray(low), np.asarray(high)
 
 
 def _log(x: Array) -> tuple[Array, Array]:
     """Enclose logarithms, in doubles."""
     x = _numbers(x)
     zero, endless = x <= 0, np.isinf(x)
-    mantissa, k = np.frexp(np.where(zero | endless, 1.0, x))
+    special = zero | endless
+    some = bool(special.any())
+    mantissa, k = np.frexp(np.where(special, 1.0, x) if some else x)
     half = mantissa < math.sqrt(0.5)
     mantissa, k = np.where(half, 2 * mantissa, mantissa), k - half
     s = (mantissa - 1) / (mantissa + 1)
     square = s * s
-    series = np.full_like(s, 1 / 25)
-    for j in range(23, 0, -2):
+    series = np.full_like(s, _ODD[0])
+    for coefficient in _ODD[1:]:
         series *= square
-        series += 1 / j
+        series += coefficient
     value = k * _LOG2_HIGH + (2 * s * series + k * _LOG2_LOW)
     slack = _LOG_ERROR * np.abs(value)
-    low = np.where(zero, -np.inf, np.where(endless, np.inf, value - slack))
-    high = np.where(zero, -np.inf, np.where(endless, np.inf, value + slack))
+    low, high = value - slack, value + slack
+    if some:
+        low = np.where(zero, -np.inf, np.where(endless, np.inf, low))
+        high = np.where(zero, -np.inf, np.where(endless, np.inf, high))
     if x.dtype == WIDE:
         return down(low.astype(float)), up(high.astype(float))
-    return low, high
+    return np.asarray(low), np.asarray(high)
 
 
 def enclose(value: arb) -> Enclosure:

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from scipy.ndimage import maximum_filter1d
 
 from dpaudit.exact.algebra import Bounds
 from dpaudit.exact.balls.interval import Array, Interval, range_of, up, where
@@ -145,9 +144,12 @@ def _most(
 
 def _ahead(values: Array, size: int) -> Array:
     """Return for every place the largest of the next `size` values; nan in rows that have one."""
-    shift = -(size // 2)
-    found = maximum_filter1d(values, size, mode="constant", cval=-np.inf, origin=shift)
-    # which the filter would pass over
+    found, reach = values, 1
+    while reach < size:
+        step = min(reach, size - reach)
+        wider = found.copy()
+        np.maximum(found[..., :-step], found[..., step:], out=wider[..., :-step])
+        found, reach = wider, reach + step
     return np.where(np.isnan(values).any(axis=-1, keepdims=True), np.nan, found)
 
 
