@@ -23,7 +23,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dpaudit.parsing import TARGET, add_param
+from dpaudit.parsing import TARGET, add_parameters
 
 if TYPE_CHECKING:
     from dpaudit.core.algorithm import Algorithm
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--graph", action="store_true", help="show instead the graph of all public states")
     add("--plot", metavar="FILE", help="with --graph: draw it into a .png, .svg or .pdf file")
-    add_param(parser)
+    add_parameters(parser)
     add("--seed", metavar="S", default=str(SEED), help=f"seed of rewards and noise ({SEED})")
 
 
@@ -65,14 +65,14 @@ def execute(arguments: argparse.Namespace) -> int:
     from rich.markup import escape
 
     from dpaudit.errors import InvalidArgument, require_integer
-    from dpaudit.parsing import assignment, integer, number
+    from dpaudit.parsing import integer, number, parameters_of
     from dpaudit.plotting import require_picture
     from dpaudit.process import answer
 
     if arguments.plot and not arguments.graph:
         raise InvalidArgument("plot", arguments.plot, "is for --graph.")
     require_picture(arguments.plot)
-    given: dict[str, Any] = dict(map(assignment, arguments.param))
+    given = parameters_of(arguments)
     if arguments.arms is not None:
         given["arms"] = integer("arms", arguments.arms)
     if arguments.epsilon is not None:
@@ -193,7 +193,7 @@ def followed(code: Code, reading: Callable[[], Followed]) -> Followed:
 
 def build(target: Target, given: dict[str, Any], horizon: int) -> Algorithm:
     """Return the algorithm for a horizon."""
-    from dpaudit.judging import OFFERED
+    from dpaudit.target import OFFERED
 
     return target.build(horizon, given, OFFERED)
 

@@ -17,10 +17,10 @@ from dpaudit.core.mutants import find as find_mutant
 from dpaudit.details import losses, pair, regret
 from dpaudit.exact import WorstLoss
 from dpaudit.exact.horizons import Search, violates
-from dpaudit.judging import OFFERED, Case, Listener, PrivacyClaim, Report, verdict
+from dpaudit.judging import Case, Listener, PrivacyClaim, Report, verdict
 from dpaudit.particulars import Details, PairProfile
 from dpaudit.sources import digests
-from dpaudit.target import MUTANTS, resolve
+from dpaudit.target import MUTANTS, OFFERED, resolve
 from dpaudit.verdict import UNDECIDED, Finding, Status, exit_code
 
 Part = TypeVar("Part")

@@ -157,15 +157,14 @@ def _bracket_words(report: Report) -> str:
 
 
 def _likely(report: Report) -> tuple[float, float]:
-    """Return the best lower bound that has an error probability, and that probability."""
-    claim = report.claim
+    """Return the best lower bound that has an error probability, and that probability.
+
+    What fewer rounds of the claimed instance show, all of them contain.
+    """
     usable = [
-        (finding.epsilon_lower, finding.error)
-        for finding in report.findings
-        if finding.error is not None
-        and (
-            finding.horizon == claim.horizon or (claim.anytime and finding.horizon < claim.horizon)
-        )
+        (it.epsilon_lower, it.error)
+        for it in report.findings
+        if it.error is not None and it.instance is None and it.horizon <= report.claim.horizon
     ]
     return max(usable, default=(0.0, 0.0))
 

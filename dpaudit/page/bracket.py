@@ -63,6 +63,8 @@ def bracket(
     if likely > 0:
         parts.append(tag("circle", cx=f"{place(likely):.1f}", cy=LINE, r=6, class_="likely"))
     known = words(lower, upper, measure)
+    if likely > lower:
+        known += f"; by sampling, {measure} \u2265 {at_least(likely, 4)}"
     parts.append(tag("text", known, x=LEFT, y=HEIGHT - 10, font_weight="bold"))
     description = f"A line from 0. The largest loss lies here: {known}. The claim is {claimed:g}."
     if likely > 0:
