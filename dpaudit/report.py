@@ -6,6 +6,7 @@ Every sentence says what was concluded and about which size; what no check cover
 from __future__ import annotations
 
 import math
+import re
 import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -335,7 +336,7 @@ def conclusion(finding: Finding) -> str:
 
 def typeset(words: str) -> str:
     """Return text with inequalities as a page writes them."""
-    together = words.replace("*(", f"*{JOINED}(")
+    together = re.sub(r"(?<=\de)-(?=\d)", "\u2011", words.replace("*(", f"*{JOINED}("))
     return together.replace("<=", "\u2264").replace(">=", "\u2265")
 
 

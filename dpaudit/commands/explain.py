@@ -19,7 +19,7 @@ examples:
 from __future__ import annotations
 
 import argparse
-import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -96,8 +96,16 @@ def execute(arguments: argparse.Namespace) -> int:
         asked |= {"seed": seed, "width": width, "doubles": arguments.float}
         shown = answer(arguments.target, explained, asked, SECONDS)
     for text, style in shown:
-        out.print(escape(text), style=style or None, soft_wrap=True)
+        out.print(escape(fitted(text, width)), style=style or None, soft_wrap=True)
     return 0
+
+
+def fitted(text: str, width: int) -> str:
+    """Return a line as lines of a width, the later ones set in by two more."""
+    if len(text) <= width or "\n" in text:
+        return text
+    below = " " * (len(text) - len(text.lstrip()) + 2)
+    return "\n".join(textwrap.wrap(text, width, subsequent_indent=below, break_on_hyphens=False))
 
 
 def explained(
@@ -232,13 +240,12 @@ def lines(
     target: Target, algorithm: Algorithm, horizon: int, events: list[Event], seed: int, width: int
 ) -> Iterator[tuple[str, str]]:
     """Yield the picture, the story and the charges."""
+    from dpaudit.details.compute import sentence
     from dpaudit.details.regret import environment_of
     from dpaudit.explain import draw
-    from dpaudit.page.gallery import first_line
     from dpaudit.target import parameters
 
-    module = sys.modules.get(type(algorithm).__module__)
-    title = first_line(module) if module else ""
+    title = sentence(algorithm)
     for line in draw.paragraph(f"{target.label}: {title}" if title else target.label, width):
         yield line, "bold"
     values = ", ".join(f"{name} {value}" for name, value in parameters(algorithm).items())

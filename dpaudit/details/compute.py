@@ -186,6 +186,8 @@ def sentence(source: Any) -> str:
     thing = source if inspect.isclass(source) or inspect.isfunction(source) else type(source)
     module = sys.modules.get(thing.__module__)
     said = (module.__doc__ if module else None) or inspect.getdoc(thing) or ""
+    if said.startswith(f"{thing.__name__}("):
+        return ""  # a dataclass without a text has its signature for one
     return " ".join(said.strip().partition("\n\n")[0].split())
 
 
