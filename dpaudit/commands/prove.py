@@ -206,6 +206,9 @@ def _print(entries: list[Entry], judged: list[JudgedTheorem]) -> None:
     console.print(table)
     if judged:
         _print_theorems(console, judged)
+    else:
+        for result in ledger.whole(entries):
+            console.print(f"\n{result.title}: {result.verdict}", markup=False)
     seconds = sum(entry.seconds for entry in entries)
     parts = [f"{number} {kind}" for kind, number in ledger.counts(entries).items() if number]
     own = sum(not entry.result.in_paper for entry in entries)
