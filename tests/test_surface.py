@@ -6,6 +6,7 @@ import inspect
 import subprocess
 import sys
 import typing
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 import dpaudit
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.errors import InvalidArgument
-from dpaudit.verdict import Status
+from dpaudit.verdict import Finding, Status
 
 QUICK = {"horizon": 1e2, "exact_horizon": 3, "method": "structure,exact"}
 
@@ -126,6 +127,13 @@ def test_hints_are_resolvable():
 
     hints = typing.get_type_hints(surface.check)
     assert hints["return"] is surface.CheckReport
+
+
+def test_a_card_has_the_name_as_it_is_and_what_runs_say(refuted):
+    finding = Finding("sample", Status.REFUTED, "Seen.", 1.25, horizon=50, error=1e-6)
+    shown = replace(refuted, findings=(finding,))._repr_html_()
+    assert "noise_halved does not have" in shown and "Noise_halved" not in shown
+    assert 'class="likely"' in shown and "1.25, by sampling" in shown
 
 
 def test_results_print_as_the_terminal_shows_them_in_a_notebook_too():

@@ -82,7 +82,7 @@ def page(report: Report, home: str | None = None) -> str:
                 inside.lower,
                 inside.upper,
                 claim.judged.bound,
-                _likely(report)[0] if claim.notion is None else 0.0,
+                likely(report)[0] if claim.notion is None else 0.0,
                 inside.measure,
             ),
             tag("figcaption", _bracket_words(report)),
@@ -149,14 +149,14 @@ def _bracket_words(report: Report) -> str:
     ends = [f"Filled: where the largest loss, {size}, can lie."]
     if report.lower > 0:
         ends.append(f"Lower end: {'certified' if report.certain else 'floating point'}.")
-    likely, error = _likely(report)
-    if likely > 0:
-        bound = f"epsilon \u2265 {at_least(likely, 4)}"
+    sampled, error = likely(report)
+    if sampled > 0:
+        bound = f"epsilon \u2265 {at_least(sampled, 4)}"
         ends.append(f"The ring: {bound}, wrong with probability at most {error:g}.")
     return " ".join(ends)
 
 
-def _likely(report: Report) -> tuple[float, float]:
+def likely(report: Report) -> tuple[float, float]:
     """Return the best lower bound that has an error probability, and that probability.
 
     What fewer rounds of the claimed instance show, all of them contain.
