@@ -148,7 +148,9 @@ def _bracket_words(report: Report) -> str:
         return f"Filled: where the smallest {inside.measure} that holds, {size}, can lie."
     ends = [f"Filled: where the largest loss, {size}, can lie."]
     if report.lower > 0:
-        ends.append(f"Lower end: {'certified' if report.certain else 'floating point'}.")
+        kind = "certified" if report.certain else "floating point"
+        drawn = all(finding.epsilon_lower < report.lower for finding in report.findings)
+        ends.append(f"Lower end: {kind}{', from the loss against the horizon' * drawn}.")
     sampled, error = likely(report)
     if sampled > 0:
         bound = f"epsilon \u2265 {at_least(sampled, 4)}"

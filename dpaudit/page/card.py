@@ -26,7 +26,7 @@ STYLE = """
 .dpaudit-card .f1{fill:#2b7bb9;stroke:#2b7bb9}
 .dpaudit-card .claim{stroke:#c65911;stroke-width:2}
 .dpaudit-card .f2{fill:#c65911}
-.dpaudit-card .likely{fill:none;stroke:#2b7bb9;stroke-width:2}
+.dpaudit-card .likely{fill:#fff;stroke:#a04a80;stroke-width:2.5}
 .dpaudit-card td{text-align:left;vertical-align:top}
 """
 
