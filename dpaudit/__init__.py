@@ -4,8 +4,9 @@
     dpaudit.check("adap_klucb", epsilon=1)      # prove, hold or refute; a report
     dpaudit.check("mine.py:Mine")               # one's own declaration, or one's own code
 
-`check`, `prove`, `audit`, `simulate`, `bounds` are the commands of the same names; `load` builds an
-algorithm, `likelihood` and `worst_loss` compute with it, `assert_global_dp` is for tests.
+`check`, `audit`, `simulate`, `bounds` are the commands of the same names; `prove` is the part of
+`check` that proves (the command `prove` is about the paper). `load` builds an algorithm,
+`likelihood` and `worst_loss` compute with it, `assert_global_dp` is for tests.
 """
 
 from __future__ import annotations

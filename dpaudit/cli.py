@@ -12,13 +12,15 @@ import argparse
 import importlib
 import os
 import pkgutil
+import re
 import sys
+import textwrap
 import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
 from dpaudit import __version__, commands
-from dpaudit.errors import DpauditError
+from dpaudit.errors import DpauditError, InvalidArgument, UnknownName
 
 DESCRIPTION = "Tells whether a bandit algorithm that claims differential privacy really has it."
 EPILOG = """exit codes:
@@ -38,13 +40,34 @@ class _Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help whose prose is as wide as the terminal; what is set in keeps its lines."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n\n".join(_fitted(part, width) for part in textwrap.dedent(text).split("\n\n"))
+
+
+def _fitted(paragraph: str, width: int) -> str:
+    """Return a paragraph within a width: a list of words with their meanings hangs below these."""
+    lines = paragraph.strip("\n").splitlines()
+    if not any(line.startswith(" ") for line in lines):
+        return textwrap.fill(" ".join(lines), width, break_on_hyphens=False)
+    fitted = []
+    for line in lines:
+        hang = re.match(r" +\S+  +(?=\S)", line)
+        below = " " * (hang.end() if hang else 0)
+        long = hang is not None and len(line) > width
+        fitted += textwrap.wrap(line, width, subsequent_indent=below) if long else [line]
+    return "\n".join(fitted)
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser with every discovered command."""
     top = _Parser(
         prog="dpaudit",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Help,
     )
     top.add_argument("--version", action="version", version=f"dpaudit {__version__}")
     subparsers = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -54,17 +77,34 @@ def parser() -> argparse.ArgumentParser:
             module.name,
             help=command.HELP,
             description=command.__doc__,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Help,
         )
         command.add_arguments(sub)
         sub.set_defaults(execute=command.execute)
     return top
 
 
+def require_command(word: str) -> None:
+    """Raise for a first word that is no command, with the nearest one or with what was meant."""
+    known = [module.name for module in pkgutil.iter_modules(commands.__path__)]
+    if word in known or word.startswith("-"):
+        return
+    from dpaudit.core.algorithms import names
+
+    if ":" in word or "/" in word or word in names():
+        raise InvalidArgument("COMMAND", word, f"is a TARGET: write `dpaudit check {word}`.")
+    raise UnknownName("command", word, known)
+
+
 def run(argv: Sequence[str]) -> int:
     """Execute one command line and return its exit code; bad input costs one line, no traceback."""
     try:
+        for word in argv[:1]:
+            require_command(word)
         arguments = parser().parse_args(argv)
+    except DpauditError as error:
+        sys.stderr.write(f"dpaudit: {error}\n")
+        return error.exit_code
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2
     try:

@@ -4,8 +4,9 @@ The loops of dpaudit look at the clock and end by themselves, with what they hav
 the rest: a step of foreign code that never returns, a single call that is far larger than expected.
 An alarm needs the main thread and a system that has it (not Windows); elsewhere, and inside one
 call of compiled code, nothing is raised, and only a process of its own can be stopped from outside.
-Nor is it while a module of dpaudit or of an installed package is being loaded: half of a package
-would stay behind, and could not be loaded again.
+Nor is it while a module of dpaudit or of an installed package is being loaded (half of a package
+would stay behind, and could not be loaded again), or while LLVM calls back: what is raised there is
+printed and lost. The alarm comes again a moment later.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ INSTALLED = (
     str(Path(__file__).parent),
     *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
 )
+COMPILER = tuple(str(Path(place) / "llvmlite") for place in INSTALLED)
 
 
 class Expired(BaseException):
@@ -54,9 +56,11 @@ class Work:
 
 
 def _loading(frame: FrameType | None) -> bool:
-    """Tell whether a module that is not the user's is being loaded."""
+    """Tell whether a module that is not the user's is being loaded, or LLVM compiles."""
     while frame is not None:
         code, caller = frame.f_code, frame.f_back
+        if code.co_filename.startswith(COMPILER):
+            return True
         # a text that somebody executes is no module
         loads = caller is not None and caller.f_code.co_filename.startswith("<frozen importlib")
         if loads and code.co_name == "<module>" and code.co_filename.startswith(INSTALLED):

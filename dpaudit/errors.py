@@ -12,6 +12,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+MOST_NAMED = 24  # in one line
+
 
 class DpauditError(Exception):
     """Base of every error that dpaudit raises on purpose."""
@@ -38,7 +40,9 @@ class UnknownName(DpauditError, LookupError):
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         known = sorted(known)
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-        hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(known)}."
+        more = f" and {len(known) - MOST_NAMED:,} more" * (len(known) > MOST_NAMED)
+        hint = f"Known: {', '.join(known[:MOST_NAMED])}{more}."
+        hint = f"Did you mean {near[0]!r}?" if near else hint
         super().__init__(f"No {kind} {name!r}. {hint}")
         self.given = (kind, name, known)
 

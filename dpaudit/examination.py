@@ -34,7 +34,7 @@ from dpaudit.subject.naming import subject_of
 from dpaudit.subject.places import at_line, place_of
 from dpaudit.symbolic.run import CodeLine
 from dpaudit.symbolic.subject import readable
-from dpaudit.target import NotDeclared, foreign, resolve
+from dpaudit.target import OFFERED, NotDeclared, foreign, resolve
 from dpaudit.verdict import Finding, Status
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _require_readable(subject: Foreign, target: str) -> None:
     """Raise what is wrong with a target that is no algorithm and no code in a file of one's own."""
     if not readable(subject.text):
         with suppress(NotDeclared):
-            resolve(target).build(engine.HORIZON, {}, engine.OFFERED)
+            resolve(target).build(engine.HORIZON, {}, OFFERED)
         rule = f"is installed code, which is for `audit`, as {subject.text}."
         if source_file(subject.source) is None:
             kind = type(subject.source).__name__

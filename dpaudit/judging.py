@@ -23,14 +23,13 @@ from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.implied import implied
 from dpaudit.options import METHODS, Options
 from dpaudit.particulars import Details
-from dpaudit.target import Target, parameters
+from dpaudit.target import OFFERED, Target, parameters
 from dpaudit.verdict import UNDECIDED, Bracket, Finding, Status, combine, exit_code
 
 SCHEMA = 1  # of the JSON report; new fields do not raise it, another meaning does
 HORIZON = 10_000_000
 BUDGET = 15.0
 EPSILON = 1.0
-OFFERED = {"arms": 2}
 SHARES = {"structure": 0.5, "exact": 0.65}  # of what is left, where another check comes after
 SHORTEST = 0.1
 FAILED = 2

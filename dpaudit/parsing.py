@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
@@ -35,18 +34,6 @@ def number(name: str, text: str) -> float:
         return float(text)
     except ValueError:
         raise InvalidArgument(name, text, "must be a number.") from None
-
-
-def typed(reader: Callable[[str, str], Any], name: str) -> Callable[[str], Any]:
-    """Return a reader for `argparse`, which says in its own form what is wrong."""
-
-    def read(text: str) -> Any:
-        try:
-            return reader(name, text)
-        except InvalidArgument as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-
-    return read
 
 
 def numbers(name: str, text: str) -> tuple[float, ...]:
@@ -92,16 +79,24 @@ def add_param(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help=about)
 
 
-def add_noise(parser: argparse.ArgumentParser) -> None:
-    """Declare where the noise of a declared algorithm is drawn."""
+def add_parameters(parser: argparse.ArgumentParser) -> None:
+    """Declare the parameters of a declared algorithm (`parameters_of` reads them)."""
     add = parser.add_argument
+    add("--alpha", metavar="A", help="exploration, where the algorithm has it (default 3.1)")
+    add_param(parser)
     add("--noise", metavar="KIND", help="as declared (default), or lattice: exact integer noise")
     add("--grid", metavar="G", help=f"lattice: rewards are rounded to 1/G (default {GRID})")
     add("--rounding", metavar="HOW", help="lattice: nearest (default) or stochastic")
 
 
+def parameters_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the parameters that the options of `add_parameters` stand for."""
+    alpha = {} if arguments.alpha is None else {"alpha": number("alpha", arguments.alpha)}
+    return alpha | dict(map(assignment, arguments.param)) | noise(arguments)
+
+
 def noise(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the parameters of an algorithm that the options of `add_noise` stand for."""
+    """Return where noise is drawn, as parameters of an algorithm."""
     kind = arguments.noise or NOISES[0]
     if kind not in NOISES:
         raise InvalidArgument("noise", kind, f"must be one of {', '.join(NOISES)}.")
@@ -147,7 +142,7 @@ def judged_options(arguments: argparse.Namespace) -> dict[str, Any]:
         found["epsilon"] = stated.epsilon
     if stated.texts.keys() - {"epsilon"}:
         found["stated"] = stated
-    given: dict[str, Any] = dict(assignment(text) for text in arguments.param)
+    given = parameters_of(arguments)
     if arguments.arms is not None:
         given["arms"] = integer("arms", arguments.arms)
     if given:

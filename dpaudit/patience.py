@@ -22,4 +22,5 @@ def require_soon(seconds: float, accepted: bool = False) -> None:
     if seconds > LONGEST and not accepted:
         size, name = next(it for it in UNITS if seconds >= 2 * it[0] or it == UNITS[-1])
         shown = f"about {seconds / size:,.0f} {name}"
-        raise InvalidArgument("time", shown, "is long; add --yes to do it all the same.")
+        rule = "is long; add --yes (in Python, yes=True) to do it all the same."
+        raise InvalidArgument("time", shown, rule)

@@ -6,6 +6,7 @@ Every sentence says what was concluded and about which size; what no check cover
 from __future__ import annotations
 
 import math
+import re
 import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -39,6 +40,8 @@ NOT_COVERED = "timing, and code that runs something else than the declaration"
 LONGEST_ROW = 40
 MARGIN = 22
 WIDTH = 100
+UNBROKEN = "\u00a0"  # a space at which no line ends
+JOINED = "\u2060"  # nothing, and no line ends there
 
 
 def console(quiet: bool) -> Console:
@@ -71,12 +74,13 @@ def show_claim(out: Console, claim: PrivacyClaim) -> None:
 
 def show_finding(out: Console, finding: Finding) -> None:
     """Print one check: what it concludes, the interval it leaves, and why."""
-    seconds = f" [{finding.seconds:.1f} s]" if finding.seconds else ""
+    seconds = f" [{finding.seconds:.1f}{UNBROKEN}s]" if finding.seconds else ""
     text = textwrap.wrap(
         conclusion(finding) + seconds, min(out.width, 100) - MARGIN, break_long_words=False
     )
     head = f"  {finding.check:<11}[{COLOURS[finding.status]}]{finding.status:<9}[/]"
-    out.print(head + _plain(f"\n{' ' * MARGIN}".join(text)), soft_wrap=True)
+    shown = f"\n{' ' * MARGIN}".join(text).replace(UNBROKEN, " ")
+    out.print(head + _plain(shown), soft_wrap=True)
 
 
 def show_verdict(out: Console, report: Report, command: str, saved: str | None) -> None:
@@ -314,7 +318,8 @@ def conclusion(finding: Finding) -> str:
 
 def typeset(words: str) -> str:
     """Return text with inequalities as a page writes them."""
-    return words.replace("<=", "\u2264").replace(">=", "\u2265")
+    together = re.sub(r"(?<=\de)-(?=\d)", "\u2011", words.replace("*(", f"*{JOINED}("))
+    return together.replace("<=", "\u2264").replace(">=", "\u2265")
 
 
 def text(report: Report) -> str:

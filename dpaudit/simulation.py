@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,12 @@ from dpaudit.core.environments import Environment, of_means
 from dpaudit.core.outcome import Outcome
 from dpaudit.core.simulate import SimulationResult, blocks, expected_seconds, gathered
 from dpaudit.process import answer
-from dpaudit.target import foreign, resolve
+from dpaudit.target import MUTANTS, foreign, resolve
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+LONG = 60  # characters of a parameter: many features are not printed
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,8 @@ def simulated(
     asked = Simulation(**work)
     algorithm = asked.build(horizon)
     # a file may be called like an algorithm of dpaudit, and is not known by that name
-    name = asked.target if foreign(asked.target) else algorithm.name
+    other = foreign(asked.target) or asked.target.startswith(MUTANTS)
+    name = asked.target if other else algorithm.name
     tell("head", {"name": name, "parameters": asdict(algorithm)})
     for block in blocks(algorithm, asked.environment, horizon, runs, seed, jobs):
         tell("block", vars(block))
@@ -102,3 +108,38 @@ def estimated(tell: Any, work: dict[str, Any], horizon: int, runs: int, jobs: in
     """Return about how many seconds a simulation would take, where the target belongs."""
     asked = Simulation(**work)
     return expected_seconds(asked.build, asked.environment, horizon, runs, jobs)
+
+
+def _number(value: float, digits: int) -> str:
+    """Return a number of so many digits, with separators of thousands."""
+    return f"{float(f'{value:.{digits}g}'):,.15g}"
+
+
+def show(console: Console, result: SimulationResult) -> None:
+    """Print regret and pulls of a simulation."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from dpaudit.parsing import written
+
+    summary = result.summary()
+    given = {key: value for key, value in result.parameters.items() if value is not None}
+    stated = {key: written(value) for key, value in given.items()}
+    settings = ", ".join(f"{key}={text}" for key, text in stated.items() if len(text) <= LONG)
+    console.print(f"[bold]{escape(result.algorithm)}[/bold]  {escape(settings)}")
+    console.print(f"horizon {result.horizon:,}, runs {result.runs:,}, seed {result.seed}")
+    regret = summary["regret"]
+    console.print(
+        f"regret  mean {_number(regret['mean'], 6)} ± {_number(regret['standard_error'], 2)} "
+        f"(standard error), std {_number(regret['std'], 4)}"
+    )
+    shares = [f"{float(q):.0%} {_number(v, 5)}" for q, v in regret["quantiles"].items()]
+    console.print(f"        quantiles {'; '.join(shares)}")
+    console.print(f"releases per run {_number(summary['releases'], 6)}")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("arm", "mean", "gap", "pulls (mean)"):
+        table.add_column(heading, justify="right")
+    best = max(result.means)
+    for arm, (mean, pulls) in enumerate(zip(result.means, result.pulls, strict=True)):
+        table.add_row(str(arm), f"{mean:g}", f"{best - mean:g}", f"{pulls:,.1f}")
+    console.print(table)

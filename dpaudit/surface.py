@@ -3,21 +3,30 @@
 TARGET is what the commands take: a name, `mutants/NAME`, `file.py:object`, `package.module:object`
 (foreign code runs in a process of its own); `check` and `prove` also take an object: an
 `Algorithm`, a class of them, a policy class or a function (stream, rng) -> actions. Results print
-as the terminal shows them; a report shows itself as a card in a notebook.
+as the terminal shows them, in a notebook too; a report of `check` is a card there. What would take
+more than an hour is refused with an estimate, unless `yes` is True.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from dpaudit.core.simulate import SimulationResult
 from dpaudit.judging import Report
 from dpaudit.options import METHODS
+from dpaudit.verdict import Finding
 
 if TYPE_CHECKING:
-    from dpaudit.core.simulate import SimulationResult
-    from dpaudit.verdict import Finding
+    from rich.console import Console
+
+
+class Shown:
+    """A result that a notebook shows as it prints."""
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
 
 
 @dataclass(frozen=True)
@@ -36,7 +45,40 @@ class CheckReport(Report):
 
 
 @dataclass(frozen=True)
-class AuditReport:
+class ProofReport(Shown, Finding):
+    """What a proof of a claim concludes, or why there is none."""
+
+    def __str__(self) -> str:
+        from dpaudit.report import show_finding
+
+        return _printed(lambda out: show_finding(out, self))
+
+
+@dataclass(frozen=True)
+class SimulationReport(Shown, SimulationResult):
+    """The runs of a simulation, with their summaries."""
+
+    def __str__(self) -> str:
+        from dpaudit.simulation import show
+
+        return _printed(lambda out: show(out, self))
+
+
+def _printed(show: Callable[[Console], None]) -> str:
+    """Return what is shown on a terminal, in lines of the usual width."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    from dpaudit.report import WIDTH
+
+    text = StringIO()
+    show(Console(file=text, width=WIDTH, highlight=False, no_color=True))
+    return text.getvalue().rstrip("\n")
+
+
+@dataclass(frozen=True)
+class AuditReport(Shown):
     """What an audit concludes: `data` as `dpaudit audit --json` writes it."""
 
     data: dict[str, Any]
@@ -49,11 +91,14 @@ class AuditReport:
         return float(self.data["lower"])
 
     def __str__(self) -> str:
-        return "\n".join(self.lines)
+        from dpaudit.report import WIDTH
+        from dpaudit.sample.text import fitted
+
+        return fitted(self.lines, WIDTH)
 
 
 @dataclass(frozen=True)
-class RegretBounds:
+class RegretBounds(Shown):
     """Regret bounds of one instance: `data` as `dpaudit bounds --json` writes it."""
 
     data: dict[str, Any]
@@ -119,10 +164,11 @@ def prove(
     horizon: float | None = None,
     budget: float | None = None,
     **parameters: Any,
-) -> Finding:
+) -> ProofReport:
     """Prove a claim for every transcript up to a horizon, or say why not; never refutes.
 
-    From the declaration alone (`structure`), or from code by running it on symbols (`code`).
+    What `check` does with `--method structure`: from the declaration alone, or from code by running
+    it on symbols. The command `prove` is about the paper.
     """
     found = check(
         target,
@@ -133,7 +179,7 @@ def prove(
         budget=budget,
         **parameters,
     )
-    return found.findings[0]
+    return ProofReport(**vars(found.findings[0]))
 
 
 def audit(
@@ -146,6 +192,7 @@ def audit(
     runs: float | None = None,
     seed: int = 0,
     jobs: int = 1,
+    yes: bool = False,
     **parameters: Any,
 ) -> AuditReport:
     """Audit real runs: refute a claim at a stated error, or stay silent; never proves.
@@ -158,7 +205,7 @@ def audit(
     from dpaudit.process import START_SECONDS, answer
 
     words = [target, "--epsilon", repr(epsilon), "--error", repr(error), "--seed", str(seed)]
-    words += ["--jobs", str(jobs), "--yes"]
+    words += ["--jobs", str(jobs), *["--yes"] * yes]
     sizes = {"arms": arms, "horizon": whole("horizon", horizon), "runs": whole("runs", runs)}
     for name, value in sizes.items():
         words += [] if value is None else [f"--{name}", str(value)]
@@ -166,7 +213,7 @@ def audit(
         words += ["--param", f"{name}={value}"]
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
-    asked = vars(parser.parse_args(words))
+    asked = command.read(parser.parse_args(words))
     found = answer(target, command.conducted, asked, START_SECONDS)
     return AuditReport(found["report"], tuple(found["lines"]), found["refuted"])
 
@@ -181,21 +228,26 @@ def simulate(
     runs: float = 100,
     seed: int = 0,
     jobs: int = 1,
+    yes: bool = False,
     **parameters: Any,
-) -> SimulationResult:
+) -> SimulationReport:
     """Run an algorithm many times: regret, pull counts, releases; the same seed, the same result.
 
     `env` is C1, C2, C3, C4 or regimes (default C2), or give the `means` of the arms.
     """
     from dpaudit.core.environments import named, of_means
     from dpaudit.errors import InvalidArgument
+    from dpaudit.patience import require_soon
     from dpaudit.simulation import Simulation
 
     if env is not None and means is not None:
         raise InvalidArgument("means", tuple(means), "cannot be combined with env.")
     found = named(env or "C2", rewards) if means is None else of_means(tuple(means), rewards)
     work = Simulation(target, parameters, found.means, rewards)
-    return work.run(whole("horizon", horizon), whole("runs", runs), seed, jobs)
+    size = whole("horizon", horizon), whole("runs", runs)
+    require_soon(0.0 if yes else work.seconds(*size, jobs))
+    result = work.run(*size, seed, jobs)
+    return SimulationReport(**{it.name: getattr(result, it.name) for it in fields(result)})
 
 
 def bounds(
@@ -209,25 +261,30 @@ def bounds(
     runs: float = 0,
     seed: int = 0,
     jobs: int = 1,
+    yes: bool = False,
 ) -> RegretBounds:
     """Return what privacy must cost in regret, and what algorithms guarantee, on Bernoulli arms.
 
     The same as `dpaudit bounds`; with `runs`, simulated regret beside the bounds.
     """
-    from dpaudit.core.environments import named
+    from dpaudit.core.environments import named, of_means
     from dpaudit.errors import InvalidArgument
+    from dpaudit.patience import require_soon
     from dpaudit.regret_bounds.bound import bernoulli
     from dpaudit.regret_bounds.document import describe
+    from dpaudit.regret_bounds.measured import expected, require_target
     from dpaudit.regret_bounds.table import Setting
 
     if env is not None and means is not None:
         raise InvalidArgument("means", tuple(means), "cannot be combined with env.")
     shown = env or "C2" if means is None else ", ".join(f"{mean:g}" for mean in means)
     instance = bernoulli(named(env or "C2").means if means is None else tuple(means))
-    setting = Setting(epsilon, whole("horizon", horizon), alpha)
-    return RegretBounds(
-        describe(shown, instance, setting, algorithms, whole("runs", runs), seed, jobs)
-    )
+    setting, count = Setting(epsilon, whole("horizon", horizon), alpha), whole("runs", runs)
+    for name in algorithms:
+        require_target(name, setting)
+        if count and not yes:
+            require_soon(expected(name, of_means(instance.means), setting, count, jobs))
+    return RegretBounds(describe(shown, instance, setting, algorithms, count, seed, jobs))
 
 
 def whole(name: str, value: float | None) -> Any:

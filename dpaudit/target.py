@@ -34,6 +34,7 @@ NONE: Mapping[str, Any] = MappingProxyType({})
 MUTANTS = "mutants/"
 OWN = __name__.partition(".")[0]
 LONGEST_LINE = 300
+OFFERED: Mapping[str, Any] = MappingProxyType({"arms": 2})  # where nobody says how many
 LOADED: WeakSet[ModuleType] = WeakSet()  # the modules that stand for files
 
 
@@ -111,8 +112,10 @@ class Target:
 
 
 def load(target: str, **values: Any) -> Algorithm:
-    """Build what TARGET names: `load("adap_klucb", arms=5, epsilon=1.0, alpha=3.1)`."""
-    return resolve(target).make(values)
+    """Build what TARGET names: `load("adap_klucb", arms=5, epsilon=1.0, alpha=3.1)`; two arms."""
+    found = resolve(target)
+    usual = {it: value for it, value in OFFERED.items() if found.accepts.get(it) is False}
+    return found.make(usual | values)
 
 
 def foreign(text: str) -> bool:
@@ -126,11 +129,23 @@ def resolve(text: str, beside: Path | None = None) -> Target:
     if ":" not in text:
         if text.endswith(".py"):
             raise InvalidArgument("TARGET", text, "needs an object: write file.py:object.")
-        return _mutant(text) if text.startswith(MUTANTS) else Target(text, find(text))
+        return _mutant(text) if text.startswith(MUTANTS) else Target(text, _named(text))
     source = load_object(text, beside)
     if not (is_algorithm(source) or inspect.isfunction(source)):
         raise _not_an_algorithm(text, source)
     return Target(text, source)
+
+
+def _named(text: str) -> type[Algorithm]:
+    """Return the class of an algorithm by its name; a path in its place is said to be one."""
+    try:
+        return find(text)
+    except UnknownName:
+        path = Path(text)
+        if not path.exists():
+            raise
+        kind = "directory" if path.is_dir() else "file"
+        raise InvalidArgument("TARGET", text, f"is a {kind}: write file.py:object.") from None
 
 
 def load_object(text: str, beside: Path | None = None) -> Any:
@@ -141,12 +156,15 @@ def load_object(text: str, beside: Path | None = None) -> Any:
             "TARGET", text, "must be a name, package.module:object or file.py:object."
         )
     if place.endswith(".py"):
-        module = load_file(_file(text, place, beside), text)
+        module = load_file(require_file(text, place, beside), text)
     else:
         module = _load_module(text, place)
     try:
         source = getattr(module, name)
     except AttributeError:
+        if getattr(module, "__file__", None) is None and Path(place).is_dir():
+            rule = f"names a directory: write {place}/file.py:{name}."
+            raise InvalidArgument("TARGET", text, rule) from None
         public = [key for key in vars(module) if not key.startswith("_")]
         raise UnknownName(f"object in {place}", name, public or ["(nothing)"]) from None
     except (Exception, SystemExit) as error:
@@ -178,7 +196,8 @@ def parameters(algorithm: Algorithm) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _file(text: str, place: str, beside: Path | None) -> Path:
+def require_file(text: str, place: str, beside: Path | None = None) -> Path:
+    """Return the file that TARGET names, or raise that there is none."""
     path = Path(place)
     if not path.is_file() and beside is not None and (beside / place).is_file():
         path = beside / place
@@ -269,6 +288,8 @@ def _file_of(module: ModuleType | None) -> Path | None:
 def _load_module(text: str, place: str) -> ModuleType:
     if "" not in sys.path and str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
+    if Path(place).is_file():
+        raise InvalidArgument("TARGET", text, f"names {place}, which is no file.py.")
     try:
         return importlib.import_module(place)
     except (Exception, SystemExit) as error:

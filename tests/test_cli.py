@@ -1,14 +1,17 @@
-"""How a command ends: a reader that leaves, Ctrl-C."""
+"""How a command begins and ends: what is typed wrongly, help, a reader that leaves, Ctrl-C."""
 
 from __future__ import annotations
 
 import json
 import os
+import pkgutil
+import re
 import subprocess
 import sys
 
 import pytest
 
+from dpaudit import commands
 from dpaudit.cli import run
 
 
@@ -126,3 +129,38 @@ def test_interrupted_bounds_show_what_was_finished(capsys, monkeypatch, tmp_path
         assert "lower bound" in out or "every private policy" in out
         assert err.startswith("dpaudit: interrupted; what is finished is shown above, ")
         assert err.endswith(f"{left}.\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("chekc adap_klucb", "No command 'chekc'. Did you mean 'check'?"),
+        ("adap_klucb", "COMMAND=adap_klucb is a TARGET: write `dpaudit check adap_klucb`."),
+        ("mine.py:Mine", "COMMAND=mine.py:Mine is a TARGET: write `dpaudit check mine.py:Mine`."),
+        ("check folder", "TARGET=folder is a directory: write file.py:object."),
+        ("audit notes.txt", "TARGET=notes.txt is a file: write file.py:object."),
+        ("check folder:Mine", "TARGET=folder:Mine names a directory: write folder/file.py:Mine."),
+        ("check notes.txt:Mine", "TARGET=notes.txt:Mine names notes.txt, which is no file.py."),
+        ("prove --json folder", "file=folder is a directory."),
+    ],
+)
+def test_what_is_typed_wrongly_is_named_in_one_line(words, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "notes.txt").write_text("no code\n")
+    assert run(words.split()) == 2
+    assert capsys.readouterr().err == f"dpaudit: {said}\n"
+
+
+def test_long_lists_of_names_are_cut(capsys):
+    assert run(["prove", "--counterexample", "qqqq"]) == 2
+    err = capsys.readouterr().err
+    assert len(err) < 800 and re.search(r" and \d+ more\.$", err)
+
+
+def test_help_is_as_wide_as_the_terminal(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    for module in pkgutil.iter_modules(commands.__path__):
+        assert run([module.name, "--help"]) == 0
+        prose = [line for line in capsys.readouterr().out.splitlines() if "dpaudit" not in line]
+        assert max(map(len, prose)) <= 80, module.name

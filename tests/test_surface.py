@@ -6,6 +6,7 @@ import inspect
 import subprocess
 import sys
 import typing
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 import dpaudit
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.errors import InvalidArgument
-from dpaudit.verdict import Status
+from dpaudit.verdict import Finding, Status
 
 QUICK = {"horizon": 1e2, "exact_horizon": 3, "method": "structure,exact"}
 
@@ -126,3 +127,51 @@ def test_hints_are_resolvable():
 
     hints = typing.get_type_hints(surface.check)
     assert hints["return"] is surface.CheckReport
+
+
+def test_a_card_has_the_name_as_it_is_and_what_runs_say(refuted):
+    finding = Finding("sample", Status.REFUTED, "Seen.", 1.25, horizon=50, error=1e-6)
+    shown = replace(refuted, findings=(finding,))._repr_html_()
+    assert "noise_halved does not have" in shown and "Noise_halved" not in shown
+    assert 'class="likely"' in shown and "1.25, by sampling" in shown
+
+
+def test_results_print_as_the_terminal_shows_them_in_a_notebook_too():
+    class Printer:
+        shown = ""
+
+        def text(self, words):
+            self.shown += words
+
+    proof = dpaudit.prove("adap_ucb", horizon=100)
+    result = dpaudit.simulate("mutants/noise_halved", means=(0.9, 0.5), horizon=100, runs=3)
+    for found, words in (
+        (proof, "  structure  PROVED   epsilon*(100) <= 1."),
+        (result, "regret  mean"),
+    ):
+        printer = Printer()
+        found._repr_pretty_(printer, False)
+        assert printer.shown == str(found) and words in printer.shown
+        assert max(map(len, str(found).splitlines())) <= 100
+    assert str(result).startswith("mutants/noise_halved  arms=2, epsilon=1.0")
+
+
+def test_what_would_take_days_asks_in_python_too():
+    for call in (
+        lambda: dpaudit.simulate("dp_ucb", horizon=1e13, runs=1),
+        lambda: dpaudit.audit("adap_ucb", horizon=100, runs=1e15),
+        lambda: dpaudit.bounds(algorithms=("dp_ucb",), runs=1e12),
+    ):
+        with pytest.raises(InvalidArgument, match="is long; add --yes .in Python, yes=True."):
+            call()
+
+
+def test_a_name_has_two_arms_and_is_no_algorithm_by_itself():
+    assert dpaudit.load("adap_klucb").arms == 2
+    for call in (
+        lambda: dpaudit.likelihood("adap_ucb", [0, 1], [0.0, 1.0]),
+        lambda: dpaudit.worst_loss("adap_ucb", 3),
+        lambda: dpaudit.structure.prove("adap_ucb", 3),
+    ):
+        with pytest.raises(InvalidArgument, match="algorithm='adap_ucb' must be an Algorithm"):
+            call()

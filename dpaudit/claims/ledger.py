@@ -125,6 +125,17 @@ def domain_of(claim: Claim) -> str:
     return "small models" if claim.models is not None else claim.domain.describe()
 
 
+def whole(entries: Sequence[Entry]) -> list[Result]:
+    """Return the results with a verdict of which every step is among these entries."""
+    steps = Counter(entry.result.name for entry in entries)
+    found = {entry.result.name: entry.result for entry in entries if entry.result.verdict}
+    return [
+        it
+        for it in load_results().values()
+        if it.name in found and steps[it.name] == len(it.claims)
+    ]
+
+
 def select(results: dict[str, Result], only: Sequence[str]) -> list[Result]:
     """Return the named results, or all of them; a theorem stands for the result that states it.
 

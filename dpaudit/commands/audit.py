@@ -20,7 +20,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dpaudit.parsing import TARGET, add_noise, add_param, integer, typed
+from dpaudit.parsing import TARGET, add_parameters, integer, number
 from dpaudit.patience import add_yes
 
 GRACE = 5.0  # seconds beyond a limit until the process of a target is stopped
@@ -30,37 +30,49 @@ HELP = "audit real runs: refute a privacy claim at a stated error, or stay silen
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options: what is judged, on which runs, and what is kept."""
+    """Declare what is judged, on which runs, and what is kept; `read` reads the numbers."""
     add = parser.add_argument
     add("target", metavar="TARGET", help=TARGET)
-    add("--epsilon", type=float, default=1.0, help="claimed epsilon (1)")
-    add("--delta", type=float, default=0.0, help="claimed delta (0)")
-    add("--arms", type=typed(integer, "arms"), help="number of arms (2)")
-    steps = "steps of a run (1e5; 100 for file.py)"
-    add("--horizon", type=typed(integer, "horizon"), help=steps)
-    add_param(parser)
-    add_noise(parser)
-    add("--error", type=float, default=1e-3, help="error of the audit (1e-3)")
-    add("--runs", type=typed(integer, "runs"), help="runs to spend, training included")
+    add("--epsilon", default="1", metavar="E", help="the claim to judge (default 1)")
+    add("--delta", default="0", metavar="D", help="the same with this delta (default 0)")
+    add("--arms", metavar="K", help="number of arms (default 2)")
+    add("--horizon", metavar="T", help="rounds of a run (default 1e5; 100 of code)")
+    add_parameters(parser)
+    add("--error", default="1e-3", metavar="E", help="probability of a wrong answer (default 1e-3)")
+    add("--runs", metavar="N", help="runs to spend (default about a minute's worth)")
     stop = "stop after this time, at a block; the result then depends on the machine's speed"
-    add("--budget", type=float, metavar="SECONDS", help=stop)
-    add("--seed", type=int, default=0, help="seed of everything (0)")
+    add("--budget", metavar="SECONDS", help=stop)
+    add("--seed", default="0", metavar="S", help="seed of everything (default 0)")
     _add_evidence(parser)
-    add("--jobs", type=int, default=1, help="workers (1)")
+    add("--jobs", default="1", metavar="J", help="workers (default 1)")
     add("--isolate", action="store_true", help="run every block in a fresh process (slower)")
-    add("--backend", default="processes", help="processes, threads or dask")
+    backends = "processes (default), threads or dask"
+    add("--backend", default="processes", metavar="KIND", help=backends)
     add("--scheduler", metavar="ADDRESS", help="dask scheduler; none: local cluster")
     add("--log", metavar="FILE", help="log finished blocks, to resume if killed")
     add("--resume", metavar="LOG", help="continue the audit of this log")
-    add("--max-memory", type=float, metavar="MB", help="stop cleanly above this")
-    limit = "longest time for one run of foreign code (60)"
-    add("--time-limit", type=float, default=60.0, metavar="SECONDS", help=limit)
+    add("--max-memory", metavar="MB", help="stop cleanly above this")
+    limit = "longest time for one run of foreign code (default 60)"
+    add("--time-limit", default="60", metavar="SECONDS", help=limit)
     single = "guess many flipped rewards back from the actions of one single run"
     add("--one-run", action="store_true", help=single)
     again = "judge the witness of a JSON report again, on new runs"
     add("--replay", metavar="REPORT", help=again)
     add_yes(parser)
-    add("--json", metavar="FILE", help="write the report as JSON (- for stdout)")
+    add("--json", metavar="FILE", help="write JSON to FILE, or to stdout for -")
+
+
+def read(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return what was asked, its numbers read."""
+    whole = dict.fromkeys(("arms", "horizon", "runs", "seed", "jobs"), integer)
+    real = ("epsilon", "delta", "error", "budget", "max_memory", "time_limit")
+    readers: dict[str, Callable[[str, str], Any]] = whole | dict.fromkeys(real, number)
+    asked = {name: value for name, value in vars(arguments).items() if name != "execute"}
+    return asked | {
+        name: reader(name, asked[name])
+        for name, reader in readers.items()
+        if asked[name] is not None
+    }
 
 
 def _add_evidence(parser: argparse.ArgumentParser) -> None:
@@ -82,14 +94,16 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.errors import require_positive
     from dpaudit.output import progress, require_writable, write_json
     from dpaudit.process import START_SECONDS, answer
+    from dpaudit.report import console
+    from dpaudit.sample.text import fitted
 
     require_writable(arguments.json)
-    require_positive("time-limit", arguments.time_limit)
-    if arguments.budget is not None:
-        require_positive("budget", arguments.budget)
-    asked = {name: value for name, value in vars(arguments).items() if name != "execute"}
+    asked = read(arguments)
+    for name in ("time_limit", "budget"):
+        if asked[name] is not None:
+            require_positive(name, asked[name])
     done = 0
-    with progress("audit", arguments.runs) as advance:
+    with progress("audit", asked["runs"]) as advance:
 
         def hear(kind: str, data: Any) -> None:
             nonlocal done
@@ -106,7 +120,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json and found["report"] is not None:
         write_json(found["report"], arguments.json, None if arguments.one_run else "audit")
     if arguments.json != "-" or found["report"] is None:
-        print("\n".join(found["lines"]))
+        print(fitted(found["lines"], console(quiet=False).width))
     if found.get("interrupted"):
         kept = found["interrupted"]
         if path := arguments.resume or arguments.log:

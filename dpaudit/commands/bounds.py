@@ -83,22 +83,7 @@ def execute(arguments: argparse.Namespace) -> int:
     other = arguments.rho is not None or arguments.local
     chosen = _other_notion if other else _linear if linear else _stochastic
     tables, picture = chosen(arguments)
-    documents: list[dict[str, Any]] = []
-    left = ""
-    try:
-        for number, table in enumerate(tables):
-            left = f"{len(tables) - number} of {len(tables)} instances are left"
-            documents.append(table())
-        left = f"{arguments.plot} is not drawn"
-        picture()
-        left = ""
-    except KeyboardInterrupt:
-        if not documents and not arguments.runs:
-            raise
-        if not documents:  # the bounds themselves are there at once
-            *given, _, seed, jobs = tables[0].args
-            documents.append(tables[0].func(*given, 0, seed, jobs))
-            left = f"nothing is simulated, {left}"
+    documents, left = _made(tables, picture, arguments.plot)
     if arguments.json:
         data = {"instances": documents, "interrupted": bool(left)}
         write_json(data, arguments.json, "bounds")
@@ -111,6 +96,31 @@ def execute(arguments: argparse.Namespace) -> int:
         sys.stderr.write(f"dpaudit: interrupted; what is finished is {shown}, {left}.\n")
         return 130
     return 0
+
+
+def _made(
+    tables: list[Table], picture: Callable[[], None], plot: str | None
+) -> tuple[list[dict[str, Any]], str]:
+    """Return the tables, and what is left of the work after Ctrl-C: nothing, if it is empty."""
+    from dpaudit.regret_bounds.document import TableInterrupted
+
+    documents: list[dict[str, Any]] = []
+    try:
+        for table in tables:
+            documents.append(table())
+        left = f"{plot} is not drawn"
+        picture()
+    except TableInterrupted as stop:
+        left = f"{len(tables) - len(documents)} of {len(tables)} instances are not finished"
+        documents.append(stop.document)
+    except KeyboardInterrupt:
+        if not documents:
+            raise
+        if len(documents) < len(tables):
+            left = f"{len(tables) - len(documents)} of {len(tables)} instances are left"
+    else:
+        left = ""
+    return documents, left
 
 
 def _settings(arguments: argparse.Namespace) -> list[Setting]:
@@ -220,10 +230,8 @@ def _simulation(arguments: argparse.Namespace) -> tuple[int, int, int]:
 
 
 def _algorithms(arguments: argparse.Namespace, instances: dict[str, Instance]) -> list[str]:
-    from dpaudit.core.environments import NAMED
-    from dpaudit.regret_bounds.measured import build
-    from dpaudit.regret_bounds.table import Setting
-    from dpaudit.target import foreign
+    from dpaudit.regret_bounds.measured import require_target
+    from dpaudit.regret_bounds.table import ALGORITHMS, Setting
 
     bounded = all(instance.bounded for instance in instances.values())
     names = arguments.targets
@@ -235,11 +243,9 @@ def _algorithms(arguments: argparse.Namespace, instances: dict[str, Instance]) -
         _refuse("TARGET", ", ".join(names), rule)
     if not bounded:
         _refuse("TARGET", ", ".join(names), "needs rewards in [0, 1]; drop it or the law.")
+    given = {} if any(name in ALGORITHMS for name in names) else _settings(arguments)[0].given
     for name in names:
-        if name in NAMED:
-            _refuse("TARGET", name, f"is an environment: --env {name}.")
-        if not foreign(name):
-            build(name, 2, Setting(1.0, 1000))
+        require_target(name, Setting(1.0, 1000, given=given))
     return list(names)
 
 

@@ -21,7 +21,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from dpaudit.parsing import CLAIM, TARGET, add_claim, add_noise, add_outputs, add_param
+from dpaudit.parsing import CLAIM, TARGET, add_claim, add_outputs, add_parameters
 
 if TYPE_CHECKING:
     from dpaudit.examination import Asked, Examined
@@ -54,12 +54,10 @@ def add_judged(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_claim(parser)
     add("--arms", metavar="K", help="number of arms (default 2)")
-    add("--alpha", metavar="A", help="exploration, where the algorithm has it (default 3.1)")
-    add_param(parser)
-    add_noise(parser)
+    add_parameters(parser)
     add("--horizon", metavar="T", help="rounds that are claimed (default 1e7; 1,000 of code)")
     add("--exact-horizon", metavar="T", help="rounds for exact (default what the budget allows)")
-    add("--method", default=METHODS, metavar="M,...", help="default all three")
+    add("--method", default=METHODS, metavar="M,...", help="default all that are for TARGET")
     add("--runs", metavar="N", help="runs of code that sample may spend (default 12,000)")
     add("--seed", default=SEED, metavar="S", help="seed of the sample check (default 0)")
 
@@ -112,15 +110,11 @@ def asked_of(arguments: argparse.Namespace, paged: bool, certified: bool = False
     """Return what is asked; a page or details need the command that leads to them."""
     from dpaudit.examination import Asked
     from dpaudit.options import Options
-    from dpaudit.parsing import judged_options, noise, number
+    from dpaudit.parsing import judged_options
 
-    options = judged_options(arguments)
-    given = options.pop("given", {})
-    if arguments.alpha is not None:
-        given["alpha"] = number("alpha", arguments.alpha)
     return Asked(
         arguments.target,
-        Options(given=given | noise(arguments), **options),
+        Options(**judged_options(arguments)),
         command=command(arguments) if paged else "",
         certified=certified,
     )

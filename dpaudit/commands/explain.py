@@ -19,11 +19,11 @@ examples:
 from __future__ import annotations
 
 import argparse
-import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dpaudit.parsing import TARGET, add_param
+from dpaudit.parsing import TARGET, add_parameters
 
 if TYPE_CHECKING:
     from dpaudit.core.algorithm import Algorithm
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--graph", action="store_true", help="show instead the graph of all public states")
     add("--plot", metavar="FILE", help="with --graph: draw it into a .png, .svg or .pdf file")
-    add_param(parser)
+    add_parameters(parser)
     add("--seed", metavar="S", default=str(SEED), help=f"seed of rewards and noise ({SEED})")
 
 
@@ -65,14 +65,14 @@ def execute(arguments: argparse.Namespace) -> int:
     from rich.markup import escape
 
     from dpaudit.errors import InvalidArgument, require_integer
-    from dpaudit.parsing import assignment, integer, number
+    from dpaudit.parsing import integer, number, parameters_of
     from dpaudit.plotting import require_picture
     from dpaudit.process import answer
 
     if arguments.plot and not arguments.graph:
         raise InvalidArgument("plot", arguments.plot, "is for --graph.")
     require_picture(arguments.plot)
-    given: dict[str, Any] = dict(map(assignment, arguments.param))
+    given = parameters_of(arguments)
     if arguments.arms is not None:
         given["arms"] = integer("arms", arguments.arms)
     if arguments.epsilon is not None:
@@ -96,8 +96,16 @@ def execute(arguments: argparse.Namespace) -> int:
         asked |= {"seed": seed, "width": width, "doubles": arguments.float}
         shown = answer(arguments.target, explained, asked, SECONDS)
     for text, style in shown:
-        out.print(escape(text), style=style or None, soft_wrap=True)
+        out.print(escape(fitted(text, width)), style=style or None, soft_wrap=True)
     return 0
+
+
+def fitted(text: str, width: int) -> str:
+    """Return a line as lines of a width, the later ones set in by two more."""
+    if len(text) <= width or "\n" in text:
+        return text
+    below = " " * (len(text) - len(text.lstrip()) + 2)
+    return "\n".join(textwrap.wrap(text, width, subsequent_indent=below, break_on_hyphens=False))
 
 
 def explained(
@@ -193,7 +201,7 @@ def followed(code: Code, reading: Callable[[], Followed]) -> Followed:
 
 def build(target: Target, given: dict[str, Any], horizon: int) -> Algorithm:
     """Return the algorithm for a horizon."""
-    from dpaudit.judging import OFFERED
+    from dpaudit.target import OFFERED
 
     return target.build(horizon, given, OFFERED)
 
@@ -232,13 +240,12 @@ def lines(
     target: Target, algorithm: Algorithm, horizon: int, events: list[Event], seed: int, width: int
 ) -> Iterator[tuple[str, str]]:
     """Yield the picture, the story and the charges."""
+    from dpaudit.details.compute import sentence
     from dpaudit.details.regret import environment_of
     from dpaudit.explain import draw
-    from dpaudit.page.gallery import first_line
     from dpaudit.target import parameters
 
-    module = sys.modules.get(type(algorithm).__module__)
-    title = first_line(module) if module else ""
+    title = sentence(algorithm)
     for line in draw.paragraph(f"{target.label}: {title}" if title else target.label, width):
         yield line, "bold"
     values = ", ".join(f"{name} {value}" for name, value in parameters(algorithm).items())

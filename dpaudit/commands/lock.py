@@ -24,7 +24,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.parsing import add_claim, add_param, judged_options
+from dpaudit.parsing import add_claim, add_parameters, judged_options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_claim(parser)
     add("--arms", metavar="K", help="number of arms (default 2); several with --conforms")
     add("--conforms", metavar="DECLARATION", help="lock that TARGET conforms to a declaration")
-    add_param(parser)
+    add_parameters(parser)
     add("--horizon", metavar="T", help="rounds (default 1e7; 100 for a black box)")
     add("--exact-horizon", metavar="T", help="rounds for exact (default arms + 2)")
     add("--method", metavar="M,...", help="default structure,exact,sample")

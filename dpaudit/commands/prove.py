@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from dpaudit.claims.ledger import Entry, JudgedTheorem
 
 FALSE = ("refuted", "restricted")
+ERRATA_MARK = "`python -m dpaudit prove --errata"
+GRAPH_MARK = "`python -m dpaudit prove --graph"
 HELP = "check the paper's derivations step by step"
 _STYLES = {
     "proved": "green",
@@ -74,7 +76,14 @@ def execute(arguments: argparse.Namespace) -> int:
         rule += "an algorithm is for `check`."
         raise InvalidArgument("TARGET", arguments.target, rule)
     from dpaudit.claims import ledger
+    from dpaudit.output import mark_of, require_writable
 
+    for destination, mark in zip(
+        (arguments.json, arguments.errata, arguments.graph),
+        (mark_of("ledger"), ERRATA_MARK, GRAPH_MARK),
+        strict=True,
+    ):
+        require_writable(destination, mark)
     results = ledger.load_results()
     if arguments.counterexample:
         return _replay(arguments.counterexample)
@@ -105,11 +114,11 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.errata:
         from dpaudit.claims.errata import errata
 
-        _write(arguments.errata, errata(entries), "`python -m dpaudit prove --errata")
+        _write(arguments.errata, errata(entries), ERRATA_MARK)
     if arguments.graph:
         from dpaudit.claims.overview import overview
 
-        _write(arguments.graph, overview(judged, entries), "`python -m dpaudit prove --graph")
+        _write(arguments.graph, overview(judged, entries), GRAPH_MARK)
     stated = [entry.expected for entry in entries] + [one.expected for one in judged]
     return 0 if all(stated) else 1
 
@@ -179,7 +188,8 @@ def _print(entries: list[Entry], judged: list[JudgedTheorem]) -> None:
     console = report.console(quiet=False)
     table = Table(box=None, pad_edge=False)
     for name in ("step", "place", "outcome", "domain"):
-        table.add_column(name, overflow="fold", ratio=1 if name == "domain" else None)
+        whole = name in ("step", "outcome")
+        table.add_column(name, overflow="fold", no_wrap=whole, ratio=None if whole else 1)
     about = ""
     for entry in entries:
         if entry.result.name != about:
@@ -196,6 +206,9 @@ def _print(entries: list[Entry], judged: list[JudgedTheorem]) -> None:
     console.print(table)
     if judged:
         _print_theorems(console, judged)
+    else:
+        for result in ledger.whole(entries):
+            console.print(f"\n{result.title}: {result.verdict}", markup=False)
     seconds = sum(entry.seconds for entry in entries)
     parts = [f"{number} {kind}" for kind, number in ledger.counts(entries).items() if number]
     own = sum(not entry.result.in_paper for entry in entries)

@@ -70,7 +70,8 @@ def execute(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         if not records:
             raise
-        raise KeyboardInterrupt(f"{len(records)} finished panels are kept in {folder}") from None
+        done = f"{len(records)} of {len(todo)} panels are finished and kept in {folder}"
+        raise KeyboardInterrupt(done) from None
     for environment in panels.ENVIRONMENTS if "comparison" in chosen else ():
         four = [it for it in todo if it.name.startswith(f"comparison_{environment}_")]
         figures.draw_together(environment, four, records, folder)
@@ -79,7 +80,8 @@ def execute(arguments: argparse.Namespace) -> int:
     settings = f"Horizon {horizon:,}, {runs} runs, seed {seed}.\n\n"
     write_text(folder / f"{label}.md", settings + statements.markdown(judgements), "| statement |")
     _print(judgements)
-    print(f"{len(todo)} panels in {folder} after {time.perf_counter() - started:.0f} s")
+    drawn = f"{len(todo)} panel{'s' * (len(todo) != 1)}"
+    print(f"{drawn} in {folder} after {time.perf_counter() - started:,.0f} s")
     return 0
 
 

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dpaudit.parsing import TARGET, add_noise, add_param
+from dpaudit.parsing import TARGET, add_parameters
 from dpaudit.patience import add_yes, require_soon
 
 if TYPE_CHECKING:
     from dpaudit.core.environments import Environment
     from dpaudit.core.simulate import SimulationResult
 
-LONG = 60  # characters of a parameter: many features are not printed
 HELP = "run an algorithm many times and report its regret"
 
 
@@ -30,9 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--theta", metavar="X,X,...", help="its parameter: the mean of an arm is <features, theta>")
     add("--rewards", default="bernoulli", metavar="LAW", help="bernoulli, beta, truncated_gaussian")
     add("--epsilon", metavar="E", help="privacy budget, where the algorithm has one (default 1)")
-    add("--alpha", metavar="A", help="exploration, where the algorithm has it (default 3.1)")
-    add_noise(parser)
-    add_param(parser)
+    add_parameters(parser)
     add("--horizon", default="1e6", metavar="T", help="rounds of a run (default 1e6)")
     add("--runs", default="100", metavar="N", help="independent runs (default 100)")
     add("--seed", default="0", metavar="S", help="seed (default 0)")
@@ -48,8 +45,9 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit import plotting
     from dpaudit.errors import InvalidArgument
     from dpaudit.output import mark_of, progress, require_writable, write_json
-    from dpaudit.parsing import assignment, integer, noise, number
-    from dpaudit.simulation import Simulation
+    from dpaudit.parsing import integer, number, parameters_of
+    from dpaudit.report import console
+    from dpaudit.simulation import Simulation, show
 
     require_writable(arguments.json, mark_of("simulation"))
     plotting.require_picture(arguments.plot)
@@ -60,12 +58,10 @@ def execute(arguments: argparse.Namespace) -> int:
     if horizon < environment.arms:
         rule = f"must be at least {environment.arms}: one round per arm."
         raise InvalidArgument("horizon", horizon, rule)
-    values: dict[str, Any] = dict(assignment(text) for text in arguments.param)
-    values |= noise(arguments)
+    values = parameters_of(arguments)
     offered = {} if arguments.features is None else {"features": _features(arguments)}
-    for name in ("epsilon", "alpha"):
-        if getattr(arguments, name) is not None:
-            values[name] = number(name, getattr(arguments, name))
+    if arguments.epsilon is not None:
+        values["epsilon"] = number("epsilon", arguments.epsilon)
     partial: list[SimulationResult] = []
     with progress(f"simulate {arguments.algorithm}", total=runs) as advance:
         means, law = environment.means, arguments.rewards
@@ -86,7 +82,7 @@ def execute(arguments: argparse.Namespace) -> int:
             summary["pulls_per_run"] = result.pulls_per_run.tolist()
         write_json(summary, arguments.json, "simulation")
     if arguments.json != "-":
-        _print(result)
+        show(console(quiet=False), result)
     if partial:
         done = f"the {result.runs:,} of {runs:,} runs that were finished are kept"
         sys.stderr.write(f"dpaudit: interrupted; {done}.\n")
@@ -117,38 +113,3 @@ def _environment(arguments: argparse.Namespace) -> Environment:
     if arguments.means is not None:
         return of_means(parse_means(arguments.means), arguments.rewards)
     return named(arguments.env or "C2", arguments.rewards)
-
-
-def _number(value: float, digits: int) -> str:
-    """Return a number of so many digits, with separators of thousands."""
-    return f"{float(f'{value:.{digits}g}'):,.15g}"
-
-
-def _print(result: SimulationResult) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    from dpaudit.parsing import written
-
-    summary = result.summary()
-    given = {key: value for key, value in result.parameters.items() if value is not None}
-    stated = {key: written(value) for key, value in given.items()}
-    settings = ", ".join(f"{key}={text}" for key, text in stated.items() if len(text) <= LONG)
-    console = Console(highlight=False)
-    console.print(f"[bold]{result.algorithm}[/bold]  {settings}")
-    console.print(f"horizon {result.horizon:,}, runs {result.runs:,}, seed {result.seed}")
-    regret = summary["regret"]
-    console.print(
-        f"regret  mean {_number(regret['mean'], 6)} ± {_number(regret['standard_error'], 2)} "
-        f"(standard error), std {_number(regret['std'], 4)}"
-    )
-    shares = [f"{float(q):.0%} {_number(v, 5)}" for q, v in regret["quantiles"].items()]
-    console.print(f"        quantiles {'; '.join(shares)}")
-    console.print(f"releases per run {_number(summary['releases'], 6)}")
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("arm", "mean", "gap", "pulls (mean)"):
-        table.add_column(heading, justify="right")
-    best = max(result.means)
-    for arm, (mean, pulls) in enumerate(zip(result.means, result.pulls, strict=True)):
-        table.add_row(str(arm), f"{mean:g}", f"{best - mean:g}", f"{pulls:,.1f}")
-    console.print(table)

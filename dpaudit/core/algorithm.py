@@ -225,3 +225,10 @@ class Algorithm(ABC):
     @abstractmethod
     def step(self, state: State) -> Step:
         """Return the next request and how its answer moves the state."""
+
+
+def require_algorithm(value: Any) -> None:
+    """Raise unless a value is an algorithm; a name has to be built first."""
+    if not isinstance(value, Algorithm):
+        rule = "must be an Algorithm, such as dpaudit.load(...) returns."
+        raise InvalidArgument("algorithm", repr(value), rule)

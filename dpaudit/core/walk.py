@@ -109,7 +109,7 @@ class Place:
         try:
             rule = request.rule(FLOAT)
         except FOREIGN as error:
-            self.breach("its rule", f"raised {said(error)}")
+            self.breach("its rule", f"raised {said(error)}{remedy(error)}")
         if not isinstance(rule, Rule):
             self.breach("its rule", f"is a {type(rule).__name__}, not a Rule")
         return rule
@@ -124,7 +124,7 @@ class Place:
         try:
             given = np.asarray(request.width(FLOAT), dtype=float)
         except FOREIGN as error:
-            self.breach("its width", f"raised {said(error)}")
+            self.breach("its width", f"raised {said(error)}{remedy(error)}")
         if given.shape not in ((), (arms,)):
             self.breach("its width", f"has the shape {given.shape}, not one number per arm")
         for width in given.flat:
@@ -305,6 +305,13 @@ def shortened(value: Any) -> str:
     except Exception:
         text = f"a {type(value).__name__} that cannot be shown"
     return text if len(text) <= LONGEST else text[:LONGEST] + "..."
+
+
+def remedy(error: BaseException) -> str:
+    """Return what helps where a formula decides on numbers that may be arrays."""
+    if isinstance(error, ValueError) and "truth value of an array" in str(error):
+        return " Pulls and time may be arrays; m.maximum compares them, one by one"
+    return ""
 
 
 def said(error: BaseException) -> str:

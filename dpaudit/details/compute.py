@@ -17,10 +17,10 @@ from dpaudit.core.mutants import find as find_mutant
 from dpaudit.details import losses, pair, regret
 from dpaudit.exact import WorstLoss
 from dpaudit.exact.horizons import Search, violates
-from dpaudit.judging import OFFERED, Case, Listener, PrivacyClaim, Report, verdict
+from dpaudit.judging import Case, Listener, PrivacyClaim, Report, verdict
 from dpaudit.particulars import Details, PairProfile
 from dpaudit.sources import digests
-from dpaudit.target import MUTANTS, resolve
+from dpaudit.target import MUTANTS, OFFERED, resolve
 from dpaudit.verdict import UNDECIDED, Finding, Status, exit_code
 
 Part = TypeVar("Part")
@@ -186,6 +186,8 @@ def sentence(source: Any) -> str:
     thing = source if inspect.isclass(source) or inspect.isfunction(source) else type(source)
     module = sys.modules.get(thing.__module__)
     said = (module.__doc__ if module else None) or inspect.getdoc(thing) or ""
+    if said.startswith(f"{thing.__name__}("):
+        return ""  # a dataclass without a text has its signature for one
     return " ".join(said.strip().partition("\n\n")[0].split())
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from dpaudit.core.algorithm import Algorithm, Choose, Keep
+from dpaudit.core.algorithm import Algorithm, Choose, Keep, require_algorithm
 from dpaudit.core.arithmetic import FLOAT, ball, exact
 from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import RULES, Affine
@@ -89,6 +89,7 @@ def likelihood(
 
     A clock may keep a certified enclosure from being refined; doubles end with `OutOfTime`.
     """
+    require_algorithm(algorithm)
     require_engine(engine)
     paths = paths_of(algorithm, actions)
     stream = require_rewards(rewards, len(np.asarray(actions)))

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from dpaudit.core.algorithm import Algorithm, Keep
+from dpaudit.core.algorithm import Algorithm, Keep, require_algorithm
 from dpaudit.errors import InvalidArgument, Unsupported, require_integer
 from dpaudit.exact import conditions, finite
 from dpaudit.exact.balls import gaussians
@@ -76,6 +76,7 @@ def worst_loss(
     When the budget ends the search, `complete` is False and the enclosure's upper end infinite. A
     witness is computed where the loss exceeds `epsilon`.
     """
+    require_algorithm(algorithm)
     require_integer("horizon", horizon, 1)
     if budget is not None and not budget >= 0:
         raise InvalidArgument("budget", budget, "must be at least 0 seconds.")

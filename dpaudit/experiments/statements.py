@@ -70,7 +70,8 @@ def panel_name(environment: str, epsilon: float) -> str:
 
 def _show(sample: CellRuns) -> str:
     error = 0.0 if sample.error < 1e-9 * sample.mean else sample.error  # runs that all agree
-    return f"{sample.mean:.4g} ± {error:.2g}"
+    mean = f"{sample.mean:,.0f}" if sample.mean >= 1000 else f"{sample.mean:.4g}"
+    return f"{mean} ± {f'{error:,.0f}' if error >= 100 else f'{error:.2g}'}"
 
 
 def _everywhere(

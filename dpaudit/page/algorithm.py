@@ -83,7 +83,7 @@ def page(report: Report, home: str | None = None) -> str:
                 inside.lower,
                 inside.upper,
                 claim.judged.bound,
-                _likely(report)[0] if claim.notion is None else 0.0,
+                likely(report)[0] if claim.notion is None else 0.0,
                 inside.measure,
             ),
             tag("figcaption", _bracket_words(report)),
@@ -149,24 +149,25 @@ def _bracket_words(report: Report) -> str:
         return f"Filled: where the smallest {inside.measure} that holds, {size}, can lie."
     ends = [f"Filled: where the largest loss, {size}, can lie."]
     if report.lower > 0:
-        ends.append(f"Lower end: {'certified' if report.certain else 'floating point'}.")
-    likely, error = _likely(report)
-    if likely > 0:
-        bound = f"epsilon \u2265 {at_least(likely, 4)}"
+        kind = "certified" if report.certain else "floating point"
+        drawn = all(finding.epsilon_lower < report.lower for finding in report.findings)
+        ends.append(f"Lower end: {kind}{', from the loss against the horizon' * drawn}.")
+    sampled, error = likely(report)
+    if sampled > 0:
+        bound = f"epsilon \u2265 {at_least(sampled, 4)}"
         ends.append(f"The ring: {bound}, wrong with probability at most {error:g}.")
     return " ".join(ends)
 
 
-def _likely(report: Report) -> tuple[float, float]:
-    """Return the best lower bound that has an error probability, and that probability."""
-    claim = report.claim
+def likely(report: Report) -> tuple[float, float]:
+    """Return the best lower bound that has an error probability, and that probability.
+
+    What fewer rounds of the claimed instance show, all of them contain.
+    """
     usable = [
-        (finding.epsilon_lower, finding.error)
-        for finding in report.findings
-        if finding.error is not None
-        and (
-            finding.horizon == claim.horizon or (claim.anytime and finding.horizon < claim.horizon)
-        )
+        (it.epsilon_lower, it.error)
+        for it in report.findings
+        if it.error is not None and it.instance is None and it.horizon <= report.claim.horizon
     ]
     return max(usable, default=(0.0, 0.0))
 

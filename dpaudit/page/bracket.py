@@ -63,11 +63,16 @@ def bracket(
     if likely > 0:
         parts.append(tag("circle", cx=f"{place(likely):.1f}", cy=LINE, r=6, class_="likely"))
     known = words(lower, upper, measure)
+    height = HEIGHT
+    if likely > lower:
+        sampled = f"{measure} \u2265 {at_least(likely, 4)}, by sampling"
+        parts.append(tag("text", sampled, x=LEFT, y=HEIGHT + 12, font_weight="bold"))
+        height += 22
     parts.append(tag("text", known, x=LEFT, y=HEIGHT - 10, font_weight="bold"))
     description = f"A line from 0. The largest loss lies here: {known}. The claim is {claimed:g}."
     if likely > 0:
         description += f" A ring at {at_least(likely)}: a lower bound with some probability."
-    return picture("bracket", f"What is known of {measure}", description, HEIGHT, parts)
+    return picture("bracket", f"What is known of {measure}", description, height, parts)
 
 
 def words(lower: float, upper: float, measure: str = "epsilon") -> str:

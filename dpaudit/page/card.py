@@ -7,9 +7,10 @@ notebook's text where no meaning hangs on them, so that light and dark both work
 from __future__ import annotations
 
 from dpaudit.judging import Report
+from dpaudit.page.algorithm import likely, sentence
 from dpaudit.page.bracket import bracket
 from dpaudit.page.markup import Markup, join, tag
-from dpaudit.report import conclusion, meaning, typeset
+from dpaudit.report import conclusion
 from dpaudit.verdict import Status
 
 COLOURS = {
@@ -23,8 +24,9 @@ STYLE = """
 .dpaudit-card svg{max-width:30em;width:100%;fill:currentColor;font:14px sans-serif}
 .dpaudit-card .axis{stroke:currentColor;fill:none}
 .dpaudit-card .f1{fill:#2b7bb9;stroke:#2b7bb9}
-.dpaudit-card .claim{stroke:#c65911;stroke-width:2;stroke-dasharray:5 3}
-.dpaudit-card .likely{fill:none;stroke:#2b7bb9;stroke-width:2}
+.dpaudit-card .claim{stroke:#c65911;stroke-width:2}
+.dpaudit-card .f2{fill:#c65911}
+.dpaudit-card .likely{fill:#fff;stroke:#a04a80;stroke-width:2.5}
 .dpaudit-card td{text-align:left;vertical-align:top}
 """
 
@@ -37,14 +39,15 @@ def card(report: Report) -> Markup:
         tag("tr", tag("td", it.check), tag("td", _word(it.status)), tag("td", conclusion(it)))
         for it in report.findings
     ]
-    words, inside = meaning(report), report.bracket
+    inside = report.bracket
+    sampled = likely(report)[0] if claim.notion is None else 0.0
     return tag(
         "div",
         tag("style", Markup(STYLE)),
         join(_word(report.verdict), " ", tag("strong", claim.algorithm)),
         f" {verb} {claim.judged} ({claim.arms} arms, {claim.horizon:,} rounds).",
-        bracket(inside.lower, inside.upper, claim.judged.bound, measure=inside.measure),
-        tag("div", typeset(f"{words[:1].upper()}{words[1:]}")),
+        bracket(inside.lower, inside.upper, claim.judged.bound, sampled, inside.measure),
+        tag("div", sentence(report)),
         tag("details", tag("summary", "How we know"), tag("table", rows)),
         class_="dpaudit-card",
     )

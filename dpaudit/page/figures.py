@@ -87,12 +87,14 @@ def positions(found: PositionLosses, claimed: float) -> Markup:
     count = len(finite)
     across = LinearScale(0.4, count + 0.6, "round of the changed reward")
     up = LinearScale(0.0, headroom([*finite, claimed]), "largest loss")
-    runs = [(loss, len(list(group))) for loss, group in groupby(found.losses)]
+    # losses that print alike are one: the last digits of equal ones may differ
+    alike = [list(group) for _, group in groupby(found.losses, short)]
+    runs = [(max(group), len(group)) for group in alike]
     worst, (first, last) = max(_edges(runs), key=lambda run: run[0])
     most = [
         f"{a:,.0f} to {b:,.0f}" if b > a else f"{a:,.0f}"
         for x, (a, b) in _edges(runs)
-        if x == worst
+        if short(x) == short(worst)
     ]
     who = f"Reward {most[0]} of {count:,} leaks"
     if last > first or len(most) > 1:

@@ -9,6 +9,7 @@ from typing import Any
 from dpaudit import __version__
 from dpaudit.claims.claim import OUTCOMES, REFUTED, RESTRICTED, UNRESOLVED, Result
 from dpaudit.core.arithmetic import at_least, at_most
+from dpaudit.core.notions import Kind, Notion
 from dpaudit.judging import Report
 from dpaudit.options import ALL_METHODS as METHODS
 from dpaudit.page.algorithm import badge
@@ -64,13 +65,13 @@ def index(rows: Sequence[IndexRow], waiting: int, ledger: Mapping[str, int] | No
         table("What the verdicts mean", ("verdict", "algorithms", "meaning"), counts),
         tag("h2", "Algorithms"),
         table(
-            "proved or certified bounds on epsilon at the claimed horizon, rounded outward; what "
-            "an audit found by sampling is on its page",
+            "proved or certified bounds, rounded outward, at the claimed horizon, on epsilon or on "
+            "what is claimed in its place; what an audit found by sampling is on its page",
             (
                 "algorithm",
                 "verdict",
                 "kind",
-                "claimed",
+                "judged at",
                 "at least",
                 "at most",
                 *METHODS,
@@ -98,12 +99,19 @@ def _row(row: IndexRow) -> list[object]:
         tag("a", subject.name, href=f"{subject.name}.html"),
         badge(report.verdict),
         subject.kind,
-        claim.epsilon if claim.notion is None else Number(str(claim.notion), claim.notion.level),
+        claim.epsilon
+        if claim.notion is None
+        else Number(_stated(claim.notion), claim.notion.level),
         _end(at_least(inside.lower, DIGITS), inside.lower),
         _end(at_most(inside.upper, DIGITS), inside.upper),
         *(_best(report, name) for name in METHODS),
         subject.flaw or subject.title,
     ]
+
+
+def _stated(notion: Notion) -> str:
+    """Return a claim that is not pure epsilon as a cell has room for."""
+    return f"{notion.level:g}, local" if notion.kind is Kind.LOCAL else str(notion)
 
 
 def _end(shown: str, value: float) -> Number:

@@ -20,6 +20,14 @@ from dpaudit.regret_bounds.table import ALGORITHMS, Setting, stochastic
 LINEAR_ALGORITHM = "adap_ucb"
 
 
+class TableInterrupted(KeyboardInterrupt):
+    """Ctrl-C beside a table: `document` holds the bounds and the simulations that were finished."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        super().__init__()
+        self.document = document
+
+
 def describe(
     name: str,
     instance: Instance,
@@ -51,7 +59,10 @@ def describe(
         environment = Bernoulli(instance.means)
         with progress(f"simulate {name}", total=runs * len(algorithms)) as advance:
             for algorithm in algorithms:
-                result = run(algorithm, environment, setting, runs, seed, jobs, advance)
+                try:
+                    result = run(algorithm, environment, setting, runs, seed, jobs, advance)
+                except KeyboardInterrupt:
+                    raise TableInterrupted(document) from None
                 document["measured"].append(_measured(measure(instance, setting, result)))
     return document
 
@@ -106,7 +117,10 @@ def describe_linear(
         algorithm = build(LINEAR_ALGORITHM, len(instance.features), setting)
         with progress(f"simulate {algorithm.name}", total=runs) as advance:
             clipped = ClippedLinear(instance)
-            result = simulate(algorithm, clipped, setting.horizon, runs, seed, jobs, advance)
+            try:
+                result = simulate(algorithm, clipped, setting.horizon, runs, seed, jobs, advance)
+            except KeyboardInterrupt:
+                raise TableInterrupted(document) from None
         gaps = instance.environment.gaps
         index = HoeffdingIndex(setting.epsilon, setting.alpha, setting.alpha)
         upper = index.regret(clipped.means, setting.horizon, gaps)

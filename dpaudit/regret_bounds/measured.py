@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Algorithm
-from dpaudit.core.algorithms import find, load, parameters
-from dpaudit.core.environments import Environment
+from dpaudit.core.environments import NAMED, Environment, named
 from dpaudit.core.simulate import SimulationResult
 from dpaudit.errors import InvalidArgument
 from dpaudit.regret_bounds.bound import Instance
@@ -26,6 +25,7 @@ from dpaudit.regret_bounds.lower import coefficients
 from dpaudit.regret_bounds.table import ALGORITHMS, Setting, sharpest
 from dpaudit.regret_bounds.transport import finite_lower
 from dpaudit.simulation import Simulation
+from dpaudit.target import foreign, resolve
 
 DEVIATIONS = 4.0
 
@@ -56,17 +56,28 @@ class Measured:
         return "within its bounds" if self.upper is not None else "no upper bound"
 
 
+def require_target(name: str, setting: Setting) -> None:
+    """Raise unless a name stands for a private algorithm, with the setting's parameters."""
+    if name in NAMED:
+        raise InvalidArgument("TARGET", name, f"is an environment: --env {name}.")
+    if foreign(name):
+        expected(name, named("C2"), setting, 1)  # built in a process of its own
+    else:
+        build(name, 2, setting)
+
+
 def build(name: str, arms: int, setting: Setting) -> Algorithm:
     """Return a private algorithm with the setting's parameters."""
-    known = parameters(find(name))
-    if not find(name).private:
+    target = resolve(name)
+    known = target.accepts
+    if not getattr(target.source, "private", True):
         raise InvalidArgument("TARGET", name, "claims no privacy; the bounds are not about it.")
     values: dict[str, Any] = {"arms": arms, "epsilon": setting.epsilon}
     if "alpha" in known:
         values["alpha"] = setting.alpha
     if "horizon" in known:
         values["horizon"] = setting.horizon
-    return load(name, **values)
+    return target.make({**values, **setting.given})
 
 
 def _simulation(name: str, environment: Environment, setting: Setting) -> Simulation:

@@ -16,6 +16,16 @@ from dpaudit import report
 from dpaudit.regret_bounds.bound import BoundStanding, RegretBound, Scope
 
 NUMBERS = ("finite_lower", "regret", "standard_error", "upper", "per_log", "coefficient")
+WORDS = {
+    "within its bounds": "within",
+    "above its upper bound": "above",
+    "below its lower bound": "below",
+}
+JUDGED = (
+    "judged: lower (at T, given the algorithm's upper bounds) <= regret <= upper, within four "
+    "standard errors;"
+)
+TREND = "a trend only: regret / log T beside its limit from below."
 SIGNS = {"lower": "≥", "upper": "≤", "order": "~"}
 
 
@@ -159,25 +169,24 @@ def _structure(console: Console, document: dict[str, Any]) -> None:
 
 
 def _summary(console: Console, documents: Sequence[dict[str, Any]]) -> None:
+    several = len(documents) > 1  # one alone is named above
     table = _table(
-        ("instance", "eps", "algorithm"),
-        ("lower", "regret", "error", "upper", "per log T", "limit"),
-        ("verdict",),
+        ("env", "eps")[: 2 * several] + ("algorithm",),
+        ("lower", "regret", "error", "upper", "/ log T", "limit"),
+        ("bounds",),
     )
     for document in documents:
         for row in document["measured"]:
             table.add_row(
-                document["instance"],
-                f"{row['epsilon']:g}",
+                *(document["instance"], f"{row['epsilon']:g}")[: 2 * several],
                 row["algorithm"],
                 *(number(row[name]) for name in NUMBERS),
-                row["verdict"],
+                WORDS.get(row["verdict"], ""),
             )
     first = documents[0]
     runs = max(row["runs"] for document in documents for row in document["measured"])
-    console.print(f"[bold]simulated[/bold]  horizon {first['horizon']:,}, {runs} runs")
+    console.print(f"[bold]simulated[/bold]  horizon {first['horizon']:,}, {runs:,} runs")
     console.print(table)
     console.print(
-        "  judged: lower (at T, given the algorithm's upper bounds) <= regret <= upper, within "
-        "four standard errors;\n  a trend only: regret per log T beside its limit from below.",
+        *_hanging("  ", JUDGED, console.width), *_hanging("  ", TREND, console.width), sep="\n"
     )

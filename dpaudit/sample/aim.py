@@ -37,7 +37,10 @@ class Aim:
         rest = self.ended - self.begun - ones
         pieces = [(1.0, ones), (part, 1), (0.0, rest - 1)] if part else [(1.0, ones), (0.0, rest)]
         step = self.ended - 1
-        label = f"aimed at a close decision{name} by {self.total:,g}, reward {self.ended:,}: 0 to 1"
+        where = f"rounds {self.begun + 1:,} to {self.ended:,} add"
+        if rest + ones == 1:
+            where = f"round {self.ended:,} adds"
+        label = f"{name}, {where} up to {self.total:,g}, reward {self.ended:,}: 0 to 1"
         return Pair(label, base.spliced(self.begun, pieces), step, 1.0)
 
 

@@ -55,11 +55,15 @@ class Box(Protocol):
 
 @dataclass(frozen=True)
 class DeclaredBox:
-    """An algorithm in dpaudit's own declaration; `file` is where its class was loaded from."""
+    """An algorithm in dpaudit's own declaration; `file` is where its class was loaded from.
+
+    `called` is the TARGET that it was asked for by.
+    """
 
     algorithm: Algorithm
     horizon: int
     file: str = ""
+    called: str = ""
 
     def __post_init__(self) -> None:
         _require_few_arms(self.arms)
@@ -72,6 +76,11 @@ class DeclaredBox:
 
     @property
     def name(self) -> str:
+        """What people call it."""
+        return self.called or self.declared
+
+    @property
+    def declared(self) -> str:
         """What names the class."""
         kind = type(self.algorithm)
         return f"{self.file or kind.__module__}:{kind.__qualname__}"
@@ -79,15 +88,15 @@ class DeclaredBox:
     def identity(self) -> dict[str, Any]:
         """Return the class, what it rests on, the parameters and the horizon."""
         return {
-            "declared": self.name,
-            **_rests_on(self.name, self.algorithm),
+            "declared": self.declared,
+            **_rests_on(self.declared, self.algorithm),
             "parameters": {key: str(value) for key, value in asdict(self.algorithm).items()},
             "horizon": self.horizon,
         }
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel as data: a worker loads the file before it meets the class."""
-        return _arrived, (self.file, pickle.dumps(self.algorithm), self.horizon)
+        return _arrived, (self.file, pickle.dumps(self.algorithm), self.horizon, self.called)
 
     def run(self, stream: Stream, runs: int, seed: Seed) -> Runs:
         """Return runs in lockstep."""
@@ -107,10 +116,10 @@ def _require_few_arms(arms: int) -> None:
         raise InvalidArgument("arms", arms, f"must be at most {MOST_ARMS:,}.")
 
 
-def _arrived(file: str, algorithm: bytes, horizon: int) -> DeclaredBox:
+def _arrived(file: str, algorithm: bytes, horizon: int, called: str) -> DeclaredBox:
     if file:
         _load_file(file)
-    return DeclaredBox(pickle.loads(algorithm), horizon, file)
+    return DeclaredBox(pickle.loads(algorithm), horizon, file, called)
 
 
 @dataclass(frozen=True)

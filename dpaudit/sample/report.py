@@ -67,9 +67,9 @@ class AuditConclusion:
     def finding(self, horizon: int, seconds: float) -> Finding:
         """Return what the audit says of an instance of `horizon` rounds, beside other checks."""
         words = f"{self.words[0].upper()}{self.words[1:]} "
-        words += f"{self.runs:,} runs of {self.horizon:,} steps."
+        words += f"{self.runs:,} runs of {self.horizon:,} rounds."
         if not self.runs:
-            words = f"Not one run of {self.horizon:,} steps was bet on in its time: a pair was "
+            words = f"Not one run of {self.horizon:,} rounds was bet on in its time: a pair was "
             words += "still being chosen, runs are too slow, or a call never returns."
         if self.witness is not None:
             worst = next(judged for judged in self.hypotheses if judged.refuted)

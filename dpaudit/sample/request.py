@@ -19,7 +19,7 @@ from dpaudit.core.lockstep import decisions
 from dpaudit.core.mutants import find as find_mutant
 from dpaudit.core.perstep import PerStep
 from dpaudit.errors import DpauditError, InvalidArgument, require_integer, require_positive
-from dpaudit.parsing import assignment, noise
+from dpaudit.parsing import parameters_of
 from dpaudit.patience import LONGEST, require_soon
 from dpaudit.sample.block import judge
 from dpaudit.sample.boxes import Box, DeclaredBox, PolicyBox, file_box, load_object, mutant_box
@@ -31,7 +31,7 @@ from dpaudit.sample.plan import LEAST_RUNS, AuditPlan, in_lockstep
 from dpaudit.sample.steer import steered
 from dpaudit.sample.streams import Pair, candidates
 from dpaudit.sample.together import places
-from dpaudit.target import MUTANTS, Target, resolve
+from dpaudit.target import MUTANTS, Target, require_file, resolve
 
 MEASURED = 256  # runs in lockstep whose time is taken
 MOST_PLACES = 2 * 10**6  # that runs of an audit may part to, if they are interpreted
@@ -53,6 +53,7 @@ def box_of(arguments: argparse.Namespace) -> Box:
             return mutant_box(mutant, *_policy(arguments))
     if not colon or not place.endswith(".py"):
         return _declared(resolve(arguments.target), arguments)
+    require_file(arguments.target, place)
     found = load_object(str(Path(place)), name)
     if isinstance(found, Algorithm) or (isinstance(found, type) and issubclass(found, Algorithm)):
         box = _declared(Target(arguments.target, found), arguments)
@@ -62,10 +63,8 @@ def box_of(arguments: argparse.Namespace) -> Box:
 
 def _policy(arguments: argparse.Namespace) -> tuple[int, int, float, float]:
     """Return arms, horizon, epsilon and time limit for code that is not declared."""
-    if arguments.param:
-        raise InvalidArgument("param", arguments.param[0], "is for declared algorithms only.")
-    if noise(arguments):
-        raise InvalidArgument("noise", arguments.noise, "is for declared algorithms only.")
+    for given in parameters_of(arguments).items():
+        raise InvalidArgument(*given, "is for declared algorithms only.")
     require_positive("time-limit", arguments.time_limit)
     arms = 2 if arguments.arms is None else arguments.arms
     horizon = 100 if arguments.horizon is None else arguments.horizon
@@ -79,8 +78,8 @@ def _declared(target: Target, arguments: argparse.Namespace) -> DeclaredBox:
     horizon = 100_000 if arguments.horizon is None else arguments.horizon
     offered = {"arms": arms, "epsilon": arguments.epsilon}
     given: dict[str, Any] = {k: value for k, value in offered.items() if k in target.accepts}
-    given |= {**dict(map(assignment, arguments.param)), **noise(arguments)}
-    return DeclaredBox(target.build(horizon, given), horizon)
+    given |= parameters_of(arguments)
+    return DeclaredBox(target.build(horizon, given), horizon, called=target.text)
 
 
 def default_runs(box: Box) -> int:
@@ -152,6 +151,7 @@ def plan_of(arguments: argparse.Namespace, leads: Leads = lambda box, epsilon: (
     box = box_of(arguments)
     pairs = pairs_of(arguments, box)
     runs = default_runs(box) if arguments.runs is None else arguments.runs
+    require_integer("runs", runs, 1)
     accepted = arguments.yes or arguments.budget is not None or arguments.resume is not None
     # a policy that cannot run at all says so here, before workers are started
     require_soon(expected_seconds(box, pairs[0], runs) / arguments.jobs, accepted)

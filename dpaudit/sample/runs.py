@@ -102,7 +102,7 @@ class History:
     def __str__(self) -> str:
         if self.start == 0:
             return f"the first {self.stop:,} actions"
-        return f"the actions of steps {self.start + 1:,} to {self.stop:,}"
+        return f"the actions of rounds {self.start + 1:,} to {self.stop:,}"
 
 
 def pulls(runs: Runs, arm: int, stop: int) -> NDArray[np.int64]:
@@ -135,7 +135,7 @@ class PullCounts:
         return key
 
     def __str__(self) -> str:
-        return f"the pulls of every arm after {self.stop:,} steps"
+        return f"the pulls of every arm after {self.stop:,} rounds"
 
 
 @dataclass(frozen=True, order=True)
@@ -150,4 +150,4 @@ class Pulls:
         return pulls(runs, self.arm, self.stop).astype(float)
 
     def __str__(self) -> str:
-        return f"the pulls of arm {self.arm} after {self.stop:,} steps"
+        return f"the pulls of arm {self.arm} after {self.stop:,} rounds"

@@ -79,10 +79,10 @@ def profiles(arms: int, low: float, high: float) -> dict[str, tuple[float, ...]]
     """Return what the arms pay on the paths that are tried: equal rewards, or one good arm."""
     rest = (low,) * (arms - 1)
     return {
-        f" among {low:g}": (low, *rest),
-        f" among {high:g}": (high,) * arms,
-        ", arm 0 good": (high, *rest),
-        f", arm {arms - 1} good": (*rest, high),
+        f"all {low:g}": (low, *rest),
+        f"all {high:g}": (high,) * arms,
+        f"arm 0 pays {high:g}, others {low:g}": (high, *rest),
+        f"arm {arms - 1} pays {high:g}, others {low:g}": (*rest, high),
     }
 
 

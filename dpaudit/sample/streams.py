@@ -156,7 +156,7 @@ class Pair:
         """Return the pair of the first steps, the changed reward among them."""
         if steps >= self.stream.horizon:
             return self
-        name = f"{self.name} (first {steps:,} steps)"
+        name = f"{self.name} (first {steps:,} rounds)"
         return replace(self, name=name, stream=self.stream.first(steps))
 
     @classmethod

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
 
 from dpaudit.core.arithmetic import at_least, in_digits
 from dpaudit.sample.report import AuditConclusion, Judged
@@ -12,6 +14,16 @@ from dpaudit.sample.report import AuditConclusion, Judged
 def report_lines(report: AuditConclusion) -> list[str]:
     """Return the report, line by line."""
     return list(_lines(report))
+
+
+def fitted(lines: Sequence[str], width: int) -> str:
+    """Return lines as a text of a width: what is said of a word hangs beside it."""
+    found: list[str] = []
+    for line in lines:
+        hang = re.match(r" *\S+(?: \S+)*?  +", line)
+        below = " " * (hang.end() if hang else 0)
+        found += textwrap.wrap(line, width, subsequent_indent=below, break_on_hyphens=False)
+    return "\n".join(found)
 
 
 def _lines(report: AuditConclusion) -> Iterator[str]:

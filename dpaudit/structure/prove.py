@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.algorithm import Algorithm, require_algorithm
 from dpaudit.core.arithmetic import exact
 from dpaudit.core.blind import noted
 from dpaudit.core.canonical import Distrust
@@ -213,6 +213,7 @@ def prove(
     model, unless it is drawn on a lattice; what that says of a program that runs stands in
     `program`, and where it says nothing, `rounding` says why.
     """
+    require_algorithm(algorithm)
     require_integer("horizon", horizon, 1)
     claimed = algorithm.claim.epsilon if epsilon is None else epsilon
     if claimed is None:

@@ -22,9 +22,9 @@ from dpaudit.code import JudgedTarget
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.notions import Kind, Stated
 from dpaudit.errors import Contradiction, DpauditError, InvalidArgument
-from dpaudit.judging import NOBODY, OFFERED, Listener, PrivacyClaim, Report
+from dpaudit.judging import NOBODY, Listener, PrivacyClaim, Report
 from dpaudit.options import METHODS, Options
-from dpaudit.target import Target, parameters
+from dpaudit.target import OFFERED, Target, parameters
 from dpaudit.verdict import Finding, Status
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from typing import Any
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.mutants import find as find_mutant
 from dpaudit.errors import DpauditError, InvalidArgument
-from dpaudit.judging import HORIZON, OFFERED
+from dpaudit.judging import HORIZON
 from dpaudit.sources import source_file
 from dpaudit.subject.kinds import Declared, Foreign, InstanceTarget, Subject
 from dpaudit.subject.places import name_of
-from dpaudit.target import MUTANTS, Target, is_algorithm, load_object, resolve
+from dpaudit.target import MUTANTS, OFFERED, Target, is_algorithm, load_object, resolve
 
 
 def subject_of(thing: Any, root: Path | None = None) -> Subject:

@@ -86,9 +86,10 @@ def _decision(run: Run, difference: Linear) -> str:
         f"{float(abs(w)) * float(run.laws[n].scale or 0):.4g}"
         for n, w in sorted(difference.draws.items())
     )
-    rewards = f"rewards of rounds {_ranges(rounds)}" if rounds else "no reward"
-    public = f"{float(difference.rest):+.4g}"
-    return f"compares: {rewards}; noise of scale {noise or 'none'}; public {public}"
+    plural = "s" * (len(rounds) != 1)
+    rewards = f"the reward{plural} of round{plural} {_ranges(rounds)}" if rounds else "no reward"
+    said = f"noise of scale {noise}" if noise else "no noise"
+    return f"compares {rewards}, with {said} and the public number {float(difference.rest):.4g}"
 
 
 def _ranges(rounds: list[int]) -> str:

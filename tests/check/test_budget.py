@@ -10,7 +10,7 @@ import time
 import pytest
 
 from dpaudit.core.algorithms.dp_se import DPSE
-from dpaudit.deadline import Expired, Work, deadline
+from dpaudit.deadline import COMPILER, Expired, Work, deadline
 from dpaudit.judging import Case, Listener, check
 from dpaudit.options import Options
 from dpaudit.structure import prove
@@ -88,6 +88,19 @@ def test_a_horizon_out_of_reach_ends_with_the_budget():
     report = check(resolve("adap_ucb"), options)
     assert report.verdict is Status.SILENT
     assert not report.failure
+
+
+def test_no_alarm_is_raised_where_llvm_calls_back():
+    """What is raised there is printed by ctypes, and lost."""
+    place = {"time": time}
+    text = "def notified():\n    end = time.monotonic() + 0.4\n"
+    text += "    while time.monotonic() < end:\n        pass\n    return True"
+    exec(compile(text, f"{COMPILER[-1]}/binding/executionengine.py", "exec"), place)
+    done = False
+    with pytest.raises(Expired), deadline(time.monotonic() + 0.05):
+        done = place["notified"]()
+        time.sleep(10)
+    assert done
 
 
 def test_a_deadline_passes_through_code_that_catches_errors_and_gives_the_alarm_back():

@@ -49,7 +49,18 @@ def test_summary_of_several_settings(capsys):
     assert run(command) == 0
     out = capsys.readouterr().out
     assert out.count("adap_klucb") == 2
-    assert "within its bounds" in out
+    assert out.count("  within\n") == 2
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_mutants_are_targets_and_what_is_missing_is_named(capsys):
+    assert run(["bounds", "mutants/noise_halved", "--horizon", "1e4", "--runs", "2"]) == 0
+    out = capsys.readouterr().out
+    assert "no upper bound is known here of mutants/noise_halved" in out
+    assert "\nmutants/noise_halved  " in out
+    for target in ("nofile.py:Mine", "mutants/control_streak", "ucb", "C2"):
+        assert run(["bounds", target]) == 2
+        assert f"TARGET={target} " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("law", ["gaussian", "exponential", "poisson"])
@@ -147,19 +158,20 @@ def test_bad_input_costs_one_line(arguments, message, capsys, tmp_path, monkeypa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_bounds_are_kept_when_their_simulations_are_interrupted(capsys, monkeypatch):
-    whole = document.describe
+def test_what_is_simulated_is_kept_when_the_rest_is_interrupted(capsys, monkeypatch):
+    real = document.run
 
-    def described(name, instance, setting, algorithms, runs, seed, jobs):
-        if runs:
+    def one_alone(name, environment, *rest):
+        if name == "dp_se":
             raise KeyboardInterrupt
-        return whole(name, instance, setting, algorithms, runs, seed, jobs)
+        return real(name, environment, *rest)
 
-    monkeypatch.setattr(document, "describe", described)
-    assert run(["bounds", "--env", "C1", "C2", "--horizon", "1e4", "--runs", "5"]) == 130
+    monkeypatch.setattr(document, "run", one_alone)
+    command = ["bounds", "adap_ucb", "dp_se", "--horizon", "1e4", "--runs", "5"]
+    assert run([*command, "--env", "C1", "C2"]) == 130
     out, err = capsys.readouterr()
-    assert "problem-dependent, d_epsilon" in out
-    assert "nothing is simulated, 2 of 2 instances are left" in err
+    assert "problem-dependent, d_epsilon" in out and "\nadap_ucb   " in out
+    assert err.endswith("is shown above, 2 of 2 instances are not finished.\n")
 
 
 def test_parameters_reach_the_simulations_of_what_has_no_bounds(capsys):

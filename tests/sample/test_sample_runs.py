@@ -120,7 +120,7 @@ def test_events_in_words_name_the_actions_that_their_keys_stand_for():
                 assert said.endswith(f"are {' '.join(map(str, shown.tolist()))}")
     assert in_words(OneOf(History(0, 60), (1, 2)), 2).endswith("one of 2 that were learned")
     assert in_words(AtMost(Pulls(1, 2000), 50.0), 2) == (
-        "the pulls of arm 1 after 2,000 steps are 50 or fewer"
+        "the pulls of arm 1 after 2,000 rounds are 50 or fewer"
     )
 
 

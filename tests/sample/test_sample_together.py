@@ -94,6 +94,6 @@ def test_what_it_cannot_do_is_done_run_by_run() -> None:
 def test_a_pair_of_first_steps_is_the_pair_cut() -> None:
     pair = Pair("all 0", Stream.constant(0.0, 1000), 7, 1.0)
     cut = pair.first(20)
-    assert cut.name == "all 0 (first 20 steps)"
+    assert cut.name == "all 0 (first 20 rounds)"
     assert cut.stream == Stream.constant(0.0, 20) and cut.neighbour.at(7) == 1.0
     assert pair.first(1000) is pair

@@ -59,13 +59,13 @@ class Effort:
     def require(self, terms: int) -> None:
         """Raise `Unsupported` before terms are begun that are too many."""
         if terms > self.left:
-            raise Unsupported(f"A path needs more than {LIMIT} terms.")
+            raise Unsupported(f"A path needs more than {LIMIT:,} terms.")
 
     def spend(self) -> None:
         """Count a term; raise `Unsupported` where there are too many."""
         self.left -= 1
         if self.left < 0 or self.clock.late:
-            raise Unsupported(f"A path needs more than {LIMIT} terms, or more time.")
+            raise Unsupported(f"A path needs more than {LIMIT:,} terms, or more time.")
 
 
 def parts_of(region: Region) -> list[Part]:
