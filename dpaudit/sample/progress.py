@@ -29,7 +29,7 @@ from dpaudit.sample.plan import (
     learned_statistic,
     tried_statistics,
 )
-from dpaudit.sample.suspects import Suspect, promises
+from dpaudit.sample.suspects import CAUTIOUS, Suspect, promises
 from dpaudit.sample.workers import Task, Workers
 
 RECALLED = 8  # blocks of a log that are judged again before they refute
@@ -83,7 +83,8 @@ class Progress:
         """Seek a pair, bet until the claim is refuted or runs are out, and confirm."""
         chosen = self._sought(run)
         while self.left and not self.over:
-            best = self._ranked(chosen)[0]
+            # they differ in rounds by now: caution would keep to the pair that has most
+            best = self._ranked(chosen, caution=0.0)[0]
             self._wave([(best, self.plan.next_rounds(best.rounds, self.left))], run)
         if not self.wealth.claim_refuted:
             self.independence.end()
@@ -148,10 +149,10 @@ class Progress:
             suspect.look_at([] if score is None else [score])
             self._tell(2 * self.plan.learning_rounds)
 
-    def _ranked(self, some: list[Suspect]) -> list[Suspect]:
+    def _ranked(self, some: list[Suspect], caution: float = CAUTIOUS) -> list[Suspect]:
         if len(some) < 2:
             return list(some)
-        levels = promises(some, self.wealth, self.left)
+        levels = promises(some, self.wealth, self.left, caution)
         expected = {it.index: level for it, level in zip(some, levels, strict=True)}
         return sorted(some, key=lambda it: (-expected[it.index], it.index))
 

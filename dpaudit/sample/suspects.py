@@ -139,12 +139,14 @@ class Suspect:
         return max(found, key=lambda it: it.growth, default=None)
 
 
-def promises(some: Sequence[Suspect], wealth: Wealth, left: int) -> list[float]:
+def promises(
+    some: Sequence[Suspect], wealth: Wealth, left: int, caution: float = CAUTIOUS
+) -> list[float]:
     """Return, for each pair, the level to expect of the rounds that are left, if they go to it."""
     if not any(it.bettors for it in some):
         return [0.0 for _ in some]
     beliefs, sizes = [it.beliefs for it in some], [it.sizes for it in some]
-    levels = wealth.reach(np.concatenate(beliefs), np.concatenate(sizes), left, CAUTIOUS)
+    levels = wealth.reach(np.concatenate(beliefs), np.concatenate(sizes), left, caution)
     ends = np.cumsum([len(it.bettors) for it in some])[:-1]
     return [float(part.max(initial=0.0)) for part in np.split(levels, ends)]
 
