@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.symbolic.questions import largest
-from dpaudit.symbolic.roots import Roots
+from dpaudit.symbolic.roots import NameTables, Roots
 from dpaudit.symbolic.run import DrawLaw, Escape, Run, active
 from dpaudit.symbolic.snapshot import Copier
 from dpaudit.symbolic.values import Linear, combined, public_name, wild
@@ -215,3 +215,22 @@ def test_neighbours_that_share_a_weight_share_the_product():
     found = combined({}, dict.fromkeys(names, half), -3)
     assert found == dict.fromkeys(names, Fraction(-3, 2))
     assert all(one is other for one, other in itertools.pairwise(found.values()))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda empty, full, kind: empty.update(b=1),
+        lambda empty, full, kind: full.clear(),
+        lambda empty, full, kind: full.update(a=[]),  # equal to what it was, but another
+        lambda empty, full, kind: full.update(b=full.pop("a")),
+        lambda empty, full, kind: setattr(kind, "second", 2),
+        lambda empty, full, kind: setattr(kind, "first", 1.0),
+    ],
+)
+def test_every_change_of_a_name_table_is_seen(change):
+    empty, full, kind = {}, {"a": []}, type("Named", (), {"first": 1})
+    kept = NameTables([empty, full, vars(kind)])
+    assert kept.same()
+    change(empty, full, kind)
+    assert not kept.same()
