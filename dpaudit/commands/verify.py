@@ -16,8 +16,11 @@ example:
 from __future__ import annotations
 
 import argparse
+import shutil
+import textwrap
 from pathlib import Path
 
+WIDTH = 100
 HELP = "re-check a certificate of a proof"
 
 
@@ -63,7 +66,8 @@ def execute(arguments: argparse.Namespace) -> int:
         )
     else:
         text = f"that these are the requests of {target}"
-    print(f"  {text} is not shown")
+    width = min(shutil.get_terminal_size((WIDTH, 0)).columns, WIDTH)
+    print(textwrap.fill(f"  {text} is not shown", width, subsequent_indent="  "))
     if other:
         print("STALE: the proof is of another text than the files have now; check it again")
     return 4 if other else 0
