@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import sys
 import textwrap
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def execute(arguments: argparse.Namespace) -> int:
         )
     else:
         text = f"that these are the requests of {target}"
-    width = min(shutil.get_terminal_size((WIDTH, 0)).columns, WIDTH)
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
     print(textwrap.fill(f"  {text} is not shown", width, subsequent_indent="  "))
     if other:
         print("STALE: the proof is of another text than the files have now; check it again")
