@@ -16,8 +16,12 @@ example:
 from __future__ import annotations
 
 import argparse
+import shutil
+import sys
+import textwrap
 from pathlib import Path
 
+WIDTH = 100
 HELP = "re-check a certificate of a proof"
 
 
@@ -63,7 +67,8 @@ def execute(arguments: argparse.Namespace) -> int:
         )
     else:
         text = f"that these are the requests of {target}"
-    print(f"  {text} is not shown")
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
+    print(textwrap.fill(f"  {text} is not shown", width, subsequent_indent="  "))
     if other:
         print("STALE: the proof is of another text than the files have now; check it again")
     return 4 if other else 0

@@ -185,7 +185,10 @@ class Search:
     def _try(self, horizon: int, streams: Streams, deadline: float) -> None:
         left = deadline - time.monotonic()
         if self.best is not None and left <= self.best.seconds:
-            raise SearchEnds(f"The budget ended before T = {horizon:,}.")
+            where = f"before T = {horizon:,}"
+            if self.best.horizon == horizon:  # its binary streams are done
+                where = f"before the other streams of T = {horizon:,}"
+            raise SearchEnds(f"The budget ended {where}.")
         algorithm = self.build(horizon)
         try:
             found = worst_loss(

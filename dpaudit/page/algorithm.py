@@ -129,7 +129,7 @@ def _headline(report: Report, details: Details) -> Markup:
         facts.append(("source", f"SHA-256 {details.digest}"))
     return join(
         tag("h1", claim.algorithm),
-        tag("p", details.about) if details.about else None,
+        tag("p", typeset(details.about)) if details.about else None,
         tag("p", badge(report.verdict), " ", sentence(report), class_="lead"),
         tag("p", "Interrupted: some checks are missing.") if report.interrupted else None,
         tag("dl", [(tag("dt", name), tag("dd", text)) for name, text in facts], class_="facts"),

@@ -83,10 +83,13 @@ SOME = 4
 
 def positions(found: PositionLosses, claimed: float) -> Markup:
     """Return the loss by the position of the changed reward."""
-    finite = [loss if math.isfinite(loss) else 2 * claimed for loss in found.losses]
-    count = len(finite)
+    count = len(found.losses)
     across = LinearScale(0.4, count + 0.6, "round of the changed reward")
-    up = LinearScale(0.0, headroom([*finite, claimed]), "largest loss")
+    up = LinearScale(0.0, headroom([*found.losses, claimed]), "largest loss")
+    finite = [min(loss, up.high) for loss in found.losses]
+    name = "largest loss"
+    if math.inf in found.losses:
+        name += " (infinite: up to the top)"
     # losses that print alike are one: the last digits of equal ones may differ
     alike = [list(group) for _, group in groupby(found.losses, short)]
     runs = [(max(group), len(group)) for group in alike]
@@ -101,10 +104,10 @@ def positions(found: PositionLosses, claimed: float) -> Markup:
         named = ", ".join(most[:SOME]) + f" and {len(most) - SOME} more" * (len(most) > SOME)
         who = f"Rewards {named} of {count:,} leak"
     caption = f"{who} most: {short(worst)}. Over {found.covers}."
-    drawn: Series = Bars("largest loss", list(enumerate(finite, 1)), 1)
+    drawn: Series = Bars(name, list(enumerate(finite, 1)), 1)
     if count > MOST_BARS:
         ends = [(edge, min(loss, up.high)) for loss, edges in _edges(runs) for edge in edges]
-        drawn = Line("largest loss", ends, 1)
+        drawn = Line(name, ends, 1)
     series = [drawn, level(CLAIM, claimed, across, 2, "dash")]
     picture = chart("positions", "Loss by position", caption, across, up, series)
     rows = [
