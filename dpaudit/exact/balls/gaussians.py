@@ -2,8 +2,8 @@
 
 An elimination asks of two registers that nothing reads again how far apart they are: normal tails.
 
-A function of the held register x is a product of factors: normal tails at x + lead, and masses of
-an earlier register on one side of x - lead. Each is entire and monotone, and its derivative is a
+A function of a register x is a product of factors: normal tails at x + lead, and masses of another
+register on one side of x + lead. Each is entire and monotone, and its derivative is a
 product of densities and factors again, so Taylor series of any order follow from its value at one
 point. An integral is a sum over panels of its Taylor sum, with the remainder enclosed by the
 coefficient on the whole panel; panels are halved until that is small. What lies more than `REACH`
@@ -13,7 +13,8 @@ deviations from a release's centre is a ball from 0 to the normal tail.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -24,10 +25,12 @@ from dpaudit.core.algorithm import Keep
 from dpaudit.core.arithmetic import ball, exact
 from dpaudit.core.noise import Gaussian
 from dpaudit.errors import Unsupported
+from dpaudit.exact import algebra
+from dpaudit.exact.algebra import Algebra, Curve, Message
 from dpaudit.exact.balls import polytopes
-from dpaudit.exact.balls.exponentials import lead_of
+from dpaudit.exact.balls.exponentials import Margin, by_evaluation, margin_of
 from dpaudit.exact.region import Region
-from dpaudit.exact.schedule import Chain, Drop, chain_of
+from dpaudit.exact.trees import Batch, Edge, Forest, forest_of
 
 ORDER = 16
 PRECISION = 128
@@ -86,14 +89,9 @@ class Normal:
         return arb.max(mirrored.above(minus_high) - mirrored.above(-low), arb(0))
 
 
-def whole(ends: tuple[arb, arb]) -> arb:
+def of_monotone(function: Callable[[arb], arb], x: arb) -> arb:
     """Return the ball of a monotone function from its values at both ends."""
-    return ends[0].union(ends[1])
-
-
-def split(x: arb) -> tuple[arb, arb]:
-    """Return the ends of a ball."""
-    return x.lower(), x.upper()
+    return function(x.lower()).union(function(x.upper()))
 
 
 @dataclass(frozen=True)
@@ -112,15 +110,13 @@ class Tail:
     def series(self, x: arb) -> arb_series:
         """Return the Taylor series around x."""
         at = x + self.lead
-        value = whole(tuple(self.law.above(end) for end in split(at)))  # type: ignore[arg-type]
-        slope = -self.law.density(at).integral()
-        found = slope + value
+        found = of_monotone(self.law.above, at) - self.law.density(at).integral()
         return found if self.upper else 1 - found
 
 
 @dataclass(frozen=True)
 class MassBeyond:
-    """The mass of an earlier register above (or below) x - lead."""
+    """The mass of an earlier register above (or below) x + lead."""
 
     mass: Mass
     lead: arb
@@ -133,10 +129,12 @@ class MassBeyond:
 
     def series(self, x: arb) -> arb_series:
         """Return the Taylor series around x."""
-        at = x - self.lead
-        value = whole(tuple(self.mass.below(end) for end in split(at)))  # type: ignore[arg-type]
-        found = self.mass.series(at).integral() + value
+        at = x + self.lead
+        found = self.mass.series(at).integral() + of_monotone(self.mass.below, at)
         return self.mass.total - found if self.upper else found
+
+
+Factor = Tail | MassBeyond
 
 
 @dataclass(frozen=True)
@@ -163,7 +161,7 @@ class Mass:
     """A weight times a release's density, as a measure: how much lies below a point."""
 
     law: Normal
-    factors: Sequence[Tail | MassBeyond]
+    factors: Sequence[Factor]
     key: Hashable
     panels: list[Stretch] = field(default_factory=list)
 
@@ -226,7 +224,7 @@ def _identity(lead: arb) -> Hashable:
 _kept: dict[Hashable, Mass] = {}
 
 
-def mass_of(law: Normal, factors: Sequence[Tail | MassBeyond]) -> Mass:
+def mass_of(law: Normal, factors: Sequence[Factor]) -> Mass:
     """Return a measure, kept for other paths and streams that begin alike."""
     key = law, tuple(factor.key for factor in factors)
     found = _kept.get(key)
@@ -237,18 +235,68 @@ def mass_of(law: Normal, factors: Sequence[Tail | MassBeyond]) -> Mass:
     return found
 
 
+class Normals(Algebra[list[Factor]]):
+    """The algebra of products of normal tails and masses."""
+
+    def duel(self, tree: Forest, edge: Edge) -> Margin:
+        return margin_of(tree, edge)
+
+    def times(self, first: list[Factor], second: list[Factor]) -> list[Factor]:
+        return first + second
+
+    def message(self, function: list[Factor] | None, sent: Message) -> list[Factor]:
+        law = law_of(sent.kind, sent.centre)
+        shift = -sent.duel.lead if sent.of_first else sent.duel.lead
+        if function is None:
+            return [Tail(law, shift, upper=not sent.below)]
+        with working():
+            return [MassBeyond(mass_of(law, function), shift, upper=not sent.below)]
+
+    def log_total(self, function: list[Factor], kind: Batch, centre: Fraction) -> arb:
+        with working():
+            return _log(mass_of(law_of(kind, centre), function).total)
+
+    def curve(self, function: list[Factor], kind: Batch) -> Curve:
+        """Return the log-likelihood by a release's own sum: a region of half-spaces is convex."""
+
+        def log(total: Fraction) -> arb:
+            return self.log_total(function, kind, kind.centre(total))
+
+        return by_evaluation(log, kind.rows, monotone=False)
+
+
+def law_of(kind: Batch, centre: Fraction) -> Normal:
+    """Return the law of a release at a centre."""
+    return Normal(centre, exact(kind.noise.variance))  # type: ignore[attr-defined]
+
+
+@contextmanager
+def working() -> Iterator[None]:
+    """Work with the precision and the length of series that masses ask for."""
+    cap, ctx.cap = ctx.cap, ORDER + 1
+    try:
+        with ctx.workprec(PRECISION):
+            yield
+    finally:
+        ctx.cap = cap
+
+
+def _log(probability: arb) -> arb:
+    if not probability > 0:
+        raise Unsupported("The likelihood is too small for the panels of Gaussian noise.")
+    return probability.log()
+
+
 def log_likelihood(region: Region, totals: Mapping[int, Fraction]) -> arb:
     """Return a ball around the log-probability of a region with Gaussian noise alone."""
+    if any(isinstance(it.request, Keep) for it in region.decisions):
+        with working():
+            return _log(_kept_arms(region, totals))
+    tree = forest_of(region)
+    centres = {i: kind.centre(totals[i]) for i, kind in tree.kinds.items()}
     with ctx.workprec(PRECISION):
-        cap, ctx.cap = ctx.cap, ORDER + 1
-        try:
-            keeps = any(isinstance(it.request, Keep) for it in region.decisions)
-            found = _kept_arms(region, totals) if keeps else _chained(chain_of(region), totals)
-        finally:
-            ctx.cap = cap
-        if not found > 0:
-            raise Unsupported("The likelihood is too small for the panels of Gaussian noise.")
-        return found.log()
+        found: arb = algebra.log_likelihood(Normals(), tree, centres)
+        return found
 
 
 def _kept_arms(region: Region, totals: Mapping[int, Fraction]) -> arb:
@@ -269,25 +317,3 @@ def _kept_arms(region: Region, totals: Mapping[int, Fraction]) -> arb:
             total += apart.between(*map(given.get, keys))
         found *= total
     return found
-
-
-def _chained(chain: Chain, totals: Mapping[int, Fraction]) -> arb:
-    """Integrate one register after the other out."""
-
-    def law(index: int) -> Normal:
-        variance = exact(chain.episodes[index].noise.variance)  # type: ignore[attr-defined]
-        return Normal(chain.centre(index, totals[index]), variance)
-
-    product = arb(1)
-    factors: list[Tail | MassBeyond] = []
-    for stage in chain.stages:
-        lead = lead_of(stage)
-        if stage.drop is Drop.HELD:
-            mass = mass_of(law(stage.older), factors)
-            factors = [MassBeyond(mass, lead, upper=stage.held_wins)]
-            continue
-        factors.append(Tail(law(stage.fresh), lead, upper=not stage.held_wins))
-        if stage.drop is Drop.BOTH:
-            product *= mass_of(law(stage.older), factors).total
-            factors = []
-    return product

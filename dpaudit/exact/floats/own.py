@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import permutations
 from typing import Any, ClassVar
 
@@ -25,14 +24,12 @@ from dpaudit.core.algorithm import Choose
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.scores import RULES, Imed, KLBound, PrivateKLBound, Score
 from dpaudit.errors import Unsupported
-from dpaudit.exact.balls.cells import Bout, Known
+from dpaudit.exact.balls.compare import Bout, Known
 from dpaudit.exact.balls.interval import Array, Interval, where
-from dpaudit.exact.balls.net import Pairs
 from dpaudit.exact.balls.roots import Theta
 from dpaudit.exact.balls.threshold import Comparison
 from dpaudit.exact.known import GRID, NEAR, scores_of
-from dpaudit.exact.region import Region
-from dpaudit.exact.schedule import Batch, Turn
+from dpaudit.exact.trees import Batch
 
 FAR = 1e6
 INNER = np.array([0.25, 0.5, 0.75])
@@ -116,17 +113,14 @@ class PlainComparison:
 
     @property
     def flipped(self) -> PlainComparison:
-        """The same comparison with the roles exchanged."""
         return PlainComparison(self.duel.seated((1, 0)), self.centres[::-1])
 
     @property
     def always(self) -> bool | None:
-        """Whether the first always wins (True), the second always does (False), or neither."""
         low, high = self._theta(np.array([-FAR, FAR]))
         return True if low == np.inf else False if high == -np.inf else None
 
     def centred(self, first: Interval, second: Interval) -> PlainComparison:
-        """Return the comparison of registers that are counted from centres."""
         both = zip(self.centres, (first, second), strict=True)
         one, two = (before + 0.5 * float(more.lo + more.hi) for before, more in both)
         return replace(self, centres=(one, two))
@@ -203,27 +197,25 @@ def _blunt(x: float) -> Interval:
     return Interval(np.float64(x - NEAR * (1 + abs(x))), np.float64(x + NEAR * (1 + abs(x))))
 
 
-def measured_pairs(region: Region) -> Pairs:
-    """Return the comparisons of a region's decisions in doubles."""
-
-    @cache
-    def duels(number: int) -> dict[tuple[int, int], Duel]:
-        decision = region.decisions[number]
-        assert isinstance(decision.request, Choose)
-        return duels_of(decision.request.rule(FLOAT), len(decision.shown))
-
-    return lambda number, one, two: PlainComparison(duels(number)[one, two])
-
-
 class MeasuredDuels(Known):
     """Comparisons in doubles, on grids that reach as far as noise does where scores go on."""
 
     certain = False
 
-    def compared(self, stage: Turn) -> tuple[Comparison, Hashable]:
-        """Return how the scores compare, the held one first, and what tells this from others."""
-        found = PlainComparison(duels_of(stage.request.rule(FLOAT), 2)[stage.held, 1 - stage.held])
-        return found, found.duel.identity
+    def __init__(self, region: object = None) -> None:
+        super().__init__(region)
+        self._rules: dict[int, tuple[Choose, dict[tuple[int, int], Duel]]] = {}
+
+    def compared(self, request: Choose, places: tuple[int, int]) -> Comparison:
+        """Return how two scores compare in doubles."""
+        if id(request) not in self._rules:
+            self._rules[id(request)] = request, duels_of(request.rule(FLOAT), len(request.arms))
+        return PlainComparison(self._rules[id(request)][1][places])
+
+    def identity(self, request: Choose, places: tuple[int, int]) -> Hashable:
+        found = self.scores(request, places)
+        assert isinstance(found, PlainComparison)
+        return found.duel.identity
 
     def marks(self, duels: Sequence[Bout]) -> Iterator[tuple[Batch, list[Interval]]]:
         """Yield the kinks, and tails beyond all that is an image of a centre or of a kink."""
@@ -235,15 +227,14 @@ class MeasuredDuels(Known):
         # a register's range is that of its own centres and of what it is compared with
         for at in [*duels, *reversed(duels)]:
             assert isinstance(at.scores, PlainComparison)
-            sides = ((0, at.held, at.fresh), (1, at.fresh, at.held))
-            for source, kind, other in sides:
+            for source, kind in enumerate(at.kinds):
                 hull = [min(ends[kind]), max(ends[kind])]
-                ends[other].extend(at.scores.reached(source, hull))
+                ends[at.kinds[1 - source]].extend(at.scores.reached(source, hull))
         slowest = float(min(ends, key=lambda kind: kind.rate).rate) if ends else 1.0
         for at in duels:
             assert isinstance(at.scores, PlainComparison)
-            for position, kind in ((0, at.held), (1, at.fresh)):
+            for place, kind in enumerate(at.kinds):
                 for sign, end in ((-1, min(ends[kind])), (1, max(ends[kind]))):
                     tail = [end + sign * part / slowest for part in (0.0, *SPREAD)]
-                    if at.scores.moves(position, tail[0], tail[-1]):
+                    if at.scores.moves(place, tail[0], tail[-1]):
                         yield kind, [Interval.of(np.float64(x)) for x in tail]
