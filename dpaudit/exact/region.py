@@ -152,7 +152,7 @@ def require_rewards(rewards: Sequence[float] | Array, horizon: int) -> Array:
 
 
 def rate_of(episode: Any) -> Fraction:
-    """Return 1 / scale of a release's noise; raise `Unsupported` unless it is Laplace noise."""
+    """Return 1 / scale of the noise of a release, or of a kind; raise unless it is Laplace."""
     if not isinstance(episode.noise, Laplace):
         kind = type(episode.noise).__name__
         raise Unsupported(f"The exact engine integrates Laplace noise only, not {kind}.")

@@ -16,9 +16,10 @@ from fractions import Fraction
 from functools import cached_property
 
 from dpaudit.core.algorithm import Choose
-from dpaudit.core.noise import Noise
+from dpaudit.core.arithmetic import exact
+from dpaudit.core.noise import Gaussian, Laplace, Noise
 from dpaudit.errors import Unsupported
-from dpaudit.exact.region import Region, rate_of
+from dpaudit.exact.region import Episode, Region, rate_of
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,16 @@ class Batch:
         return Fraction(total) / self.divisor
 
 
+def kind_of(episode: Episode) -> Batch:
+    """Return a release's kind, its noise known by the rational that a parameter stands for."""
+    noise = episode.noise
+    if isinstance(noise, Laplace):
+        noise = Laplace(exact(noise.scale))
+    elif isinstance(noise, Gaussian):
+        noise = Gaussian(variance=exact(noise.variance))
+    return Batch(noise, episode.divisor, len(episode))
+
+
 @dataclass(frozen=True, eq=False)
 class Edge:
     """Two releases that meet in a choice: their places in its rule, and whether the first wins."""
@@ -71,8 +82,7 @@ class Forest:
     @cached_property
     def kinds(self) -> dict[int, Batch]:
         """The kinds of the releases."""
-        episodes = enumerate(self.region.episodes)
-        return {i: Batch(it.noise, it.divisor, len(it)) for i, it in episodes}
+        return dict(enumerate(map(kind_of, self.region.episodes)))
 
     def kinds_of(self, edge: Edge) -> tuple[Batch, Batch]:
         """Return the kinds of the two releases that an edge compares."""

@@ -1,9 +1,9 @@
-"""Gaussian releases of two arms with affine scores: certified likelihoods by error functions.
+"""Gaussian releases with affine scores, in trees: certified likelihoods by error functions.
 
 An elimination asks of two registers that nothing reads again how far apart they are: normal tails.
 
-A function of a register x is a product of factors: normal tails at x + lead, and masses of another
-register on one side of x + lead. Each is entire and monotone, and its derivative is a
+A function of a register x is a product of factors: what another register, by its law or with what
+others say of it, has on one side of x + lead. Each is entire and monotone, and its derivative is a
 product of densities and factors again, so Taylor series of any order follow from its value at one
 point. An integral is a sum over panels of its Taylor sum, with the remainder enclosed by the
 coefficient on the whole panel; panels are halved until that is small. What lies more than `REACH`
@@ -17,7 +17,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 from flint import arb, arb_series, ctx
 
@@ -66,7 +66,12 @@ class Normal:
         found: arb = ball(self.variance).sqrt()
         return found
 
-    def density(self, x: arb) -> arb_series:
+    @property
+    def key(self) -> Hashable:
+        """What tells it from others."""
+        return self.mean, self.variance
+
+    def series(self, x: arb) -> arb_series:
         """Return the Taylor series of the density around x, which may be a wide ball."""
         z = arb_series([x - self.centre, 1]) / self.deviation
         scale = self.deviation * (2 * arb.pi()).sqrt()
@@ -77,16 +82,19 @@ class Normal:
         found: arb = ((x - self.centre) / (self.deviation * arb(2).sqrt())).erfc() / 2
         return found
 
+    def beyond(self, x: arb, upper: bool) -> arb:
+        """Return the probability of more than x, or of less."""
+        return self.above(x) if upper else Normal(-self.mean, self.variance).above(-x)
+
     def between(self, low: arb | None, minus_high: arb | None) -> arb:
         """Return the probability of at least `low` and at most `-minus_high`, as far as given."""
-        mirrored = Normal(-self.mean, self.variance)
         if low is None:
-            return arb(1) if minus_high is None else mirrored.above(minus_high)
+            return arb(1) if minus_high is None else self.beyond(-minus_high, upper=False)
         if minus_high is None:
             return self.above(low)
         if low > self.centre:
             return arb.max(self.above(low) - self.above(-minus_high), arb(0))
-        return arb.max(mirrored.above(minus_high) - mirrored.above(-low), arb(0))
+        return arb.max(self.beyond(-minus_high, False) - self.beyond(low, False), arb(0))
 
 
 def of_monotone(function: Callable[[arb], arb], x: arb) -> arb:
@@ -95,46 +103,25 @@ def of_monotone(function: Callable[[arb], arb], x: arb) -> arb:
 
 
 @dataclass(frozen=True)
-class Tail:
-    """The chance that a fresh release is above (or below) x + lead."""
+class Factor:
+    """How much of a law or a measure is above (or below) x + lead, as a function of x."""
 
-    law: Normal
+    mass: Normal | Mass
     lead: arb
     upper: bool
 
     @property
     def key(self) -> Hashable:
         """What tells it from others."""
-        return self.law, _identity(self.lead), self.upper
+        lead = self.lead.mid().man_exp(), self.lead.rad().man_exp()
+        return self.mass.key, lead, self.upper
 
     def series(self, x: arb) -> arb_series:
         """Return the Taylor series around x."""
         at = x + self.lead
-        found = of_monotone(self.law.above, at) - self.law.density(at).integral()
-        return found if self.upper else 1 - found
-
-
-@dataclass(frozen=True)
-class MassBeyond:
-    """The mass of an earlier register above (or below) x + lead."""
-
-    mass: Mass
-    lead: arb
-    upper: bool
-
-    @property
-    def key(self) -> Hashable:
-        """What tells it from others."""
-        return self.mass.key, _identity(self.lead), self.upper
-
-    def series(self, x: arb) -> arb_series:
-        """Return the Taylor series around x."""
-        at = x + self.lead
-        found = self.mass.series(at).integral() + of_monotone(self.mass.below, at)
-        return self.mass.total - found if self.upper else found
-
-
-Factor = Tail | MassBeyond
+        value = of_monotone(partial(self.mass.beyond, upper=self.upper), at)
+        rise = self.mass.series(at).integral()
+        return value - rise if self.upper else value + rise
 
 
 @dataclass(frozen=True)
@@ -197,10 +184,14 @@ class Mass:
 
     def series(self, x: arb) -> arb_series:
         """Return the Taylor series of the density around x, which may be a wide ball."""
-        found = self.law.density(x)
+        found = self.law.series(x)
         for factor in self.factors:
             found = found * factor.series(x)
         return found
+
+    def beyond(self, x: arb, upper: bool) -> arb:
+        """Return the mass above x, or below."""
+        return self.total - self.below(x) if upper else self.below(x)
 
     def below(self, x: arb) -> arb:
         """Return the mass below x."""
@@ -215,10 +206,6 @@ class Mass:
         if not (step >= -panel.width * 1e-13 and step <= panel.width * (1 + arb("1e-13"))):
             raise Unsupported("A threshold is too wide for a panel.")
         return panel.before + panel.mass(step)
-
-
-def _identity(lead: arb) -> Hashable:
-    return lead.mid().man_exp(), lead.rad().man_exp()
 
 
 _kept: dict[Hashable, Mass] = {}
@@ -247,10 +234,9 @@ class Normals(Algebra[list[Factor]]):
     def message(self, function: list[Factor] | None, sent: Message) -> list[Factor]:
         law = law_of(sent.kind, sent.centre)
         shift = -sent.duel.lead if sent.of_first else sent.duel.lead
-        if function is None:
-            return [Tail(law, shift, upper=not sent.below)]
         with working():
-            return [MassBeyond(mass_of(law, function), shift, upper=not sent.below)]
+            mass = law if function is None else mass_of(law, function)
+        return [Factor(mass, shift, upper=not sent.below)]
 
     def log_total(self, function: list[Factor], kind: Batch, centre: Fraction) -> arb:
         with working():

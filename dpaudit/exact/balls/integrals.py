@@ -38,7 +38,7 @@ from dpaudit.exact.balls.windows import (
 )
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.region import Region
-from dpaudit.exact.trees import Batch
+from dpaudit.exact.trees import Batch, kind_of
 
 ZERO = Fraction(0)
 COARSE = 600  # cells that are too wide for bends to matter, which take time to find
@@ -173,7 +173,7 @@ class Nets:
         """
         region = self.regions[number]
         for index, episode in enumerate(region.episodes):
-            kind = Batch(episode.noise, episode.divisor, len(episode))
+            kind = kind_of(episode)
             yield (
                 index,
                 Curve(partial(self._largest, region, index, kind, background), cap_of(kind)),

@@ -1,11 +1,5 @@
 """Scores that nobody has proved, in doubles: what the cells need to know of two of them.
 
-Any rule between two arms is two monotone scores and the arm that wins ties. A `Score` rule is that
-already, and ties go to the earlier arm. IMED between two arms is too: with n_0 <= n_1 arm 0 wins
-iff m_0 >= m_1 or n_0 d(m_0, m_1) <= log(n_1 / n_0), that is iff the upper bound of m_0 at level
-log(n_1 / n_0) / n_0 reaches m_1, which is its own upper bound at level 0. With n_0 > n_1 the roles
-swap, and so does the arm that wins when both bounds are 1.
-
 Thresholds are asked at the nodes and at three points of every cell. Their divided differences,
 widened by as much as they differ, stand for bounds of the derivatives: a kink or a jump that was
 not declared makes them large, hence the enclosure wide. Nothing of this is certified.
@@ -15,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from dpaudit.core.algorithm import Choose
 from dpaudit.core.arithmetic import FLOAT
-from dpaudit.core.scores import RULES, Imed, KLBound, PrivateKLBound, Score
+from dpaudit.core.scores import RULES, Score
 from dpaudit.errors import Unsupported
 from dpaudit.exact.balls.compare import Bout, Known
 from dpaudit.exact.balls.interval import Array, Interval, where
@@ -38,82 +31,25 @@ SPREAD = (1.0, 4.0, 14.0, TAIL)  # marks of a tail, in noise scales
 
 
 @dataclass(frozen=True)
-class Duel:
-    """Two scores, of the arms at positions 0 and 1, and the position that wins ties."""
+class PlainComparison:
+    """Two scores in doubles, and whether the first wins ties; registers count from `centres`."""
 
     scores: tuple[Score, Score]
-    ties: int
-
-    @property
-    def identity(self) -> Hashable:
-        """What tells it from other comparisons; of scores of one's own, itself."""
-        if any(type(score) not in RULES for score in self.scores):
-            return id(self)
-        parts = [(type(score), *map(float, vars(score).values())) for score in self.scores]
-        return (*parts, self.ties)
-
-    def least_to_win(self, winner: int, other: Any) -> Any:
-        """Return the register value from which position `winner` beats the other's value."""
-        v = self.scores[1 - winner].value(other)
-        own = self.scores[winner]
-        return own.inverse(v) if self.ties == winner else own.inverse_upper(v)
-
-    def seated(self, seat: tuple[int, int]) -> Duel:
-        """Return the same comparison with the positions in this order."""
-        return Duel((self.scores[seat[0]], self.scores[seat[1]]), seat.index(self.ties))
-
-    def kinks(self, position: int) -> list[float]:
-        """Return where the score at a position is not smooth."""
-        return self.scores[position].kinks()
-
-    def image(self, source: int, points: Any) -> list[float]:
-        """Return where the other position's register meets these values of position `source`.
-
-        Plateaus answer with both their ends.
-        """
-        v = self.scores[source].value(np.asarray(points, dtype=float))
-        other = self.scores[1 - source]
-        found = np.concatenate([np.ravel(other.inverse(v)), np.ravel(other.inverse_upper(v))])
-        return [float(x) for x in found if np.isfinite(x)]
-
-
-def duels_of(rule: Any, arms: int) -> dict[tuple[int, int], Duel]:
-    """Return a rule as comparisons of the scores of any two positions; the earlier wins ties."""
-    if isinstance(rule, Imed) and arms == 2:
-        duel = _imed_duel(rule)
-        return {(0, 1): duel, (1, 0): duel.seated((1, 0))}
-    if isinstance(rule, Score):
-        own = scores_of(rule, arms)
-        return {(i, j): Duel((own[i], own[j]), int(i > j)) for i, j in permutations(range(arms), 2)}
-    raise Unsupported(f"The exact engine has no regions for the rule {type(rule).__name__}.")
-
-
-def _imed_duel(rule: Imed) -> Duel:
-    arms = (rule.at(0), rule.at(1))
-    n = (float(arms[0].n), float(arms[1].n))
-    few = 0 if n[0] <= n[1] else 1
-    level = float(np.log(n[1 - few] / n[few]) / n[few])
-    bounds: list[Score] = []
-    for position, arm in enumerate(arms):
-        own = level if position == few else 0.0
-        if own and arm.epsilon is not None:
-            bounds.append(PrivateKLBound(own, arm.epsilon, shift=arm.shift, scale=arm.scale))
-        else:
-            bounds.append(KLBound(own, shift=arm.shift, scale=arm.scale))
-    return Duel((bounds[0], bounds[1]), ties=few)
-
-
-@dataclass(frozen=True)
-class PlainComparison:
-    """A comparison of doubles, position 0 first; registers are counted from `centres`."""
-
-    duel: Duel
+    first_wins_ties: bool
     centres: tuple[float, float] = (0.0, 0.0)
     certified: ClassVar[bool] = False
 
     @property
+    def identity(self) -> Hashable:
+        """What tells it from other comparisons; of scores of one's own, these themselves."""
+        if any(type(score) not in RULES for score in self.scores):
+            return (*map(id, self.scores), self.first_wins_ties)
+        parts = [(type(score), *map(float, vars(score).values())) for score in self.scores]
+        return (*parts, self.first_wins_ties)
+
+    @property
     def flipped(self) -> PlainComparison:
-        return PlainComparison(self.duel.seated((1, 0)), self.centres[::-1])
+        return PlainComparison(self.scores[::-1], not self.first_wins_ties, self.centres[::-1])
 
     @property
     def always(self) -> bool | None:
@@ -128,8 +64,9 @@ class PlainComparison:
     def _theta(self, x: Array) -> Array:
         """Return what the second register must reach to beat x of the first."""
         with np.errstate(all="ignore"):
-            found = self.duel.least_to_win(1, x + self.centres[0]) - self.centres[1]
-        return np.asarray(found, dtype=float)
+            v, own = self.scores[0].value(x + self.centres[0]), self.scores[1]
+            found = own.inverse_upper(v) if self.first_wins_ties else own.inverse(v)
+            return np.asarray(found - self.centres[1], dtype=float)
 
     def threshold(self, x: Array | Interval, of_first: bool, rough: bool = False) -> Theta:
         """Return theta at increasing values x of one side's register, its derivatives measured."""
@@ -158,19 +95,21 @@ class PlainComparison:
     def marks(self, of_first: bool) -> list[Interval]:
         """Return the kinks of one side's score, and the images of the other's."""
         own = 0 if of_first else 1
-        mine, theirs = (_bends(self.duel.scores[position]) for position in (own, 1 - own))
-        points = [*mine, *self.duel.image(1 - own, theirs)]
-        return [_blunt(x - self.centres[own]) for x in sorted(points)]
+        mine, theirs = (_bends(self.scores[place]) for place in (own, 1 - own))
+        shifted = [x - self.centres[1 - own] for x in theirs]
+        points = [*(x - self.centres[own] for x in mine), *self.reached(1 - own, shifted)]
+        return [_blunt(x) for x in sorted(points)]
 
-    def reached(self, source: int, ends: list[float]) -> list[float]:
-        """Return where the other register meets these values of the one at position `source`."""
-        found = self.duel.image(source, np.array(ends) + self.centres[source])
-        return [x - self.centres[1 - source] for x in found]
+    def reached(self, source: int, points: list[float]) -> list[float]:
+        """Return where the other register meets values of one; plateaus answer with both ends."""
+        v = self.scores[source].value(np.array(points) + self.centres[source])
+        other = self.scores[1 - source]
+        found = np.concatenate([np.ravel(other.inverse(v)), np.ravel(other.inverse_upper(v))])
+        return [float(x) - self.centres[1 - source] for x in found if np.isfinite(x)]
 
-    def moves(self, position: int, start: float, stop: float) -> bool:
-        """Tell whether the score at a position differs between two values of its register."""
-        ends = np.array([start, stop]) + self.centres[position]
-        low, high = self.duel.scores[position].value(ends)
+    def moves(self, place: int, start: float, stop: float) -> bool:
+        """Tell whether the score at a place differs between two values of its register."""
+        low, high = self.scores[place].value(np.array([start, stop]) + self.centres[place])
         return bool(low != high)
 
 
@@ -204,18 +143,22 @@ class MeasuredDuels(Known):
 
     def __init__(self, region: object = None) -> None:
         super().__init__(region)
-        self._rules: dict[int, tuple[Choose, dict[tuple[int, int], Duel]]] = {}
+        self._rules: dict[int, tuple[Choose, tuple[Score, ...]]] = {}
 
     def compared(self, request: Choose, places: tuple[int, int]) -> Comparison:
-        """Return how two scores compare in doubles."""
+        """Return how two scores compare in doubles; the earlier place wins ties."""
         if id(request) not in self._rules:
-            self._rules[id(request)] = request, duels_of(request.rule(FLOAT), len(request.arms))
-        return PlainComparison(self._rules[id(request)][1][places])
+            rule = request.rule(FLOAT)
+            if not isinstance(rule, Score):
+                raise Unsupported(f"{type(rule).__name__} has no regions in doubles.")
+            self._rules[id(request)] = request, scores_of(rule, len(request.arms))
+        one, two = (self._rules[id(request)][1][place] for place in places)
+        return PlainComparison((one, two), places[0] < places[1])
 
     def identity(self, request: Choose, places: tuple[int, int]) -> Hashable:
         found = self.scores(request, places)
         assert isinstance(found, PlainComparison)
-        return found.duel.identity
+        return found.identity
 
     def marks(self, duels: Sequence[Bout]) -> Iterator[tuple[Batch, list[Interval]]]:
         """Yield the kinks, and tails beyond all that is an image of a centre or of a kink."""
