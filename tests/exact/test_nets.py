@@ -51,9 +51,8 @@ def test_nets_agree_with_rules_and_doubles(name, arms, horizon, given, epsilon, 
         low, high = enclosed(path, stream, 600)
         assert low - NEAR <= frequency(region_of(path), stream) <= high + NEAR
         assert high - low < width
-        if name != "dp_imed":  # a joint rule is no score, and asked of the certified engine alone
-            measured = enclosed(path, stream, 600, MeasuredDuels)
-            assert max(low, measured[0]) <= min(high, measured[1]) + OWN_ERROR
+        measured = enclosed(path, stream, 600, MeasuredDuels)
+        assert max(low, measured[0]) <= min(high, measured[1]) + OWN_ERROR
 
 
 def test_the_law_of_three_arms_is_whole_and_certified() -> None:
