@@ -199,7 +199,7 @@ def _in_doubles(region: Region, sums: Mapping[int, Fraction], clock: Clock) -> t
     rounding = region.prepared(resolved)
     if region.prepared(drawn):
         tree = region.prepared(certified.as_forest)
-        if tree is None:
+        if tree is None or any(len(it.arms) != 2 for it in region.decisions):
             kind = type(rule_in(FLOAT, region.decisions[0].request)).__name__  # type: ignore[arg-type]
             raise Unsupported(f"{kind} is integrated between two arms, a release each.")
         doubles = {i: float(kind.centre(sums[i])) for i, kind in tree.kinds.items()}

@@ -73,14 +73,12 @@ class Drawing:
 
 
 class Draws(Algebra[Array]):
-    """Functions of a register are their values at its nodes."""
+    """Functions of a register are their values at its nodes; every decision is between two arms."""
 
     def __init__(self, tree: Forest, centres: Mapping[int, float]) -> None:
         bends: dict[Batch, set[float]] = {}
         sharpest, widest = 1.0, 0.25
         for edge in tree.edges:
-            if len(edge.request.arms) != 2:
-                raise Unsupported("Thompson's rule is integrated between two arms.")
             for place, episode in zip(edge.places, edge.ends, strict=True):
                 kind, centre = tree.kinds[episode], centres[episode]
                 spread, shift = _law(edge, place)
