@@ -70,7 +70,7 @@ GUARDED = {
     "exact/witness": "exact/witness check/replay exact/exact_worst",
     "exact/worst": "exact/by_hand exact/own_score exact/exact_worst exact/hidden check/horizons",
     "exact/search": "exact/by_hand exact/exact_worst exact/hidden",
-    "exact/schedule": "exact/by_hand exact/read_once exact/ball_affine exact/exact_engines",
+    "exact/trees": "exact/by_hand exact/read_once exact/ball_affine exact/exact_engines",
     "exact/algebra": "exact/by_hand exact/exact_engines exact/ball_affine",
     "exact/sequences": "exact/first_decision exact/exact_notions structure/notion_mutants",
     "exact/balls/": "exact/ball_primitives exact/ball_affine exact/ball_other exact/ball_kl",

@@ -141,7 +141,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("dpaudit/exact/balls/roots.py", "lower_mean", "(np.log(q) + middle - np.log(guess) -"): (
         "how far from the guess the root is tried; both ends are certified"
     ),
-    ("dpaudit/exact/balls/cells.py", "Cells.curve", "self.law(kind, float(0))"): (
+    ("dpaudit/exact/balls/cells.py", "Cells.curve.build", "self.law(kind, float(0))"): (
         "the centre 0 is the double 0"
     ),
     ("dpaudit/exact/balls/certified.py", "Gridded.__call__", "(self.cells / min("): SOONER,
@@ -158,7 +158,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("dpaudit/exact/witness.py", "_zeroed.zero", "tuple((r) for"): (
         "the witness is shown less simple, and computed again all the same"
     ),
-    ("dpaudit/exact/balls/cells.py", "", "FASTEST = Fraction(1, 10**9), float(10 ** 9)"): (
+    ("dpaudit/exact/balls/compare.py", "", "FASTEST = Fraction(1, 10**9), float(10 ** 9)"): (
         "10^9 is a double, and compares like the fraction"
     ),
     ("dpaudit/symbolic/prove.py", "_line", "(Path(place.file).name != path.name)"): (

@@ -1,20 +1,28 @@
-"""Variable elimination on one line: the operations that a chain needs, whoever computes them.
+"""Messages on trees of comparisons: what functions of one register can do, whoever computes them.
 
-A function of one register is a weight: its release's own density enters when the register is
-integrated out. A technology answers six questions about such functions; the likelihood of a path,
-and the likelihoods of all paths by every release's own sum, are written once on top of them.
+Integrated out for its neighbour j, a release i leaves a function of j's register,
+
+  m_ij(y) = integral over {x on its side of the threshold theta(y)} of f_i(x) prod_k m_ki(x) dx,
+
+the product over all its other neighbours k, f_i its own density. The likelihood of a tree is the
+same integral over the whole line, at any one release. By the own sum of release i, with every other
+one's fixed, it is the integral of f_i(x - mu) W_i(x), W_i the product of all messages to i. A
+technology answers a few questions about such functions; messages are written once on top of them.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Generic, Protocol, TypeVar
+from functools import cached_property, partial
+from itertools import islice
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from dpaudit.errors import DpauditError, Unsupported
-from dpaudit.exact.schedule import Batch, Chain, Drop, Turn
+from dpaudit.errors import DpauditError
+from dpaudit.exact.trees import Batch, Edge, Forest
 
 F = TypeVar("F")  # a function of one register
 
@@ -37,44 +45,35 @@ class Bounds:
     log_likelihood: float
 
 
-class Curve(Protocol):
-    """The log-likelihood of a path by one release's own sum, all others fixed."""
+@dataclass(frozen=True)
+class Curve:
+    """The log-likelihood of a path by one release's own sum, all others fixed.
 
-    @property
-    def cap(self) -> float:
-        """What no step gains, known before any is looked at."""
+    `largest(rising, whole)` encloses the largest gain of a step of at most 1 upwards, or downwards
+    if not rising; where `whole`, of a step of exactly 1 between whole sums. No step gains more than
+    `cap`, which is known before any is looked at.
+    """
 
-    def largest(self, rising: bool, whole: bool) -> Bounds:
-        """Enclose the largest gain of a step of at most 1 upwards, or downwards if not rising.
-
-        Where `whole`, of a step of exactly 1 between whole sums.
-        """
+    largest: Callable[[bool, bool], Bounds]
+    cap: float = math.inf
 
 
 class Algebra(ABC, Generic[F]):
     """A technology: functions on a line, and what elimination does with them."""
 
-    together = 1  # chains that are looked at in one go
+    together = 1  # trees that are looked at in one go
 
     @abstractmethod
-    def duel(self, chain: Chain, stage: Turn) -> Any:
-        """Return a stage's comparison of two registers; its `identity` tells it from others."""
-
-    @abstractmethod
-    def one(self, kind: Batch) -> F:
-        """Return the constant 1 as a function of a register that holds such a release."""
+    def duel(self, tree: Forest, edge: Edge) -> Any:
+        """Return a comparison of two registers; its `identity` tells it from others."""
 
     @abstractmethod
     def times(self, first: F, second: F) -> F:
         """Return the product of two functions of one register."""
 
     @abstractmethod
-    def absorb(self, function: F, duel: Any, fresh: Fraction, held_wins: bool) -> F:
-        """Multiply a function of the held register by the chance of the fresh one's outcome."""
-
-    @abstractmethod
-    def beyond(self, function: F, duel: Any, centre: Fraction, held_wins: bool, of_held: bool) -> F:
-        """Integrate the held (or the fresh) register out: what is left is one of the other."""
+    def message(self, function: F | None, sent: Message) -> F:
+        """Integrate a release out, whose register has this factor; None is 1 everywhere."""
 
     @abstractmethod
     def log_total(self, function: F, kind: Batch, centre: Fraction) -> Any:
@@ -89,145 +88,207 @@ class Algebra(ABC, Generic[F]):
         return [operation(*row) for row in zip(*columns, strict=True)]
 
 
-def log_likelihood(algebra: Algebra[Any], chain: Chain, centres: Mapping[int, Any]) -> Any:
-    """Return the log-probability of a chain by the centres of its releases."""
+@dataclass(frozen=True)
+class Message:
+    """A release is integrated out: which end of a duel it is, its centre, and which end wins."""
+
+    duel: Any
+    of_first: bool
+    centre: Any
+    first_wins: bool
+
+    @property
+    def kind(self) -> Batch:
+        """The release that is integrated out."""
+        found: Batch = self.duel.kinds[not self.of_first]
+        return found
+
+    @property
+    def below(self) -> bool:
+        """Whether it lies below the threshold that the other register sets."""
+        return self.first_wins != self.of_first
+
+    @cached_property
+    def key(self) -> Hashable:
+        """What tells it from others."""
+        return self.duel.identity, self.of_first, self.centre, self.first_wins
+
+
+def message_of(
+    algebra: Algebra[Any], tree: Forest, release: int, edge: Edge, centre: Any
+) -> Message:
+    """Return the message from a release along an edge."""
+    return Message(algebra.duel(tree, edge), release == edge.ends[0], centre, edge.first_wins)
+
+
+def log_likelihood(algebra: Algebra[Any], tree: Forest, centres: Mapping[int, Any]) -> Any:
+    """Return the log-probability of a tree by the centres of its releases."""
     total: Any = None
-    weight: Any = None
-    begun = False  # a technology may have None for the function that is zero everywhere
-    for stage in chain.stages:
-        duel, wins = algebra.duel(chain, stage), stage.held_wins
-        if not begun:
-            weight, begun = algebra.one(chain.kind(stage.older)), True
-        if stage.drop is Drop.HELD:
-            weight = algebra.beyond(weight, duel, centres[stage.older], wins, of_held=True)
+    inside: dict[int, Any] = {}
+    for release, edge in reversed(tree.order):
+        function = inside.pop(release, None)
+        if edge is None:
+            part = algebra.log_total(function, tree.kinds[release], centres[release])
+            total = part if total is None else total + part
             continue
-        weight = algebra.absorb(weight, duel, centres[stage.fresh], wins)
-        if stage.drop is Drop.BOTH:
-            part = algebra.log_total(weight, chain.kind(stage.older), centres[stage.older])
-            total, begun = part if total is None else total + part, False
+        sent = message_of(algebra, tree, release, edge, centres[release])
+        found, other = algebra.message(function, sent), edge.other(release)
+        inside[other] = algebra.times(inside[other], found) if other in inside else found
     return total
 
 
-@dataclass(frozen=True)
-class Link:
-    """One stage of a chain: its comparison, the releases that meet, and what tells it apart."""
+class Recipe(NamedTuple):
+    """How a function of a register is made: the product of its parts, or a message with it."""
 
-    stage: Turn
-    duel: Any
-    older: Batch
-    fresh: Batch
-    key: Hashable
+    kind: Batch
+    sent: Message | None
+    parts: tuple[int, ...]
+
+    @property
+    def key(self) -> tuple[Batch, Hashable, tuple[int, ...]]:
+        """What tells it from others."""
+        return self.kind, self.sent and self.sent.key, self.parts
 
 
 class Sharing(Generic[F]):
-    """Prefixes and suffixes of many chains, each computed once for all the paths that share it.
+    """The messages of many trees, each computed once for all the trees that share it.
 
-    With every other release at all-0 or all-1, a path's likelihood as a function of one release's
-    centre mu is the integral of f(y - mu) W(y), W being what the decisions before say of the
-    register times what those after it say. What many paths do to their functions is done at once.
+    Every other release is at all-0, or at all-1. Messages to a release are multiplied in the order
+    of time, from the first on and from the last back, so that what is said to one neighbour, by all
+    the others, is one product, and trees that begin or end alike have it in common. What many trees
+    do to their functions is done at once: as many are looked at together as the technology likes,
+    one that is asked for, and those that follow it.
     """
 
-    def __init__(self, algebra: Algebra[F], background: int) -> None:
-        self.algebra, self.background = algebra, background
-        self.before: dict[tuple[Hashable, ...], F] = {}
-        self.after: dict[tuple[Hashable, ...], F] = {}
+    def __init__(self, algebra: Algebra[F], trees: Mapping[int, Forest]) -> None:
+        self.algebra, self.trees = algebra, trees
+        self._begin(background=0)
 
-    def curves(self, chains: Sequence[Chain]) -> list[list[tuple[int, Curve]]]:
-        """Return for every chain the episodes that decide, with its likelihood by their own sum."""
-        lists = [self._links(chain) for chain in chains]
-        longest = max(map(len, lists), default=0)
-        for depth in range(1, longest + 1):
-            deep = [links for links in lists if depth <= len(links)]
-            self._grow(self.after, [links[-depth:] for links in deep])
-            # where both registers are dropped, nothing follows
-            going_on = [links for links in deep if links[depth - 1].stage.drop is not Drop.BOTH]
-            self._grow(self.before, [links[:depth] for links in going_on])
-        groups: dict[Hashable, list[tuple[int, int, Link, tuple[F, ...]]]] = {}
-        for number, links in enumerate(lists):
-            for key, episode, link, functions in self._asked(links):
-                groups.setdefault(key, []).append((number, episode, link, functions))
-        found: list[dict[int, Curve]] = [{} for _ in chains]
-        for key, asked in groups.items():
-            link = asked[0][2]
-            columns = zip(*(functions for *_, functions in asked), strict=True)
-            curves = self.algebra.mapped(self._curve(key, link), *columns)
-            for (number, episode, *_), curve in zip(asked, curves, strict=True):
-                found[number][episode] = curve
-        return [list(curves.items()) for curves in found]
+    def _begin(self, background: int) -> None:
+        self.background = background
+        self._numbers: dict[Hashable, int] = {}
+        self._recipes: list[Recipe] = []
+        self._functions: list[F] = []
+        self._ready: dict[int, list[tuple[int, Curve]]] = {}
 
-    def _links(self, chain: Chain) -> tuple[Link, ...]:
-        if any(stage.drop is Drop.BOTH for stage in chain.stages[:-1]):
-            raise Unsupported("Both registers are renewed between decisions.")
-        found = []
-        for stage in chain.stages:
-            duel = self.algebra.duel(chain, stage)
-            key = (duel.identity, stage.held_wins, stage.drop)
-            found.append(Link(stage, duel, chain.kind(stage.older), chain.kind(stage.fresh), key))
-        return tuple(found)
+    def curves(self, number: int, background: int) -> Iterator[tuple[int, Curve]]:
+        """Yield the releases of a tree, with its likelihood by their own sum."""
+        if background != self.background:
+            self._begin(background)
+        if number not in self._ready:
+            later = (other for other in self.trees if other >= number)
+            block = list(islice(later, self.algebra.together))
+            found = self._curves([self.trees[other] for other in block])
+            self._ready = dict(zip(block, found, strict=True))
+        return iter(self._ready.pop(number))
 
-    def _centre(self, kind: Batch) -> Fraction:
-        """Return a release's centre with all its rewards at the background."""
-        return kind.centre(self.background * kind.rows)
+    def _curves(self, trees: Sequence[Forest]) -> list[list[tuple[int, Curve]]]:
+        asked = [self._weights(tree) for tree in trees]
+        self._compute()
+        wanted = {recipe.key: recipe for weights in asked for recipe in weights.values()}
+        known: dict[Hashable, Curve] = {}
+        for group in _grouped(wanted.values(), lambda it: (*it.key[:2], len(it.parts))):
+            made = self._made(group, partial(self.algebra.curve, kind=group[0].kind))
+            known |= zip((recipe.key for recipe in group), made, strict=True)
+        return [[(i, known[recipe.key]) for i, recipe in weights.items()] for weights in asked]
 
-    def _grow(self, known: dict[tuple[Hashable, ...], F], parts: list[tuple[Link, ...]]) -> None:
-        """Compute the functions of prefixes, or of suffixes, from those that are one stage shorter.
+    def _weights(self, tree: Forest) -> dict[int, Recipe]:
+        """Return how the product of all messages to a release is made, for all releases."""
+        heard: dict[tuple[int, Edge], int] = {}  # by the release and the edge that it comes along
+        found: dict[int, Recipe] = {}
+        for release, parent in reversed(tree.order):
+            if parent is not None:
+                said = self._said(tree, release, parent, heard)
+                heard[parent.other(release), parent] = self._number(said)
+        for release, parent in tree.order:
+            if release not in found:
+                found[release] = self._product(tree, release, None, heard)
+            for edge in tree.at[release]:
+                if edge is not parent:
+                    other, said = edge.other(release), self._said(tree, release, edge, heard)
+                    if len(tree.at[other]) == 1 and said.parts:
+                        found[other] = said  # nobody else asks for it
+                    else:
+                        heard[other, edge] = self._number(said)
+        return {i: found[i] for i in sorted(found)}
 
-        That of a suffix tells of the register that its first stage holds.
-        """
-        forth = known is self.before
-        groups: dict[Hashable, dict[tuple[Hashable, ...], tuple[Link, F]]] = {}
-        for links in parts:
-            keys = tuple(link.key for link in links)
-            if keys not in known:
-                link, rest = (links[-1], keys[:-1]) if forth else (links[0], keys[1:])
-                function = known[rest] if rest else self.algebra.one(link.older)
-                groups.setdefault(link.key, {})[keys] = link, function
-        for group in groups.values():
-            link = next(iter(group.values()))[0]
-            functions = [function for _, function in group.values()]
-            found = self.algebra.mapped(lambda f, at=link: self._through(f, at, forth), functions)
-            known.update(zip(group, found, strict=True))
+    def _said(
+        self, tree: Forest, release: int, edge: Edge, heard: Mapping[tuple[int, Edge], int]
+    ) -> Recipe:
+        """Return the message from a release along an edge."""
+        kind = tree.kinds[release]
+        centre = kind.centre(self.background * kind.rows)
+        parts = self._product(tree, release, edge, heard).parts
+        sent = message_of(self.algebra, tree, release, edge, centre)
+        return Recipe(tree.kinds[edge.other(release)], sent, parts)
 
-    def _through(self, function: F, at: Link, forth: bool) -> F:
-        """Take a function through a stage, forth or back."""
-        wins = at.stage.held_wins
-        if at.stage.drop is not Drop.HELD:
-            return self.algebra.absorb(function, at.duel, self._centre(at.fresh), wins)
-        centre = self._centre(at.older if forth else at.fresh)
-        return self.algebra.beyond(function, at.duel, centre, wins, of_held=forth)
+    def _product(
+        self, tree: Forest, release: int, but: Edge | None, heard: Mapping[tuple[int, Edge], int]
+    ) -> Recipe:
+        """Return the product of the messages to a release, but for one: those before, and after."""
+        kind, edges = tree.kinds[release], tree.at[release]
+        place = edges.index(but) if but else 1
+        sides = edges[:place], edges[: place - bool(not but) : -1]
+        parts = []
+        for side in sides:
+            numbers = [heard[release, edge] for edge in side]
+            if numbers:
+                whole, *rest = numbers
+                for number in rest:
+                    whole = self._number(Recipe(kind, None, (number, whole)))
+                parts.append(whole)
+        return Recipe(kind, None, tuple(parts))
 
-    def _asked(
-        self, links: tuple[Link, ...]
-    ) -> Iterator[tuple[Hashable, int, Link, tuple[F, ...]]]:
-        """Yield for every episode how its curve is made, and the functions that it is made of."""
-        if not links:
-            return
-        keys = tuple(link.key for link in links)
-        yield ("own", links[0].older), links[0].stage.older, links[0], (self.after[keys],)
-        last = self.algebra.one(links[-1].older)
-        for i, link in enumerate(links):
-            rest = self.after[keys[i + 1 :]] if i + 1 < len(links) else last
-            if link.stage.drop is Drop.HELD:
-                functions = (self.before[keys[: i + 1]], rest)
-                yield ("fresh", link.fresh), link.stage.fresh, link, functions
-            else:
-                held = self.before[keys[:i]] if i else self.algebra.one(link.older)
-                yield link.key, link.stage.fresh, link, (held, rest)
+    def _number(self, recipe: Recipe) -> int:
+        """Return the number of a function that is to be computed."""
+        if recipe.sent is None and len(recipe.parts) == 1:
+            return recipe.parts[0]
+        found = self._numbers.setdefault(recipe.key, len(self._recipes))
+        if found == len(self._recipes):
+            self._recipes.append(recipe)
+        return found
 
-    def _curve(self, key: Any, link: Link) -> Callable[..., Any]:
-        """Return what makes the curves of a group."""
-        algebra = self.algebra
-        if key[0] == "own":
-            return lambda function: algebra.curve(function, link.older)
-        if key[0] == "fresh":
-            return lambda held, rest: algebra.curve(algebra.times(held, rest), link.fresh)
-        centre, wins = self._centre(link.older), link.stage.held_wins
+    def _compute(self) -> None:
+        """Compute what is new, from what depends on nothing upwards."""
+        first = len(self._functions)
+        depth: list[int] = [0] * first
+        for recipe in self._recipes[first:]:
+            depth.append(1 + max((depth[part] for part in recipe.parts), default=0))
+        self._functions += [None] * (len(depth) - first)  # type: ignore[list-item]
 
-        def beaten(held: F, rest: F) -> Any:
-            """The fresh register is dropped: integrate the held one out."""
-            product = algebra.times(held, rest)
-            return algebra.curve(
-                algebra.beyond(product, link.duel, centre, wins, of_held=True), link.fresh
-            )
+        def alike(number: int) -> Hashable:
+            kind, sent, parts = self._recipes[number]
+            return depth[number], kind, sent.key if sent else parts[0], len(parts)
 
-        return beaten
+        groups = _grouped(range(first, len(depth)), alike)
+        for group in sorted(groups, key=lambda group: depth[group[0]]):
+            found = self._made([self._recipes[number] for number in group])
+            for number, function in zip(group, found, strict=True):
+                self._functions[number] = function
+
+    def _made(
+        self, alike: Sequence[Recipe], finish: Callable[[F], Any] = lambda it: it
+    ) -> list[Any]:
+        """Return what recipes make that differ in their last part, or in two."""
+        algebra, sent = self.algebra, alike[0].sent
+        columns = [[recipe.parts[k] for recipe in alike] for k in range(len(alike[0].parts))]
+        fixed = columns.pop(0) if len(columns) == 2 and len({*columns[0]}) == 1 else []
+
+        def operation(*given: F) -> Any:
+            functions = (*(self._functions[number] for number in fixed[:1]), *given)
+            product = algebra.times(*functions) if len(functions) == 2 else functions[0]
+            return finish(product if sent is None else algebra.message(product, sent))
+
+        if not columns:  # a message of a release that hears nothing else
+            return [finish(algebra.message(None, recipe.sent)) for recipe in alike if recipe.sent]
+        return algebra.mapped(operation, *([self._functions[i] for i in part] for part in columns))
+
+
+T = TypeVar("T")
+
+
+def _grouped(items: Any, key: Callable[[Any], Hashable]) -> list[list[Any]]:
+    found: dict[Hashable, list[Any]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return list(found.values())

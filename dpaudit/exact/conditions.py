@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dpaudit.core.algorithm import Keep
 from dpaudit.core.arithmetic import FLOAT
-from dpaudit.core.scores import Affine, Imed, Score
+from dpaudit.core.scores import Imed, Score
 from dpaudit.errors import Unsupported
 from dpaudit.exact.region import Region
 
@@ -18,14 +18,6 @@ from dpaudit.exact.region import Region
 def failure(region: Region) -> str:
     """Return why the theorem does not hold for the likelihood of one path; empty where it does."""
     return _single_use(region) or _choices(region)
-
-
-def convex(region: Region) -> bool:
-    """Return whether a region is convex: linear comparisons, one arm or all of them kept."""
-    return all(
-        isinstance(it.request, Keep) or isinstance(it.request.rule(FLOAT), Affine)
-        for it in region.decisions
-    )
 
 
 def require_single_use(region: Region) -> None:

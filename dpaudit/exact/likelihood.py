@@ -32,11 +32,10 @@ from dpaudit.exact.balls import certified, gaussians
 from dpaudit.exact.balls.interval import above, below, enclose
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.floats.draws import DRAWS_ERROR, Draws, drawn
-from dpaudit.exact.floats.own import MeasuredDuels, measured_pairs
+from dpaudit.exact.floats.own import MeasuredDuels
 from dpaudit.exact.known import OWN_ERROR, rule_in
 from dpaudit.exact.paths import Path, paths_of
 from dpaudit.exact.region import Region, region_of, require_rewards
-from dpaudit.exact.schedule import chain_of
 
 WORKING_BITS = 160  # of sums and logarithms, whatever precision others have left behind
 Engine = Literal["ball", "float"]
@@ -172,9 +171,9 @@ def _certified(
     try:
         found = certified.log_likelihood(region, sums, clock, width)
     except Unsupported as refusal:
-        in_order = region.prepared(certified.in_order) is not None
+        tree = region.prepared(certified.as_forest) is not None
         known = isinstance(refusal, certified.Wide) or gaussians.applies(region)
-        if known or (certified.closed(region) and not in_order):
+        if known or (certified.closed(region) and not tree):
             raise
         return None
     if found.is_finite():
@@ -199,27 +198,18 @@ def _in_doubles(region: Region, sums: Mapping[int, Fraction], clock: Clock) -> t
     """Return a log-likelihood less and plus its measured error; raise `Unsupported` without one."""
     clock()
     rounding = region.prepared(resolved)
-    centres = {i: sums[i] / episode.divisor for i, episode in enumerate(region.episodes)}
     if region.prepared(drawn):
-        if region.prepared(certified.in_order) is None:
+        tree = region.prepared(certified.as_forest)
+        if tree is None or any(len(it.arms) != 2 for it in region.decisions):
             kind = type(rule_in(FLOAT, region.decisions[0].request)).__name__  # type: ignore[arg-type]
             raise Unsupported(f"{kind} is integrated between two arms, a release each.")
-        chain = region.prepared(chain_of)
-        doubles = {i: float(centre) for i, centre in centres.items()}
-        value = float(algebra.log_likelihood(Draws(chain, doubles), chain, doubles))
+        doubles = {i: float(kind.centre(sums[i])) for i, kind in tree.kinds.items()}
+        value = float(algebra.log_likelihood(Draws(tree, doubles), tree, doubles))
         slack = DRAWS_ERROR + rounding + RELATIVE_ERROR * abs(value)
         return (value - slack, value + slack) if value > -math.inf else (value, value)
-    if region.prepared(certified.in_order) is None:
-        pairs = region.prepared(measured_pairs)
-        found = certified.of_net(region, sums, pairs, clock, WIDTHS["float"])
-    else:
-        found = region.prepared(_measured).log(centres, clock, WIDTHS["float"])
+    found = certified.bending(region, sums, MeasuredDuels, clock, WIDTHS["float"])
     slack = OWN_ERROR + rounding if found.hi > -math.inf else 0.0
     return float(found.lo) - slack, float(found.hi) + slack
-
-
-def _measured(region: Region) -> certified.OnCells:
-    return certified.OnCells(region.prepared(chain_of), MeasuredDuels())
 
 
 def require_engine(engine: str) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,11 +78,11 @@ class Prepared:
     def _built(self) -> dict[Any, Any]:
         return {}
 
-    def prepared(self, build: Callable[[Self], T]) -> T:
-        """Return build(self), built once."""
-        if build not in self._built:
-            self._built[build] = build(self)
-        found: T = self._built[build]
+    def prepared(self, build: Callable[..., T], *given: Any) -> T:
+        """Return build(self, *given), built once."""
+        if (build, *given) not in self._built:
+            self._built[build, *given] = build(self, *given)
+        found: T = self._built[build, *given]
         return found
 
 

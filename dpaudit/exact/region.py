@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,11 +37,6 @@ class Episode:
     def __len__(self) -> int:
         return sum(len(part) for part in self.steps)
 
-    def total(self, stream: Sequence[float] | Array) -> float:
-        """Return the sum of the episode's rewards in a stream."""
-        values = np.asarray(stream)
-        return float(sum(values[part.start : part.stop].sum() for part in self.steps))
-
 
 @dataclass(frozen=True)
 class Decision:
@@ -64,11 +58,6 @@ class Region(Prepared):
 
     episodes: tuple[Episode, ...]
     decisions: tuple[Decision, ...]
-
-    @cached_property
-    def adds(self) -> bool:
-        """Whether some decision reads the sum of several releases."""
-        return any(len(group) > 1 for decision in self.decisions for group in decision.shown)
 
 
 def region_of(path: Path) -> Region:
@@ -162,25 +151,8 @@ def require_rewards(rewards: Sequence[float] | Array, horizon: int) -> Array:
     return values
 
 
-def require_read_once(region: Region) -> None:
-    """Raise unless every release is shown by one arm, in decisions that follow one another.
-
-    Otherwise the releases that two registers show do not describe what is known of the noise: one
-    that comes back, or that both arms show, is no fresh draw.
-    """
-    places: dict[int, list[tuple[int, int]]] = {}
-    for number, decision in enumerate(region.decisions):
-        for arm, group in zip(decision.arms, decision.shown, strict=True):
-            for index in group:
-                places.setdefault(index, []).append((number, arm))
-    for found in places.values():
-        arm, first = found[0][1], found[0][0]
-        if found != [(first + offset, arm) for offset in range(len(found))]:
-            raise Unsupported("A release comes back after a decision without it, or on both arms.")
-
-
-def rate_of(episode: Episode) -> Fraction:
-    """Return 1 / scale of a release's noise; raise `Unsupported` unless it is Laplace noise."""
+def rate_of(episode: Any) -> Fraction:
+    """Return 1 / scale of the noise of a release, or of a kind; raise unless it is Laplace."""
     if not isinstance(episode.noise, Laplace):
         kind = type(episode.noise).__name__
         raise Unsupported(f"The exact engine integrates Laplace noise only, not {kind}.")

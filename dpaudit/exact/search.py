@@ -11,19 +11,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import islice
 from typing import Any, Literal, Protocol
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.canonical import Distrust
-from dpaudit.exact.algebra import Algebra, Bounds, Curve, Imprecise, Sharing
+from dpaudit.exact.algebra import Bounds, Curve, Imprecise
 from dpaudit.exact.clock import GRACE, Clock, OutOfTime
-from dpaudit.exact.schedule import Chain
 from dpaudit.structure.prove import bound
 from dpaudit.verdict import Enclosure, Witness
 
@@ -121,31 +119,6 @@ class Pass(Protocol):
         """Yield the episodes of a path and their likelihoods by own sum, the others fixed."""
 
 
-@dataclass
-class Shared:
-    """A pass over chains: prefixes and suffixes are shared among the paths of a background.
-
-    As many chains as the technology likes are looked at together: one that is asked for, and those
-    that follow it.
-    """
-
-    algebra: Algebra[Any]
-    chains: Mapping[int, Chain]
-    _sharing: Sharing[Any] | None = None
-    _known: dict[int, list[tuple[int, Curve]]] = field(default_factory=dict)
-
-    def curves(self, number: int, background: int) -> Iterator[tuple[int, Curve]]:
-        """Yield the episodes of a chain with their curves."""
-        if self._sharing is None or self._sharing.background != background:
-            self._sharing, self._known = Sharing(self.algebra, background), {}
-        if number not in self._known:
-            later = (other for other in self.chains if other >= number)
-            block = list(islice(later, self.algebra.together))
-            curves = self._sharing.curves([self.chains[other] for other in block])
-            self._known = dict(zip(block, curves, strict=True))
-        return iter(self._known.pop(number))
-
-
 @dataclass(frozen=True)
 class Candidate:
     """A step: the path, its odd episode, where all others are, and what is known of its loss."""
@@ -162,11 +135,12 @@ class Candidates:
 
     known: dict[tuple[int, int, int], Candidate] = field(default_factory=dict)
     complete: bool = False
+    leader: tuple[int, int, int] | None = None
 
     @property
     def best(self) -> Candidate | None:
-        """The candidate with the largest lower end."""
-        return max(self.known.values(), key=lambda item: item.bounds.lower, default=None)
+        """The first candidate with the largest lower end."""
+        return None if self.leader is None else self.known[self.leader]
 
     @property
     def lower(self) -> float:
@@ -193,6 +167,8 @@ class Candidates:
         kept = item if item.bounds.lower >= old.bounds.lower else old
         upper = min(item.bounds.upper, old.bounds.upper)
         self.known[key] = replace(kept, bounds=replace(kept.bounds, upper=upper))
+        if self.best is None or kept.bounds.lower > self.best.bounds.lower:
+            self.leader = key
 
 
 # what opens the next pass over some paths: given by how much the last one's width is too large

@@ -11,7 +11,7 @@ exactly, whoever computes it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -20,38 +20,37 @@ from typing import Any
 from dpaudit.core.algorithm import Algorithm, Keep, require_algorithm
 from dpaudit.errors import InvalidArgument, Unsupported, require_integer
 from dpaudit.exact import conditions, finite
+from dpaudit.exact.algebra import Sharing
 from dpaudit.exact.balls import gaussians
-from dpaudit.exact.balls.cells import Known
 from dpaudit.exact.balls.certified import (
     Gridded,
     Precise,
     affine,
+    as_forest,
     bounded_by_lines,
     gridded,
-    in_order,
 )
-from dpaudit.exact.balls.exponentials import Convex, Exponentials, Polytopes
+from dpaudit.exact.balls.compare import Known
+from dpaudit.exact.balls.exponentials import Exponentials, Polytopes
 from dpaudit.exact.balls.integrals import Nets
-from dpaudit.exact.balls.net import Pairs, certified_pairs
 from dpaudit.exact.climb import climbed_loss
 from dpaudit.exact.clock import ENDLESS, GRACE, Clock, OutOfTime
 from dpaudit.exact.enumerate import enumerated, finitely_many
-from dpaudit.exact.floats.own import MeasuredDuels, measured_pairs
+from dpaudit.exact.floats.own import MeasuredDuels
 from dpaudit.exact.known import OWN_ERROR, require_alike
 from dpaudit.exact.likelihood import resolved
 from dpaudit.exact.paths import NOT_SHOWN, Path, all_paths, require_no_coin
 from dpaudit.exact.region import Region, region_of
-from dpaudit.exact.schedule import Chain
 from dpaudit.exact.search import (
     DEFAULT_FLOOR,
     Candidates,
     Pass,
     Question,
-    Shared,
     Streams,
     WorstLoss,
     search,
 )
+from dpaudit.exact.trees import Forest, forest_of
 from dpaudit.exact.witness import pair_of_step, witness_of
 from dpaudit.verdict import Enclosure, Witness
 
@@ -179,13 +178,14 @@ class LossSearch(Question):
             for region in regions:
                 conditions.require_extremal(region)
         if not kept and all(map(gaussians.applies, regions)):
-            convex = Convex(regions, gaussians.log_likelihood)
-            found = self._precisely(len(regions), Precise(lambda *_: convex, False), width)
+            trees = dict(enumerate(map(forest_of, regions)))
+            shared = Sharing(gaussians.Normals(), trees)
+            found = self._precisely(len(regions), Precise(lambda *_: shared, False), width)
         elif any(bounded_by_lines(region) for region in regions):
             polytopes = Polytopes([[regions[i] for i in group] for group in groups])
             found = self._precisely(len(groups), Precise(lambda *_: polytopes, False), width)
         else:
-            found = self._bending(regions, Known(), certified_pairs, width)
+            found = self._bending(regions, Known(), width)
         if found.best is None:
             raise Unsupported("No release enters a decision within the horizon.")
         owners = [group[0] for group in groups]
@@ -195,17 +195,16 @@ class LossSearch(Question):
         self,
         regions: Sequence[Region],
         known: Known,
-        pairs: Callable[[Region], Pairs],
         width: float,
     ) -> Candidates:
-        """Search paths as chains; as nets, release by release, where some are none."""
-        chains = [chain for region in regions if (chain := region.prepared(in_order)) is not None]
-        if len(chains) == len(regions):
-            return self._chained(chains, known, width)
+        """Search paths as trees; as nets, release by release, where some are none."""
+        trees = [tree for region in regions if (tree := region.prepared(as_forest)) is not None]
+        if len(trees) == len(regions):
+            return self._trees(trees, known, width)
         late = self.clock.later(GRACE)
 
         def build(active: list[int], cells: int, mesh: int) -> Pass:
-            return Nets({i: regions[i] for i in active}, pairs, cells, mesh, late)
+            return Nets({i: regions[i] for i in active}, known, (cells, mesh), late)
 
         found = Candidates()
         for number in range(len(regions)):
@@ -219,17 +218,17 @@ class LossSearch(Question):
     def _precisely(self, count: int, opened: Precise, width: float) -> Candidates:
         return search(range(count), opened, self.whole, self.clock, width, opened.working)
 
-    def _chained(self, chains: list[Chain], known: Known, width: float) -> Candidates:
-        """Search chains, in closed form where there is one, on cells otherwise."""
-        if known.certain and all(affine(chain) for chain in chains):
+    def _trees(self, trees: list[Forest], known: Known, width: float) -> Candidates:
+        """Search trees, in closed form where there is one, on cells otherwise."""
+        if known.certain and all(map(affine, trees)):
 
-            def build(active: list[int], narrow: bool) -> Shared:
-                exact = Exponentials([chains[i] for i in active], narrow)
-                return Shared(exact, {i: chains[i] for i in active})
+            def build(active: list[int], narrow: bool) -> Pass:
+                chosen = {i: trees[i] for i in active}
+                return Sharing(Exponentials(chosen.values(), narrow), chosen)
 
-            return self._precisely(len(chains), Precise(build, narrows=not self.whole), width)
-        opened = gridded(chains, self.whole, known)
-        return search(range(len(chains)), opened, self.whole, self.clock, width, leader_first=True)
+            return self._precisely(len(trees), Precise(build, narrows=not self.whole), width)
+        opened = gridded(trees, self.whole, known)
+        return search(range(len(trees)), opened, self.whole, self.clock, width, leader_first=True)
 
     def extremal(self) -> Searched:
         """List what is to be searched; raise `Unsupported` where a condition fails."""
@@ -249,7 +248,7 @@ class LossSearch(Question):
         if any(map(gaussians.applies, regions)):
             raise Unsupported("A likelihood is too small for the panels of Gaussian noise.")
         rounding = [resolved(region) for region in regions]
-        found = self._bending(regions, MeasuredDuels(), measured_pairs, width)
+        found = self._bending(regions, MeasuredDuels(), width)
         error = 2 * (OWN_ERROR + max(rounding, default=0.0))
         return replace(listed, found=found, error=error)
 

@@ -9,7 +9,7 @@ import numpy as np
 from flint import arb
 
 from dpaudit.core.algorithm import Algorithm, Rows
-from dpaudit.exact import algebra, schedule
+from dpaudit.exact import algebra
 from dpaudit.exact.balls import certified
 from dpaudit.exact.balls.cells import Cells
 from dpaudit.exact.balls.exponentials import Exponentials
@@ -18,8 +18,8 @@ from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.likelihood import enclosed
 from dpaudit.exact.paths import Path
 from dpaudit.exact.region import Region, region_of
-from dpaudit.exact.schedule import Chain
 from dpaudit.exact.search import DEFAULT_FLOOR, Streams, WorstLoss
+from dpaudit.exact.trees import Forest, forest_of
 from dpaudit.exact.worst import LossSearch
 
 
@@ -48,9 +48,9 @@ def worst_loss(
     return LossSearch(algorithm, horizon, streams, clock, DEFAULT_FLOOR).certified()
 
 
-def chain_of(path: Path) -> Chain:
-    """Return the order in which a path is integrated."""
-    return schedule.chain_of(region_of(path))
+def tree(path: Path) -> Forest:
+    """Return the comparisons of a path."""
+    return forest_of(region_of(path))
 
 
 def numbered(path: Path, sums: Mapping[Rows, Fraction]) -> dict[int, Fraction]:
@@ -58,14 +58,14 @@ def numbered(path: Path, sums: Mapping[Rows, Fraction]) -> dict[int, Fraction]:
     return {i: sums[episode.rows] for i, episode in enumerate(region_of(path).episodes)}
 
 
-def exponentials(chain: Chain, totals: Mapping[int, Fraction]) -> arb:
-    """Enclose the probability of an affine chain at the current precision."""
-    centres = {i: chain.centre(i, total) for i, total in totals.items()}
-    return algebra.log_likelihood(Exponentials([chain]), chain, centres).exp()
+def exponentials(tree: Forest, totals: Mapping[int, Fraction]) -> arb:
+    """Enclose the probability of an affine tree at the current precision."""
+    centres = {i: kind.centre(totals[i]) for i, kind in tree.kinds.items()}
+    return algebra.log_likelihood(Exponentials([tree]), tree, centres).exp()
 
 
-def cells(chain: Chain, totals: Mapping[int, Fraction], count: int) -> Interval:
-    """Enclose the probability of a chain on cells."""
-    centres = {i: chain.centre(i, total) for i, total in totals.items()}
-    more = [(chain.kind(i), np.array([float(centre)])) for i, centre in centres.items()]
-    return algebra.log_likelihood(Cells([chain], count, 1, more), chain, centres).exp()
+def cells(tree: Forest, totals: Mapping[int, Fraction], count: int) -> Interval:
+    """Enclose the probability of a tree on cells."""
+    centres = {i: kind.centre(totals[i]) for i, kind in tree.kinds.items()}
+    more = [(tree.kinds[i], np.array([float(centre)])) for i, centre in centres.items()]
+    return algebra.log_likelihood(Cells([tree], count, 1, more), tree, centres).exp()

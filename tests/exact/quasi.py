@@ -20,7 +20,11 @@ def frequency(region: Region, stream: np.ndarray, points: int = 1 << 16, seed: i
     rng = np.random.default_rng(seed)
     drawn = qmc.Sobol(len(region.episodes), rng=rng).random(points)
     scales = np.array([float(1 / rate_of(episode)) for episode in region.episodes])
-    centres = [episode.total(stream) / float(episode.divisor) for episode in region.episodes]
+    centres = [
+        sum(float(np.sum(np.asarray(stream)[part.start : part.stop])) for part in episode.steps)
+        / float(episode.divisor)
+        for episode in region.episodes
+    ]
     shown = np.array(centres) + scales * laplace.ppf(np.clip(drawn, 1e-12, 1 - 1e-12))
     right = np.ones(points, dtype=bool)
     for decision in region.decisions:

@@ -18,8 +18,9 @@ from dpaudit.core.noise import Laplace
 from dpaudit.core.scores import Affine, KLBound
 from dpaudit.exact import likelihood
 from dpaudit.exact.balls import integrals
-from dpaudit.exact.balls.net import certified_pairs
+from dpaudit.exact.balls.compare import Known
 from dpaudit.exact.clock import Clock, OutOfTime
+from dpaudit.exact.likelihood import exact_sum
 from dpaudit.exact.paths import paths_of
 from dpaudit.exact.profile import law
 from dpaudit.exact.region import region_of
@@ -114,9 +115,10 @@ def test_balls_follow_the_registers(actions: tuple[int, ...]) -> None:
     algorithm = FewestFirstKLUCB(arms=2, epsilon=2.0)
     (path,) = paths_of(algorithm, actions)
     region = region_of(path)
-    sums = {i: Fraction(e.total(STREAM[:5])) for i, e in enumerate(region.episodes)}
-    ball = integrals.Probability(region, sums, certified_pairs(region)).on(600)
-    about = frequency(region, np.array(STREAM[:5]))
+    stream = np.array(STREAM[:5])
+    sums = {i: exact_sum(stream, e.steps) for i, e in enumerate(region.episodes)}
+    ball = integrals.Probability(region, sums, Known()).on(600)
+    about = frequency(region, stream)
     assert ball.lo - NEAR <= about <= ball.hi + NEAR
     assert ball.hi - ball.lo < 1e-3 * ball.lo
 

@@ -8,7 +8,7 @@ from itertools import product
 import certified_engine
 import pytest
 from ball_oracle import quadrature, sums_of
-from certified_engine import chain_of, path_log_likelihood, worst_loss
+from certified_engine import path_log_likelihood, tree, worst_loss
 from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -87,8 +87,8 @@ def test_contains_an_independent_quadrature(stream, epsilon, number):
 
 def test_a_wrong_value_is_not_contained_and_precision_narrows():
     path = next(iter(all_paths(load("adap_ucb", arms=2), 12)))
-    chain = chain_of(path)
-    sums = dict.fromkeys(range(len(chain.episodes)), Fraction(1, 2))
+    chain = tree(path)
+    sums = dict.fromkeys(range(len(chain.kinds)), Fraction(1, 2))
     widths = []
     for precision in (128, 256, 512):
         with ctx.workprec(precision):
@@ -136,18 +136,20 @@ def test_the_witness_replays():
 def test_a_step_shorter_than_one_is_bounded_from_both_sides():
     # where phi rises and falls within one step, the sup lies inside it
     algorithm = load("adap_ucb", arms=2, epsilon=16.0)
-    chains = [chain_of(path) for path in all_paths(algorithm, 8)]
+    chains = [tree(path) for path in all_paths(algorithm, 8)]
     inner = 0
     with ctx.workprec(400):
-        shared = [Sharing(Exponentials(chains, narrow), 1) for narrow in (False, True)]
-        for chain in chains:
-            for (_, wide), (_, curve) in zip(*(s.curves([chain])[0] for s in shared), strict=True):
+        trees = dict(enumerate(chains))
+        shared = [Sharing(Exponentials(chains, narrow), trees) for narrow in (False, True)]
+        for number in trees:
+            for (_, wide), (_, curve) in zip(*(s.curves(number, 1) for s in shared), strict=True):
                 bounds = wide.largest(rising=True, whole=False)
                 if bounds.upper - bounds.lower > 1e-9:
                     inner += 1
                     narrow = curve.largest(rising=True, whole=False)
-                    base = curve(Fraction(0))[0]
-                    tries = [curve(Fraction(k, 64))[0] - base for k in range(65)]
+                    at = curve.largest.__self__
+                    base = at(Fraction(0))[0]
+                    tries = [at(Fraction(k, 64))[0] - base for k in range(65)]
                     assert not any(value > narrow.upper for value in tries)
                     assert not narrow.lower < max(float(v) for v in tries) - 1e-9
                     assert narrow.upper - narrow.lower < 2e-9
@@ -189,7 +191,7 @@ def test_eliminating_registers_agrees_with_the_chain():
     stream = [Fraction(k % 4, 3) for k in range(8)]
     with ctx.workprec(300):
         for path in all_paths(load("adap_ucb", arms=2, epsilon=2.0), 8):
-            chain, sums = chain_of(path), sums_of(path, stream)
+            chain, sums = tree(path), sums_of(path, stream)
             totals = certified_engine.numbered(path, sums)
             one = certified_engine.exponentials(chain, totals)
             two = polytopes.likelihood(region_of(path), polytopes.parts_of(region_of(path)), totals)

@@ -8,7 +8,7 @@ import certified_engine
 import numpy as np
 import pytest
 from ball_oracle import quadrature, sums_of
-from certified_engine import chain_of, path_log_likelihood, worst_loss
+from certified_engine import path_log_likelihood, tree, worst_loss
 from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -150,7 +150,7 @@ def test_likelihoods_at_horizon_twelve_sum_to_one():
 def assert_sum_is_one(stream, epsilon, cells):
     total = Interval.of(0.0)
     for path in all_paths(load("adap_klucb", arms=2, epsilon=epsilon), len(stream)):
-        chain = chain_of(path)
+        chain = tree(path)
         sums = sums_of(path, stream)
         totals = certified_engine.numbered(path, sums)
         total = total + certified_engine.cells(chain, totals, cells)
@@ -180,8 +180,8 @@ def test_contains_a_nested_quadrature():
 
 def test_finer_grids_narrow_to_second_order():
     path = list(all_paths(load("adap_klucb", arms=2), 6))[6]
-    chain = chain_of(path)
-    sums = dict.fromkeys(range(len(chain.episodes)), Fraction(1, 2))
+    chain = tree(path)
+    sums = dict.fromkeys(range(len(chain.kinds)), Fraction(1, 2))
     found = [certified_engine.cells(chain, sums, cells) for cells in (250, 500, 1000)]
     widths = [float(interval.hi - interval.lo) for interval in found]
     assert widths[0] > 3 * widths[1] > 9 * widths[2]
@@ -194,12 +194,12 @@ def test_extremal_streams_equal_enumeration():
     algorithm = load("adap_klucb", arms=2, epsilon=2.0)
     largest = -np.inf
     for path in all_paths(algorithm, horizon):
-        chain = chain_of(path)
+        chain = tree(path)
         known: dict = {}
 
         def log(stream, path=path, chain=chain, known=known):
             sums = sums_of(path, [Fraction(r) for r in stream])
-            key = tuple(sums[episode.rows] for episode in chain.episodes)
+            key = tuple(sums[episode.rows] for episode in chain.region.episodes)
             if key not in known:
                 numbered = dict(enumerate(key))
                 known[key] = certified_engine.cells(chain, numbered, 200).log()
@@ -224,13 +224,14 @@ def test_horizon_three_is_half_epsilon():
 
 
 def test_real_steps_bound_every_step_of_a_finer_mesh():
-    chains = [chain_of(path) for path in all_paths(load("adap_klucb", arms=2, epsilon=3.0), 7)]
+    chains = [tree(path) for path in all_paths(load("adap_klucb", arms=2, epsilon=3.0), 7)]
     coarse, fine = Cells(chains, 200, 4), Cells(chains, 200, 16)
     wider = 0
     for background in (0, 1):
-        one, two = Sharing(coarse, background), Sharing(fine, background)
-        for chain in chains[:6]:
-            for (_, a), (_, b) in zip(one.curves([chain])[0], two.curves([chain])[0], strict=True):
+        one, two = (Sharing(it, dict(enumerate(chains))) for it in (coarse, fine))
+        for number in range(6):
+            pairs = zip(one.curves(number, background), two.curves(number, background), strict=True)
+            for (_, a), (_, b) in pairs:
                 loose, close = (c.largest(background == 1, whole=False) for c in (a, b))
                 assert loose.upper >= close.lower
                 assert loose.lower <= close.upper

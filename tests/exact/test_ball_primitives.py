@@ -41,6 +41,13 @@ OPEN = st.floats(1e-9, 1 - 1e-9)
 LEVEL = st.floats(1e-3, 30)
 
 
+def one_on(grid: Grid) -> Weight:
+    """Return the constant 1."""
+    cells = np.zeros(len(grid.x) - 1)
+    ones = Interval.of(np.ones(len(grid.x))), Interval.of(cells + 1)
+    return Weight(*ones, Interval.of(cells), Interval.of(cells))
+
+
 @pytest.fixture(autouse=True)
 def _precise():
     with ctx.workprec(300):
@@ -300,7 +307,7 @@ def test_tails_of_certain_thresholds_are_certain() -> None:
     law = Masses(grid, Fraction(1), Fraction(0))
     for cut, chance in ((np.inf, 1.0), (-np.inf, 0.0)):
         theta = Theta(Interval.of(np.full(2, cut)), STILL, STILL)
-        found = tail(theta, law, below=True).at
+        found = tail(law, theta, below=True).at
         assert np.all(found.lo <= chance)
         assert np.all(found.hi >= chance)
 
@@ -331,7 +338,7 @@ def test_a_mass_still_grows_where_its_threshold_is_beyond_the_grid() -> None:
     grid = Grid(np.linspace(-1, 1, 21))
     at = np.array([1.2, 1.6])
     theta = Theta(Interval(at, at), Interval.of(np.ones(1)), STILL)
-    found = Beyond(Masses(grid, Fraction(1), Fraction(0)), theta, below=True)(grid.one())
+    found = Beyond(Masses(grid, Fraction(1), Fraction(0)), theta, below=True)(one_on(grid))
     assert found.first.hi[0] >= 0.5 * np.exp(-at[0])  # the density at the threshold
     assert found.second.lo[0] <= -0.5 * np.exp(-at[0])  # which falls
 
@@ -359,7 +366,7 @@ def test_derivatives_of_masses_contain_the_closed_form(
     x = np.linspace(-1, 1, 23)
     theta, law = line(x, slope, shift), Masses(grid, rate, centre)
     mass = Beyond(law, theta, below)(exponential(grid, b))
-    alone = tail(theta, law, below)
+    alone = tail(law, theta, below)
     r, sign = float(rate), 1 if below else -1
     for i in range(len(x) - 1):
         for u in np.linspace(0.03, 0.97, 5):

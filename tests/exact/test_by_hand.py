@@ -29,7 +29,7 @@ from dpaudit.exact.horizons import judge
 from dpaudit.exact.paths import all_paths
 from dpaudit.exact.profile import law
 from dpaudit.exact.region import region_of
-from dpaudit.exact.schedule import chain_of
+from dpaudit.exact.trees import forest_of
 from dpaudit.verdict import Status
 
 PATIENCE, SHORT = 100.0, 2.0  # seconds; where a short search ends early, it claims no more
@@ -173,12 +173,12 @@ def test_where_the_theorem_fails_nothing_holds(name):
 @pytest.mark.parametrize(
     "name", ["a reward in two releases of one arm's sum", "two releases that add up"]
 )
-def test_a_sum_of_releases_is_no_register_of_a_chain(name):
-    """A chain integrates one release per register: of a sum it would leave all but one out."""
+def test_a_sum_of_releases_is_no_register_of_a_tree(name):
+    """A tree integrates one release per register: of a sum it would leave all but one out."""
     algorithm, horizon = NOT_EXTREMAL[name]
     for path in all_paths(algorithm, horizon):
         with pytest.raises(Unsupported, match="registers that hold a single release"):
-            chain_of(region_of(path))
+            forest_of(region_of(path))
 
 
 HIDDEN = {

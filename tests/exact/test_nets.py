@@ -18,21 +18,21 @@ from dpaudit.exact import enumerate as enumerate_
 from dpaudit.exact import law, likelihood, worst_loss
 from dpaudit.exact.balls import integrals, windows
 from dpaudit.exact.balls.certified import Wide
+from dpaudit.exact.balls.compare import Known
 from dpaudit.exact.balls.curves import Extreme, Tie, composed, inverse, largest
-from dpaudit.exact.balls.net import certified_pairs
 from dpaudit.exact.clock import OutOfTime
-from dpaudit.exact.floats.own import measured_pairs
+from dpaudit.exact.floats.own import MeasuredDuels
 from dpaudit.exact.known import OWN_ERROR
 from dpaudit.exact.likelihood import exact_sum
 from dpaudit.exact.paths import all_paths, paths_of
 from dpaudit.exact.region import region_of
 
 
-def enclosed(path, stream: np.ndarray, cells: int, pairs=certified_pairs) -> tuple[float, float]:
+def enclosed(path, stream: np.ndarray, cells: int, known=Known) -> tuple[float, float]:
     """The ends of a net's probability."""
     region = region_of(path)
     totals = {i: exact_sum(stream, episode.steps) for i, episode in enumerate(region.episodes)}
-    found = integrals.Probability(region, totals, pairs(region)).on(cells)
+    found = integrals.Probability(region, totals, known()).on(cells)
     return float(found.lo), float(found.hi)
 
 
@@ -51,7 +51,7 @@ def test_nets_agree_with_rules_and_doubles(name, arms, horizon, given, epsilon, 
         low, high = enclosed(path, stream, 600)
         assert low - NEAR <= frequency(region_of(path), stream) <= high + NEAR
         assert high - low < width
-        measured = enclosed(path, stream, 600, measured_pairs)
+        measured = enclosed(path, stream, 600, MeasuredDuels)
         assert max(low, measured[0]) <= min(high, measured[1]) + OWN_ERROR
 
 

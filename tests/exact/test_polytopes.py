@@ -27,7 +27,7 @@ from dpaudit.exact.algebra import Imprecise
 from dpaudit.exact.balls import certified, polytopes
 from dpaudit.exact.balls.piecewise import LaplaceLaw, Piecewise, Point, Unit
 from dpaudit.exact.clock import ENDLESS, Clock
-from dpaudit.exact.floats.own import measured_pairs
+from dpaudit.exact.floats.own import MeasuredDuels
 from dpaudit.exact.likelihood import Likelihood
 from dpaudit.exact.paths import all_paths, path_along, paths_of
 from dpaudit.exact.region import Decision, Region, region_of
@@ -125,7 +125,7 @@ def test_the_largest_loss_of_a_tree_is_certified_on_binary_streams(horizon):
     logs = []
     for stream in (found.witness.stream, found.witness.neighbour):
         region, sums = sums_of(path, np.array(stream))
-        net = certified.of_net(region, sums, measured_pairs(region), ENDLESS, 1e-9)
+        net = certified.of_net(region, sums, MeasuredDuels(), ENDLESS, 1e-9)
         logs.append(float(net.lo + net.hi) / 2)
     assert abs(logs[0] - logs[1]) == pytest.approx(found.loss.lower, abs=1e-4)
 

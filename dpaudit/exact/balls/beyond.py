@@ -107,7 +107,7 @@ class Beyond:
         return np.where(first, near, rest)
 
 
-def tail(theta: Theta, law: Masses, below: bool) -> Weight:
+def tail(law: Masses, theta: Theta, below: bool) -> Weight:
     """Return P(value < theta(x)), or P(value > theta(x)), of a Laplace law as a weight of x."""
     z = Interval(
         np.where(np.isinf(theta.at.lo), theta.at.lo, down(theta.at.lo - law.centre)),

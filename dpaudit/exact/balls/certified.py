@@ -23,17 +23,17 @@ from dpaudit.core.arithmetic import BALL
 from dpaudit.core.scores import Affine
 from dpaudit.errors import Unsupported
 from dpaudit.exact import algebra
-from dpaudit.exact.algebra import Imprecise
+from dpaudit.exact.algebra import Imprecise, Sharing
 from dpaudit.exact.balls import gaussians, integrals, polytopes
-from dpaudit.exact.balls.cells import Cells, Known, impossible
-from dpaudit.exact.balls.exponentials import Exponentials
+from dpaudit.exact.balls.cells import Cells, impossible
+from dpaudit.exact.balls.compare import Known
+from dpaudit.exact.balls.exponentials import Exponentials, margin_of
 from dpaudit.exact.balls.interval import Array, Interval
-from dpaudit.exact.balls.net import Pairs, certified_pairs
 from dpaudit.exact.clock import ENDLESS, Clock, OutOfTime
 from dpaudit.exact.known import require_alike, rule_in
 from dpaudit.exact.region import Region
-from dpaudit.exact.schedule import Chain, chain_of
-from dpaudit.exact.search import Pass, Shared
+from dpaudit.exact.search import Pass
+from dpaudit.exact.trees import Forest, forest_of
 
 FIRST_PRECISION, LAST_PRECISION = 256, 1 << 15
 TARGET_BITS = 80
@@ -68,13 +68,12 @@ def tighten(
     raise Unsupported(f"The ball stays wide at {LAST_PRECISION} bits.")
 
 
-def affine(chain: Chain) -> bool:
-    """Tell whether the scores of a chain are affine, of equal slopes: its functions are exact."""
+def affine(tree: Forest) -> bool:
+    """Tell whether the scores of a tree are affine, of equal slopes: its functions are exact."""
     try:
-        duels = [Exponentials.duel_of(chain, stage) for stage in chain.stages]
+        return all(kind.rate for edge in tree.edges for kind in margin_of(tree, edge).kinds)
     except Unsupported:
         return False
-    return bool(duels)
 
 
 def closed(region: Region) -> bool:
@@ -84,16 +83,16 @@ def closed(region: Region) -> bool:
 
 
 def bounded_by_lines(region: Region) -> bool:
-    """Tell whether a region is a polytope, and not a chain of affine scores of equal slopes."""
-    chain = region.prepared(in_order)
-    chained = chain is not None and affine(chain)
-    return not chained and bool(region.decisions) and closed(region)
+    """Tell whether a region is a polytope, and not a tree of affine scores of equal slopes."""
+    tree = region.prepared(as_forest)
+    known = tree is not None and affine(tree)
+    return not known and bool(region.decisions) and closed(region)
 
 
-def in_order(region: Region) -> Chain | None:
-    """Return the order in which two arms are integrated; None where there is none: it is a net."""
+def as_forest(region: Region) -> Forest | None:
+    """Return a region's comparisons as a tree; None where they are none: it is a net."""
     try:
-        return chain_of(region)
+        return forest_of(region)
     except Unsupported:
         return None
 
@@ -117,26 +116,37 @@ def log_likelihood(
     if bounded_by_lines(region):
         parts = polytopes.parts_of(region)
         return _log(tighten(lambda: polytopes.likelihood(region, parts, totals, clock)))
-    chain = region.prepared(in_order)
-    if chain is None:
-        return _ball(of_net(region, totals, region.prepared(certified_pairs), clock, width))
-    centres = {i: chain.centre(i, total) for i, total in totals.items()}
-    if affine(chain):
+    tree = region.prepared(as_forest)
+    if tree is not None and affine(tree):
+        centres = {i: kind.centre(totals[i]) for i, kind in tree.kinds.items()}
 
         def probability() -> arb:
-            found: arb = algebra.log_likelihood(Exponentials([chain]), chain, centres)
+            found: arb = algebra.log_likelihood(Exponentials([tree]), tree, centres)
             return found.exp()
 
         return _log(tighten(probability))
-    log = region.prepared(_on_cells).log(centres, clock, width)
-    return _ball(log)
+    log = bending(region, totals, Known, clock, width)
+    if log.hi == -math.inf:
+        return arb("-inf")
+    return arb(float(log.lo)).union(arb(float(log.hi)))
+
+
+def bending(
+    region: Region, totals: Mapping[int, Fraction], known: type[Known], clock: Clock, width: float
+) -> Interval:
+    """Enclose the log-probability by any comparisons: of a tree on cells, of others as a net."""
+    tree = region.prepared(as_forest)
+    if tree is None:
+        return of_net(region, totals, region.prepared(known), clock, width)
+    centres = {i: kind.centre(totals[i]) for i, kind in tree.kinds.items()}
+    return region.prepared(_on_cells, known).log(centres, clock, width)
 
 
 @dataclass
 class OnCells:
-    """A chain on finer and finer cells; what was built for one stream is there for the next."""
+    """A tree on finer and finer cells; what was built for one stream is there for the next."""
 
-    chain: Chain
+    tree: Forest
     known: Known
     cells: int = CELLS[0]
     wide: bool = False
@@ -144,7 +154,7 @@ class OnCells:
 
     def log(self, centres: Mapping[int, Fraction], clock: Clock, width: float) -> Interval:
         """Enclose the log-probability; -inf alone where some decision is impossible."""
-        if impossible(self.chain, self.known):
+        if impossible(self.tree, self.known):
             return Interval.of(-math.inf)
         while True:
             began = time.monotonic()
@@ -165,7 +175,7 @@ class OnCells:
         return log
 
     def _at(self, cells: int, centres: Mapping[int, Fraction]) -> Interval:
-        chain, kinds = self.chain, {i: self.chain.kind(i) for i in centres}
+        tree, kinds = self.tree, self.tree.kinds
         now = self._built.get(cells)
         if now is None or not all(now.holds(kinds[i], centre) for i, centre in centres.items()):
             nodes = {i: [centre] for i, centre in centres.items()}
@@ -174,22 +184,21 @@ class OnCells:
                     nodes[i] += [kind.centre(total) for total in range(kind.rows + 1)]
             given = [(kinds[i], np.array(it, dtype=float)) for i, it in nodes.items()]
             given += [(kinds[i], x) for i, x in self._around(cells, centres).items()]
-            now = self._built[cells] = Cells([chain], cells, 0, given, self.known, self.wide)
-        found: Interval = algebra.log_likelihood(now, chain, centres)
+            now = self._built[cells] = Cells([tree], cells, 0, given, self.known, self.wide)
+        found: Interval = algebra.log_likelihood(now, tree, centres)
         return found
 
     def _around(self, cells: int, centres: Mapping[int, Fraction]) -> dict[int, Array]:
         """Return nodes around the centres, and their images, of noise that is finer than cells."""
         u = np.linspace(-1.0, 1.0, cells // 2 + 1)
-        rates = {i: float(self.chain.rate(i)) for i in centres}
+        rates = {i: float(self.tree.kinds[i].rate) for i in centres}
         fine = (i for i, rate in rates.items() if rate > FINE * cells)
         found = {i: float(centres[i]) + REACH / rates[i] * u * np.abs(u) for i in fine}
-        for stage in self.chain.stages:
-            scores, images = self.known.duel(self.chain, stage).scores, {}
-            pair = (stage.older, stage.fresh)
-            for source, target in (pair, pair[::-1]):
+        for edge in self.tree.edges:
+            scores, images = self.known.duel(self.tree, edge).scores, {}
+            for source, target in (edge.ends, edge.ends[::-1]):
                 if source in found:
-                    at = scores.threshold(np.unique(found[source]), source == stage.older).at
+                    at = scores.threshold(np.unique(found[source]), source == edge.ends[0]).at
                     image = 0.5 * (at.lo + at.hi)[np.isfinite(at.lo) & np.isfinite(at.hi)]
                     # where a threshold is constant, and at its ends, nothing is to be resolved
                     apart = np.diff(image, prepend=-np.inf, append=np.inf) > CLOSE
@@ -199,8 +208,8 @@ class OnCells:
         return found
 
 
-def _on_cells(region: Region) -> OnCells:
-    return OnCells(chain_of(region), Known())
+def _on_cells(region: Region, known: type[Known]) -> OnCells:
+    return OnCells(forest_of(region), known())
 
 
 def _require_alike(region: Region) -> None:
@@ -214,17 +223,11 @@ def _log(probability: arb) -> arb:
         return probability.log()
 
 
-def _ball(log: Interval) -> arb:
-    if log.hi == -math.inf:
-        return arb("-inf")
-    return arb(float(log.lo)).union(arb(float(log.hi)))
-
-
 def of_net(
-    region: Region, totals: Mapping[int, Fraction], pairs: Pairs, clock: Clock, width: float
+    region: Region, totals: Mapping[int, Fraction], known: Known, clock: Clock, width: float
 ) -> Interval:
     """Enclose the log-probability of a net, as finely as it has to be; -inf where impossible."""
-    probability = integrals.Probability(region, totals, pairs)
+    probability = integrals.Probability(region, totals, known)
     for cells in NETS:
         began = time.monotonic()
         with np.errstate(divide="ignore"):
@@ -300,16 +303,18 @@ class Gridded:
         return self.build(active, cells, 1 if self.whole else mesh)
 
 
-def gridded(chains: Sequence[Chain], whole: bool, known: Known) -> Gridded:
-    """Return passes on cells over chains, but for those that no noise can take."""
-    taken = [Chain(c.episodes, ()) if impossible(c, known) else c for c in chains]
-    kinds = ({c.kind(i) for s in c.stages for i in (s.older, s.fresh)} for c in taken)
+def gridded(trees: Sequence[Forest], whole: bool, known: Known) -> Gridded:
+    """Return passes on cells over trees, but for those that no noise can take."""
+    taken = [Forest(it.region, ()) if impossible(it, known) else it for it in trees]
     # about as small as the likelihood of a path gets, by its logarithm
-    smallest = max((sum(float(k.rate * k.centre(k.rows)) for k in it) for it in kinds), default=0)
+    sizes = ((it.kinds[i] for i in it.at) for it in taken)
+    smallest = max(
+        (sum(float(k.rate * k.centre(k.rows)) for k in {*it}) for it in sizes), default=0
+    )
 
     def build(active: list[int], cells: int, mesh: int) -> Pass:
         chosen = {number: taken[number] for number in active}
         wide = smallest > LARGE
-        return Shared(Cells(chosen.values(), cells, mesh, known=known, wide=wide), chosen)
+        return Sharing(Cells(chosen.values(), cells, mesh, known=known, wide=wide), chosen)
 
     return Gridded(build, whole)

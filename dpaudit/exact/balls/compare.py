@@ -8,13 +8,15 @@ counts, a level and epsilon) is `Unsupported`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields, replace
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import arb
+from flint import arb, ctx
 
+from dpaudit.core.algorithm import Choose
 from dpaudit.core.arithmetic import BALL, FLOAT, Arithmetic, ball
 from dpaudit.core.scores import Formula, Imed, KLBound, PrivateKLBound, Rule
 from dpaudit.errors import Unsupported
@@ -23,11 +25,14 @@ from dpaudit.exact.balls.exact_order import TREE
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.balls.jets import JETS
 from dpaudit.exact.balls.roots import Order
-from dpaudit.exact.balls.threshold import Placed, Rivals
+from dpaudit.exact.balls.threshold import Comparison, Placed, Rivals
 from dpaudit.exact.balls.weight import outward
+from dpaudit.exact.trees import Batch, Edge, Forest
 
 Build = Callable[[Arithmetic], Rule]
 Pair = tuple[int, int]  # positions of two arms in a rule
+PRECISION = 256
+SLOWEST, FASTEST = Fraction(1, 10**9), Fraction(10**9)  # rates whose grids doubles can hold
 
 
 def compare(a: arb, b: arb, equal: Callable[[], bool]) -> Order:
@@ -159,3 +164,71 @@ def _imed(rule: Build, found: Imed, pair: Pair) -> tuple[list[Upper], Order, int
     bounds: list[Upper] = [Mean(), Mean()]
     bounds[few] = bound
     return bounds, Order.ABOVE if few == 0 else Order.BELOW, few
+
+
+@dataclass(frozen=True)
+class Bout:
+    """Both releases of a comparison, and how their registers compare."""
+
+    kinds: tuple[Batch, Batch]
+    scores: Comparison
+    identity: Hashable
+
+
+class Known:
+    """The comparisons of some requests, each made once; `certain` if all of them are certified.
+
+    The requests are kept, so that no other takes their id. Equal comparisons get the same number.
+    """
+
+    certain = True
+
+    def __init__(self, _: object = None) -> None:
+        self._scores: dict[tuple[int, Pair], tuple[Choose, Comparison]] = {}
+        self._duels: dict[Hashable, Bout] = {}
+        self._numbers: dict[Hashable, int] = {}
+
+    def scores(self, request: Choose, places: Pair) -> Comparison:
+        """Return how the scores of two places of a request compare."""
+        key = (id(request), places)
+        if key not in self._scores:
+            self._scores[key] = request, self.compared(request, places)
+        return self._scores[key][1]
+
+    def compared(self, request: Choose, places: Pair) -> Comparison:
+        """Make a comparison; raise `Unsupported` where there is none."""
+        with ctx.workprec(PRECISION):
+            return compared(request.rule, places)
+
+    def identity(self, request: Choose, places: Pair) -> Hashable:
+        """Return what tells a comparison from others."""
+        with ctx.workprec(PRECISION):
+            rule = request.rule(BALL)
+            numbers = [x for place in places for x in balls_of(rule.at(place))]
+        exact = tuple(part for x in numbers for part in (x.mid().man_exp(), x.rad().man_exp()))
+        return type(rule), places, exact
+
+    def duel(self, tree: Forest, edge: Edge) -> Bout:
+        """Return the comparison of two releases; raise `Unsupported` where there is none."""
+        kinds = tree.kinds_of(edge)
+        key = (id(edge.request), edge.places, kinds)
+        if key not in self._duels:
+            for kind in kinds:
+                require_resolved(kind.rate)
+            scores = self.scores(edge.request, edge.places)
+            identity = self.identity(edge.request, edge.places), kinds
+            number = self._numbers.setdefault(identity, len(self._numbers))
+            self._duels[key] = Bout(kinds, scores, number)
+        return self._duels[key]
+
+    def marks(self, duels: Sequence[Bout]) -> Iterator[tuple[Batch, list[Interval]]]:
+        """Yield where thresholds may jump or bend sharply, and beyond which they are constant."""
+        for found in duels:
+            for place, kind in enumerate(found.kinds):
+                yield kind, found.scores.marks(place == 0)
+
+
+def require_resolved(rate: Fraction) -> None:
+    """Raise `Unsupported` unless doubles can hold the grids of such noise."""
+    if not SLOWEST <= rate <= FASTEST:
+        raise Unsupported("Noise of such a scale does not fit on the certified grids.")

@@ -62,31 +62,20 @@ def _leaf(value: Any) -> Expression:
     return Expression("number", (exact(value),))
 
 
+def _function(name: str, operands: int = 1) -> Any:
+    """Return the method that writes a function down, element by element."""
+    write = np.frompyfunc(lambda *given: Expression(name, given), operands, 1)
+    return lambda _, *given: write(*given)
+
+
 class TreeArithmetic:
     """Builds the expression of a formula instead of its value."""
 
     def number(self, value: Any) -> Any:
-        """Return a rational leaf (or an array of them)."""
         return np.frompyfunc(_leaf, 1, 1)(value)
 
-    def _function(self, name: str, *operands: Any) -> Any:
-        return np.frompyfunc(lambda *given: Expression(name, given), len(operands), 1)(*operands)
-
-    def log(self, x: Any) -> Any:
-        """Natural logarithm."""
-        return self._function("log", x)
-
-    def sqrt(self, x: Any) -> Any:
-        """Square root."""
-        return self._function("sqrt", x)
-
-    def exp(self, x: Any) -> Any:
-        """Exponential."""
-        return self._function("exp", x)
-
-    def maximum(self, x: Any, y: Any) -> Any:
-        """The larger of two numbers."""
-        return self._function("maximum", x, y)
+    log, sqrt, exp = _function("log"), _function("sqrt"), _function("exp")
+    maximum = _function("maximum", 2)
 
 
 TREE = TreeArithmetic()

@@ -1,6 +1,6 @@
 """Affine scores: functions of a register are piecewise exponential polynomials, exact in balls.
 
-The held register x beats the fresh register y when x + c > y, with c the difference of the two
+A register x beats a register y when x + c > y, with c the difference of the two
 bonuses. Ties have probability zero. Every operation is one product with a Laplace density or tail,
 or one antiderivative, so the only error is the radius of the balls.
 
@@ -17,12 +17,10 @@ survivors and a dropped arm is no lattice: `Unsupported`.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import ClassVar
 
 from flint import arb
 
@@ -31,98 +29,86 @@ from dpaudit.core.arithmetic import BALL, ball
 from dpaudit.core.scores import Affine
 from dpaudit.errors import Unsupported
 from dpaudit.exact import conditions
-from dpaudit.exact.algebra import Algebra, Bounds, Imprecise
+from dpaudit.exact.algebra import Algebra, Bounds, Curve, Imprecise, Message
 from dpaudit.exact.balls.interval import above, below
 from dpaudit.exact.balls.piecewise import LaplaceLaw, Piecewise, Unit
-from dpaudit.exact.balls.polytopes import Part, parts_of, probability, releases_of
+from dpaudit.exact.balls.polytopes import ONE, Part, parts_of, probability, releases_of
 from dpaudit.exact.known import rule_in
 from dpaudit.exact.region import Region
-from dpaudit.exact.schedule import Batch, Chain, Turn
+from dpaudit.exact.trees import Batch, Edge, Forest
 
 NARROW = 1e-9  # width at which a maximum between whole steps is no longer bisected
 PAST = Fraction(1, 1024)  # how far beyond a full step its slope is taken
 
 
-def lead_of(stage: Turn) -> arb:
-    """Return c, for which the held x beats the fresh y when x + c > y; `Unsupported` if none."""
-    rule = rule_in(BALL, stage.request)
+def lead_of(edge: Edge) -> arb:
+    """Return c, for which the first x beats the second y when x + c > y; `Unsupported` if none."""
+    rule = rule_in(BALL, edge.request)
     if type(rule) is not Affine:
         raise Unsupported(f"{type(rule).__name__} is not affine.")
-    own, other = rule.at(stage.held), rule.at(1 - stage.held)
+    own, other = map(rule.at, edge.places)
     if own.scale is not other.scale and not (
         ball(own.scale).is_exact() and own.scale == other.scale
     ):
-        raise Unsupported("Affine scores of different slopes are not in the chain engine.")
+        raise Unsupported("Affine scores of different slopes are compared by polytopes.")
     gap: arb = (ball(own.shift) - ball(other.shift)) / ball(own.scale)
     return gap
 
 
 @dataclass(frozen=True)
 class Margin:
-    """A comparison of two registers: the held x beats the fresh y when x + lead > y."""
+    """A comparison of two registers: the first x beats the second y when x + lead > y."""
 
     lead: arb
-    held: Batch
-    fresh: Batch
+    kinds: tuple[Batch, Batch]
 
     @property
     def identity(self) -> Hashable:
         """What tells it from other comparisons."""
-        return self.lead.mid().man_exp(), self.lead.rad().man_exp(), self.held, self.fresh
+        return self.lead.mid().man_exp(), self.lead.rad().man_exp(), self.kinds
+
+
+def margin_of(tree: Forest, edge: Edge) -> Margin:
+    """Return a comparison; raise `Unsupported` unless scores are affine of equal slopes."""
+    return Margin(lead_of(edge), tree.kinds_of(edge))
 
 
 class Exponentials(Algebra[Piecewise]):
     """The algebra of piecewise exponential polynomials whose rates share a unit."""
 
-    def __init__(self, chains: Iterable[Chain], narrow: bool = False) -> None:
-        rates = {chain.rate(i) for chain in chains for i in range(len(chain.episodes))}
+    def __init__(self, trees: Iterable[Forest], narrow: bool = False) -> None:
+        rates = {kind.rate for tree in trees for kind in tree.kinds.values()}
         self.unit, self.narrow = Unit.common(sorted(rates)), narrow
+        self._leads: dict[Hashable, tuple[Edge, arb]] = {}
 
     def _law(self, kind: Batch, centre: Fraction) -> LaplaceLaw:
         return LaplaceLaw(kind.rate, ball(centre), self.unit)
 
-    def duel(self, chain: Chain, stage: Turn) -> Margin:
-        """Return the lead of the held register."""
-        return self.duel_of(chain, stage)
-
-    @staticmethod
-    def duel_of(chain: Chain, stage: Turn) -> Margin:
-        """Return a stage's lead; raise `Unsupported` unless scores are affine of equal slopes."""
-        return Margin(lead_of(stage), chain.kind(stage.older), chain.kind(stage.fresh))
-
-    def one(self, kind: Batch) -> Piecewise:
-        """Return the constant 1."""
-        return Piecewise.one(self.unit)
+    def duel(self, tree: Forest, edge: Edge) -> Margin:
+        """Return the lead of the first register, which all paths have from one request."""
+        key = id(edge.request), edge.places
+        if key not in self._leads:
+            self._leads[key] = edge, lead_of(edge)
+        return Margin(self._leads[key][1], tree.kinds_of(edge))
 
     def times(self, first: Piecewise, second: Piecewise) -> Piecewise:
-        """Return the product."""
         return first.product(second)
 
-    def absorb(
-        self, function: Piecewise, duel: Margin, fresh: Fraction, held_wins: bool
-    ) -> Piecewise:
-        """Multiply by the fresh release's tail on its side of x + lead."""
-        law = self._law(duel.fresh, fresh)
-        return function.product((law.below if held_wins else law.above)(duel.lead))
-
-    def beyond(
-        self, function: Piecewise, duel: Margin, centre: Fraction, held_wins: bool, of_held: bool
-    ) -> Piecewise:
-        """Integrate one register out, on its side of the other's threshold."""
-        law = self._law(duel.held if of_held else duel.fresh, centre)
-        message = function.product(law.density())
-        mass = message.running(right=held_wins == of_held)
-        return mass.along(Fraction(1), -duel.lead if of_held else duel.lead)
+    def message(self, function: Piecewise | None, sent: Message) -> Piecewise:
+        """Integrate a release out, on its side of the other register and the lead."""
+        law = self._law(sent.kind, sent.centre)
+        shift = -sent.duel.lead if sent.of_first else sent.duel.lead
+        if function is None:
+            return (law.below if sent.below else law.above)(shift)
+        return function.product(law.density()).running(right=not sent.below).along(ONE, shift)
 
     def log_total(self, function: Piecewise, kind: Batch, centre: Fraction) -> arb:
-        """Return the logarithm of the integral."""
         return function.product(self._law(kind, centre).density()).integral().log()
 
-    def curve(self, function: Piecewise, kind: Batch) -> Concavity:
-        """Return the log-likelihood by a release's own sum."""
+    def curve(self, function: Piecewise, kind: Batch) -> Curve:
         k = int(kind.rate / self.unit.value)
         left, right = (function.tilted(by).running(right=by < 0) for by in (k, -k))
-        return Concavity(left, right, kind, self.narrow)
+        return Curve(Concavity(left, right, kind, self.narrow).largest)
 
 
 @dataclass(frozen=True)
@@ -137,7 +123,6 @@ class Concavity:
     right: Piecewise
     kind: Batch
     narrow: bool
-    cap: ClassVar[float] = math.inf
 
     def __call__(self, total: Fraction) -> tuple[arb, arb]:
         """Return the log-likelihood and its derivative at an own sum."""
@@ -190,9 +175,8 @@ def bounds(lower: arb, upper: arb, own: Fraction, other: Fraction, log: arb) -> 
     return Bounds(below(lower), above(upper), own, other, float(log.mid()))
 
 
-@dataclass(frozen=True)
-class ByEvaluation:
-    """A concave log-likelihood by own sum; where it is monotone, whole steps suffice.
+def by_evaluation(log: Callable[[Fraction], arb], rows: int, monotone: bool) -> Curve:
+    """Return a concave log-likelihood by own sum; where it is monotone, whole steps suffice.
 
     With the others at 1 the steepest step leaves own sum 0 upwards, with the others at 0 it leaves
     n downwards. A concave function is also concave beyond the sums that rewards can reach, so one
@@ -200,41 +184,16 @@ class ByEvaluation:
     step does better; if not, the line through the two points bounds what shorter steps can gain.
     """
 
-    log: Callable[[Fraction], arb]
-    rows: int
-    monotone: bool
-    cap: ClassVar[float] = math.inf
-
-    def largest(self, rising: bool, whole: bool) -> Bounds:
-        """Enclose the largest gain of a step of at most 1."""
-        start, sign = (Fraction(0), 1) if rising else (Fraction(self.rows), -1)
-        base, end = self.log(start), self.log(start + sign)
+    def largest(rising: bool, whole: bool) -> Bounds:
+        start, sign = (Fraction(0), 1) if rising else (Fraction(rows), -1)
+        base, end = log(start), log(start + sign)
         upper = arb.max(end - base, arb(0))
-        if not (whole or self.monotone):
-            falls = (end - self.log(start + sign * (1 + PAST))) * PAST.denominator
+        if not (whole or monotone):
+            falls = (end - log(start + sign * (1 + PAST))) * PAST.denominator
             upper += arb.max(arb(0), falls)
         return bounds(end - base, upper, start, start + sign, end)
 
-
-@dataclass(frozen=True)
-class Convex:
-    """Convex regions of log-concave noise, whose log-likelihood is a function of the sums."""
-
-    regions: Sequence[Region]
-    log: Callable[[Region, Mapping[int, Fraction]], arb]
-
-    def curves(self, number: int, background: int) -> Iterator[tuple[int, ByEvaluation]]:
-        """Yield every release of a region."""
-        region = self.regions[number]
-        if not conditions.convex(region):
-            raise Unsupported("A region is not known to be convex.")
-        sums = {i: Fraction(background * len(e)) for i, e in enumerate(region.episodes)}
-        for index, episode in enumerate(region.episodes):
-
-            def log(total: Fraction, index: int = index) -> arb:
-                return self.log(region, sums | {index: total})
-
-            yield index, ByEvaluation(log, len(episode), conditions.monotone(region, index))
+    return Curve(largest)
 
 
 class Polytopes:
@@ -246,7 +205,7 @@ class Polytopes:
             if any(run[:-1] != runs[0][:-1] or len(run) != len(runs[0]) for run in runs):
                 raise Unsupported("Paths of the same actions differ before their last elimination.")
 
-    def curves(self, number: int, background: int) -> Iterator[tuple[int, ByEvaluation]]:
+    def curves(self, number: int, background: int) -> Iterator[tuple[int, Curve]]:
         """Yield the releases of every part, over the union of its outcomes."""
         region, runs = self.groups[number]
         sums = {i: Fraction(background * len(e)) for i, e in enumerate(region.episodes)}
@@ -261,9 +220,15 @@ class Polytopes:
                 return  # an elimination of no width that keeps two arms: nobody takes these paths
         for union in unions:
             for index in releases_of(union[0]):
-                log = partial(_log, region, union, sums, index)
+                log = partial(self._log, region, union, sums, index)
                 rows, monotone = len(region.episodes[index]), conditions.monotone(region, index)
-                yield index, ByEvaluation(log, rows, monotone)
+                yield index, by_evaluation(log, rows, monotone)
+
+    @staticmethod
+    def _log(
+        region: Region, union: Sequence[Part], sums: dict[int, Fraction], index: int, at: Fraction
+    ) -> arb:
+        return sum((probability(region, it, sums | {index: at}) for it in union), arb(0)).log()
 
 
 def _require_convex(union: Sequence[Part]) -> None:
@@ -278,11 +243,3 @@ def _require_convex(union: Sequence[Part]) -> None:
     one, two = decisions[0].arms
     if {tuple(d.outcome) for d in decisions} == {(one,), (two,)}:
         raise Unsupported("The outcomes of the same actions are not an interval.")
-
-
-def _log(
-    region: Region, union: Sequence[Part], sums: Mapping[int, Fraction], index: int, total: Fraction
-) -> arb:
-    """Enclose the log-probability of a union of outcomes by the own sum of one release."""
-    given = {**sums, index: total}
-    return sum((probability(region, part, given) for part in union), arb(0)).log()

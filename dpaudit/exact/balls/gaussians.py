@@ -1,9 +1,9 @@
-"""Gaussian releases of two arms with affine scores: certified likelihoods by error functions.
+"""Gaussian releases with affine scores, in trees: certified likelihoods by error functions.
 
 An elimination asks of two registers that nothing reads again how far apart they are: normal tails.
 
-A function of the held register x is a product of factors: normal tails at x + lead, and masses of
-an earlier register on one side of x - lead. Each is entire and monotone, and its derivative is a
+A function of a register x is a product of factors: what another register, by its law or with what
+others say of it, has on one side of x + lead. Each is entire and monotone, and its derivative is a
 product of densities and factors again, so Taylor series of any order follow from its value at one
 point. An integral is a sum over panels of its Taylor sum, with the remainder enclosed by the
 coefficient on the whole panel; panels are halved until that is small. What lies more than `REACH`
@@ -13,10 +13,11 @@ deviations from a release's centre is a ball from 0 to the normal tail.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 from flint import arb, arb_series, ctx
 
@@ -24,10 +25,12 @@ from dpaudit.core.algorithm import Keep
 from dpaudit.core.arithmetic import ball, exact
 from dpaudit.core.noise import Gaussian
 from dpaudit.errors import Unsupported
+from dpaudit.exact import algebra
+from dpaudit.exact.algebra import Algebra, Curve, Message
 from dpaudit.exact.balls import polytopes
-from dpaudit.exact.balls.exponentials import lead_of
+from dpaudit.exact.balls.exponentials import Margin, by_evaluation, margin_of
 from dpaudit.exact.region import Region
-from dpaudit.exact.schedule import Chain, Drop, chain_of
+from dpaudit.exact.trees import Batch, Edge, Forest, forest_of
 
 ORDER = 16
 PRECISION = 128
@@ -63,7 +66,12 @@ class Normal:
         found: arb = ball(self.variance).sqrt()
         return found
 
-    def density(self, x: arb) -> arb_series:
+    @property
+    def key(self) -> Hashable:
+        """What tells it from others."""
+        return self.mean, self.variance
+
+    def series(self, x: arb) -> arb_series:
         """Return the Taylor series of the density around x, which may be a wide ball."""
         z = arb_series([x - self.centre, 1]) / self.deviation
         scale = self.deviation * (2 * arb.pi()).sqrt()
@@ -74,69 +82,46 @@ class Normal:
         found: arb = ((x - self.centre) / (self.deviation * arb(2).sqrt())).erfc() / 2
         return found
 
+    def beyond(self, x: arb, upper: bool) -> arb:
+        """Return the probability of more than x, or of less."""
+        return self.above(x) if upper else Normal(-self.mean, self.variance).above(-x)
+
     def between(self, low: arb | None, minus_high: arb | None) -> arb:
         """Return the probability of at least `low` and at most `-minus_high`, as far as given."""
-        mirrored = Normal(-self.mean, self.variance)
         if low is None:
-            return arb(1) if minus_high is None else mirrored.above(minus_high)
+            return arb(1) if minus_high is None else self.beyond(-minus_high, upper=False)
         if minus_high is None:
             return self.above(low)
         if low > self.centre:
             return arb.max(self.above(low) - self.above(-minus_high), arb(0))
-        return arb.max(mirrored.above(minus_high) - mirrored.above(-low), arb(0))
+        return arb.max(self.beyond(-minus_high, False) - self.beyond(low, False), arb(0))
 
 
-def whole(ends: tuple[arb, arb]) -> arb:
+def of_monotone(function: Callable[[arb], arb], x: arb) -> arb:
     """Return the ball of a monotone function from its values at both ends."""
-    return ends[0].union(ends[1])
-
-
-def split(x: arb) -> tuple[arb, arb]:
-    """Return the ends of a ball."""
-    return x.lower(), x.upper()
+    return function(x.lower()).union(function(x.upper()))
 
 
 @dataclass(frozen=True)
-class Tail:
-    """The chance that a fresh release is above (or below) x + lead."""
+class Factor:
+    """How much of a law or a measure is above (or below) x + lead, as a function of x."""
 
-    law: Normal
+    mass: Normal | Mass
     lead: arb
     upper: bool
 
     @property
     def key(self) -> Hashable:
         """What tells it from others."""
-        return self.law, _identity(self.lead), self.upper
+        lead = self.lead.mid().man_exp(), self.lead.rad().man_exp()
+        return self.mass.key, lead, self.upper
 
     def series(self, x: arb) -> arb_series:
         """Return the Taylor series around x."""
         at = x + self.lead
-        value = whole(tuple(self.law.above(end) for end in split(at)))  # type: ignore[arg-type]
-        slope = -self.law.density(at).integral()
-        found = slope + value
-        return found if self.upper else 1 - found
-
-
-@dataclass(frozen=True)
-class MassBeyond:
-    """The mass of an earlier register above (or below) x - lead."""
-
-    mass: Mass
-    lead: arb
-    upper: bool
-
-    @property
-    def key(self) -> Hashable:
-        """What tells it from others."""
-        return self.mass.key, _identity(self.lead), self.upper
-
-    def series(self, x: arb) -> arb_series:
-        """Return the Taylor series around x."""
-        at = x - self.lead
-        value = whole(tuple(self.mass.below(end) for end in split(at)))  # type: ignore[arg-type]
-        found = self.mass.series(at).integral() + value
-        return self.mass.total - found if self.upper else found
+        value = of_monotone(partial(self.mass.beyond, upper=self.upper), at)
+        rise = self.mass.series(at).integral()
+        return value - rise if self.upper else value + rise
 
 
 @dataclass(frozen=True)
@@ -163,7 +148,7 @@ class Mass:
     """A weight times a release's density, as a measure: how much lies below a point."""
 
     law: Normal
-    factors: Sequence[Tail | MassBeyond]
+    factors: Sequence[Factor]
     key: Hashable
     panels: list[Stretch] = field(default_factory=list)
 
@@ -199,10 +184,14 @@ class Mass:
 
     def series(self, x: arb) -> arb_series:
         """Return the Taylor series of the density around x, which may be a wide ball."""
-        found = self.law.density(x)
+        found = self.law.series(x)
         for factor in self.factors:
             found = found * factor.series(x)
         return found
+
+    def beyond(self, x: arb, upper: bool) -> arb:
+        """Return the mass above x, or below."""
+        return self.total - self.below(x) if upper else self.below(x)
 
     def below(self, x: arb) -> arb:
         """Return the mass below x."""
@@ -219,14 +208,10 @@ class Mass:
         return panel.before + panel.mass(step)
 
 
-def _identity(lead: arb) -> Hashable:
-    return lead.mid().man_exp(), lead.rad().man_exp()
-
-
 _kept: dict[Hashable, Mass] = {}
 
 
-def mass_of(law: Normal, factors: Sequence[Tail | MassBeyond]) -> Mass:
+def mass_of(law: Normal, factors: Sequence[Factor]) -> Mass:
     """Return a measure, kept for other paths and streams that begin alike."""
     key = law, tuple(factor.key for factor in factors)
     found = _kept.get(key)
@@ -237,18 +222,67 @@ def mass_of(law: Normal, factors: Sequence[Tail | MassBeyond]) -> Mass:
     return found
 
 
+class Normals(Algebra[list[Factor]]):
+    """The algebra of products of normal tails and masses."""
+
+    def duel(self, tree: Forest, edge: Edge) -> Margin:
+        return margin_of(tree, edge)
+
+    def times(self, first: list[Factor], second: list[Factor]) -> list[Factor]:
+        return first + second
+
+    def message(self, function: list[Factor] | None, sent: Message) -> list[Factor]:
+        law = law_of(sent.kind, sent.centre)
+        shift = -sent.duel.lead if sent.of_first else sent.duel.lead
+        with working():
+            mass = law if function is None else mass_of(law, function)
+        return [Factor(mass, shift, upper=not sent.below)]
+
+    def log_total(self, function: list[Factor], kind: Batch, centre: Fraction) -> arb:
+        with working():
+            return _log(mass_of(law_of(kind, centre), function).total)
+
+    def curve(self, function: list[Factor], kind: Batch) -> Curve:
+        """Return the log-likelihood by a release's own sum: a region of half-spaces is convex."""
+
+        def log(total: Fraction) -> arb:
+            return self.log_total(function, kind, kind.centre(total))
+
+        return by_evaluation(log, kind.rows, monotone=False)
+
+
+def law_of(kind: Batch, centre: Fraction) -> Normal:
+    """Return the law of a release at a centre."""
+    return Normal(centre, exact(kind.noise.variance))  # type: ignore[attr-defined]
+
+
+@contextmanager
+def working() -> Iterator[None]:
+    """Work with the precision and the length of series that masses ask for."""
+    cap, ctx.cap = ctx.cap, ORDER + 1
+    try:
+        with ctx.workprec(PRECISION):
+            yield
+    finally:
+        ctx.cap = cap
+
+
+def _log(probability: arb) -> arb:
+    if not probability > 0:
+        raise Unsupported("The likelihood is too small for the panels of Gaussian noise.")
+    return probability.log()
+
+
 def log_likelihood(region: Region, totals: Mapping[int, Fraction]) -> arb:
     """Return a ball around the log-probability of a region with Gaussian noise alone."""
+    if any(isinstance(it.request, Keep) for it in region.decisions):
+        with working():
+            return _log(_kept_arms(region, totals))
+    tree = forest_of(region)
+    centres = {i: kind.centre(totals[i]) for i, kind in tree.kinds.items()}
     with ctx.workprec(PRECISION):
-        cap, ctx.cap = ctx.cap, ORDER + 1
-        try:
-            keeps = any(isinstance(it.request, Keep) for it in region.decisions)
-            found = _kept_arms(region, totals) if keeps else _chained(chain_of(region), totals)
-        finally:
-            ctx.cap = cap
-        if not found > 0:
-            raise Unsupported("The likelihood is too small for the panels of Gaussian noise.")
-        return found.log()
+        found: arb = algebra.log_likelihood(Normals(), tree, centres)
+        return found
 
 
 def _kept_arms(region: Region, totals: Mapping[int, Fraction]) -> arb:
@@ -269,25 +303,3 @@ def _kept_arms(region: Region, totals: Mapping[int, Fraction]) -> arb:
             total += apart.between(*map(given.get, keys))
         found *= total
     return found
-
-
-def _chained(chain: Chain, totals: Mapping[int, Fraction]) -> arb:
-    """Integrate one register after the other out."""
-
-    def law(index: int) -> Normal:
-        variance = exact(chain.episodes[index].noise.variance)  # type: ignore[attr-defined]
-        return Normal(chain.centre(index, totals[index]), variance)
-
-    product = arb(1)
-    factors: list[Tail | MassBeyond] = []
-    for stage in chain.stages:
-        lead = lead_of(stage)
-        if stage.drop is Drop.HELD:
-            mass = mass_of(law(stage.older), factors)
-            factors = [MassBeyond(mass, lead, upper=stage.held_wins)]
-            continue
-        factors.append(Tail(law(stage.fresh), lead, upper=not stage.held_wins))
-        if stage.drop is Drop.BOTH:
-            product *= mass_of(law(stage.older), factors).total
-            factors = []
-    return product

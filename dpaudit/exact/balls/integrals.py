@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from dpaudit.exact.algebra import Bounds
+from dpaudit.exact.algebra import Bounds, Curve
 from dpaudit.exact.balls.cells import Meshed, cap_of, centres_of
+from dpaudit.exact.balls.compare import Known
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.balls.net import (
     HalfStep,
     Listing,
     Net,
-    Pairs,
     integrate,
     net_of,
     terms_of,
@@ -37,8 +37,8 @@ from dpaudit.exact.balls.windows import (
     window,
 )
 from dpaudit.exact.clock import ENDLESS, Clock
-from dpaudit.exact.region import Region, rate_of
-from dpaudit.exact.schedule import Batch
+from dpaudit.exact.region import Region
+from dpaudit.exact.trees import Batch, kind_of
 
 ZERO = Fraction(0)
 COARSE = 600  # cells that are too wide for bends to matter, which take time to find
@@ -120,9 +120,9 @@ class Integral:
 class Probability:
     """The probability of a region by the sums of its releases, on cells as fine as asked for."""
 
-    def __init__(self, region: Region, totals: Mapping[int, Fraction], pairs: Pairs) -> None:
+    def __init__(self, region: Region, totals: Mapping[int, Fraction], known: Known) -> None:
         centres = {i: totals[i] / episode.divisor for i, episode in enumerate(region.episodes)}
-        net = net_of(region, centres, pairs)
+        net = net_of(region, centres, known)
         self.integral = Integral(net) if net.possible else None
         self.terms = self.integral.integrals if self.integral else 0
 
@@ -147,44 +147,6 @@ def _next_to_nothing(functions: Mapping[int, Weight], grids: Mapping[int, Grid])
     return 1e-10 * NEGLIGIBLE / bound
 
 
-@dataclass(frozen=True)
-class ByMesh:
-    """The log-likelihood of a path by one release's own sum, enclosed on a mesh when asked."""
-
-    region: Region
-    pairs: Pairs
-    index: int
-    background: int
-    cells: int
-    mesh: int
-    clock: Clock
-
-    @property
-    def _kind(self) -> Batch:
-        episode = self.region.episodes[self.index]
-        return Batch(rate_of(episode), episode.divisor, len(episode))
-
-    @property
-    def cap(self) -> float:
-        """What no step gains: the density of a release changes by at most this."""
-        return cap_of(self._kind)
-
-    def largest(self, rising: bool, whole: bool) -> Bounds:
-        """Enclose the largest gain of a step of at most 1; of whole steps if the mesh is 1."""
-        episodes, kind = self.region.episodes, self._kind
-        sums = {i: Fraction(self.background * len(e)) for i, e in enumerate(episodes)}
-        centres = {i: sums[i] / e.divisor for i, e in enumerate(episodes)} | {self.index: ZERO}
-        net = net_of(self.region, centres, self.pairs)
-        if not net.possible:
-            return Bounds(0.0, 0.0, ZERO, ZERO, -math.inf)
-        places = centres_of(kind, self.mesh)
-        weight, grid, escaped = Integral(net, self.index).on(self.cells, self.clock, places)
-        laws = Masses(grid, kind.rate, ZERO), Masses(grid, kind.rate, kind.centre(kind.rows))
-        nodes = np.searchsorted(grid.x, np.array([float(place) for place in places]))
-        moving = Moving(*laws, nodes, away(places), 1.001 * escaped)
-        return Meshed(moving(Weight.stacked([_open(weight)])), self.mesh, kind).largest(rising)[0]
-
-
 def _open(weight: Weight) -> Weight:
     """Return a probability by the kept variable, with anything beyond its window."""
     at, cell = weight.at.clip(0.0, 1.0), weight.range.clip(0.0, 1.0)
@@ -197,18 +159,37 @@ def _open(weight: Weight) -> Weight:
 
 @dataclass(frozen=True)
 class Nets:
-    """A pass over paths, each release's likelihood by itself."""
+    """A pass over paths, release by release, on so many cells and points of a mesh."""
 
     regions: Mapping[int, Region]
-    pairs: Callable[[Region], Pairs]
-    cells: int
-    mesh: int
+    known: Known
+    fine: tuple[int, int]
     clock: Clock
 
-    def curves(self, number: int, background: int) -> Iterator[tuple[int, ByMesh]]:
-        """Yield the episodes of a path with their curves."""
+    def curves(self, number: int, background: int) -> Iterator[tuple[int, Curve]]:
+        """Yield the episodes of a path with their curves, enclosed when they are asked.
+
+        No step gains more than the density of the release changes by.
+        """
         region = self.regions[number]
-        pairs = region.prepared(self.pairs)
-        for index in range(len(region.episodes)):
-            given = index, background, self.cells, self.mesh, self.clock
-            yield index, ByMesh(region, pairs, *given)
+        for index, episode in enumerate(region.episodes):
+            kind = kind_of(episode)
+            yield (
+                index,
+                Curve(partial(self._largest, region, index, kind, background), cap_of(kind)),
+            )
+
+    def _largest(
+        self, region: Region, index: int, kind: Batch, background: int, rising: bool, _: bool
+    ) -> Bounds:
+        centres = {i: background * len(e) / e.divisor for i, e in enumerate(region.episodes)}
+        net = net_of(region, centres | {index: ZERO}, self.known)
+        if not net.possible:
+            return Bounds(0.0, 0.0, ZERO, ZERO, -math.inf)
+        cells, mesh = self.fine
+        places = centres_of(kind, mesh)
+        weight, grid, escaped = Integral(net, index).on(cells, self.clock, places)
+        laws = Masses(grid, kind.rate, ZERO), Masses(grid, kind.rate, kind.centre(kind.rows))
+        nodes = np.searchsorted(grid.x, np.array([float(place) for place in places]))
+        moving = Moving(*laws, nodes, away(places), 1.001 * escaped)
+        return Meshed(moving(Weight.stacked([_open(weight)])), mesh, kind).largest(rising)[0]

@@ -95,7 +95,6 @@ class JetArithmetic:
         return Jet(x, Interval.of(zero + 1.0), Interval.of(zero))
 
     def log(self, x: Any) -> Jet:
-        """Natural logarithm."""
         given = self.number(x)
         rate = given.inverse().value
         return given.through(given.value.log(), rate, -(rate * rate))
@@ -108,7 +107,6 @@ class JetArithmetic:
         return given.through(root, rate, -2.0 * (rate * rate * rate))
 
     def exp(self, x: Any) -> Jet:
-        """Exponential."""
         given = self.number(x)
         found = given.value.exp()
         return given.through(found, found, found)

@@ -19,21 +19,18 @@ a map that is used may bend sharply: a first walk through the terms, without fun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, reduce
+from functools import reduce
 from itertools import permutations, product
 from typing import Any, Protocol, TypeVar
-
-from flint import ctx
 
 from dpaudit.core.algorithm import Choose
 from dpaudit.core.arithmetic import FLOAT, ball
 from dpaudit.core.scores import Score
 from dpaudit.errors import Unsupported
-from dpaudit.exact.balls.cells import FASTEST, SLOWEST
-from dpaudit.exact.balls.compare import compared
+from dpaudit.exact.balls.compare import Known, require_resolved
 from dpaudit.exact.balls.curves import Curves, Map, Tie, composed, inverse, largest
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.balls.threshold import Comparison
@@ -42,7 +39,6 @@ from dpaudit.exact.region import Region, rate_of
 
 LIMIT = 5_000  # terms
 Comparisons = dict[tuple[int, int], Map]  # (i, j): x_i >= f(x_j)
-Pairs = Callable[[int, int, int], Comparison]  # of two positions at a decision
 Tilts = Mapping[int, Fraction]  # of the exponentials of steps, by variable
 F = TypeVar("F")  # a function of one variable
 N = TypeVar("N")  # a number, or a function of the variable that is kept
@@ -90,34 +86,22 @@ class Net:
         return found
 
 
-def certified_pairs(region: Region) -> Pairs:
-    """Return the comparisons of a region's decisions, as they are asked for."""
-
-    @cache
-    def pair(number: int, one: int, two: int) -> Comparison:
-        request = region.decisions[number].request
-        assert isinstance(request, Choose)
-        with ctx.workprec(256):
-            return compared(request.rule, (one, two))
-
-    return pair
-
-
-def net_of(region: Region, centres: Mapping[int, Fraction], pairs: Pairs) -> Net:
+def net_of(region: Region, centres: Mapping[int, Fraction], known: Known) -> Net:
     """Return a path's net; raise `Unsupported` where a decision has no such comparisons."""
     shown = {group for decision in region.decisions for group in decision.shown}
     groups = sorted({group[:end] for group in shown for end in range(1, len(group) + 1)})
     if len({group[-1] for group in groups}) < len(groups):
         raise Unsupported("A decision reads part of a sum that another decision read.")
     rate = {group[-1]: rate_of(region.episodes[group[-1]]) for group in groups}
-    if not all(SLOWEST <= r <= FASTEST for r in rate.values()):
-        raise Unsupported("Noise of such a scale does not fit on the certified grids.")
+    for r in rate.values():
+        require_resolved(r)
     middle = {group[-1]: sum((centres[i] for i in group), Fraction(0)) for group in groups}
 
     def pair(number: int, one: int, two: int) -> Comparison:
-        shown = region.decisions[number].shown
+        shown, request = region.decisions[number].shown, region.decisions[number].request
+        assert isinstance(request, Choose)
         first, second = (outward(ball(middle[shown[position][-1]])) for position in (one, two))
-        return pairs(number, one, two).centred(first, second)
+        return known.scores(request, (one, two)).centred(first, second)
 
     curves, possible = Curves(pair), True
     comparisons: Comparisons = {}
@@ -202,19 +186,10 @@ class Listing:
         if self.terms > LIMIT:
             raise Unsupported(f"A path needs more than {LIMIT:,} terms.")
 
-    def total(self, variable: int, function: int) -> int:
-        """Return 1."""
+    def _one(self, *_: Any) -> int:
         return 1
 
-    def times(self, one: int, two: int) -> int:
-        """Return 1."""
-        return 1
-
-    scaled = times
-
-    def added(self, parts: Sequence[tuple[int, int]]) -> int:
-        """Return 1."""
-        return 1
+    total = times = scaled = added = _one
 
     def sides(self, out: int, function: int, tilt: Fraction) -> Sequence[tuple[int, bool]]:
         """Return a side: either asks for the same maps."""

@@ -49,11 +49,6 @@ class Theta:
     slope: Interval
     bend: Interval
 
-    @property
-    def sharpest(self) -> Array:
-        """What |theta''| does not exceed."""
-        return np.asarray(np.maximum(self.bend.hi, -self.bend.lo))
-
 
 def divergence_of(m: Array, v: Array) -> Interval:
     """Enclose d(m, 1 - e^-v) for doubles m in (0, 1) and v > 0."""

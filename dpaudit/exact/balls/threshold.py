@@ -88,18 +88,15 @@ class Rivals:
     certified: ClassVar[bool] = True
 
     def centred(self, first: Interval, second: Interval) -> Rivals:
-        """Return the comparison of registers that are counted from centres."""
         return replace(self, first=self.first.centred(first), second=self.second.centred(second))
 
     @cached_property
     def flipped(self) -> Rivals:
-        """The same comparison with the roles exchanged."""
         orders = FLIPPED[self.order], FLIPPED[self.tops]
         return Rivals(self.second, self.first, orders[0], not self.first_wins_ties, orders[1])
 
     @property
     def always(self) -> bool | None:
-        """Whether the first always wins (True), the second always does (False), or neither."""
         first, second = self.first, self.second
         if (
             first.endless
@@ -111,12 +108,10 @@ class Rivals:
         return False if lost or second.bound.bottom.lo > first.bound.ceiling.hi else None
 
     def threshold(self, x: Array | Interval, of_first: bool, rough: bool = False) -> Theta:
-        """Enclose theta on increasing values x of one side's register."""
         at = x if isinstance(x, Interval) else Interval.of(x)
         return _threshold(at, self if of_first else self.flipped, rough)
 
     def marks(self, of_first: bool) -> list[Interval]:
-        """Return one side's register values at which theta may jump or bend sharply."""
         return [*(self if of_first else self.flipped)._marks]
 
     @cached_property

@@ -17,7 +17,7 @@ Sums of n positive doubles are off by at most n ulps, in whatever order they are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -57,6 +57,17 @@ class Weight:
             first,
             second + Interval(2 * cross.lo, 2 * cross.hi),
         )
+
+    def __add__(self, other: Weight) -> Weight:
+        return self.each(Interval.__add__, other)
+
+    def __neg__(self) -> Weight:
+        return self.each(Interval.__neg__)
+
+    def each(self, change: Callable[..., Interval], *others: Weight) -> Weight:
+        """Return what an operation makes of values, ranges and derivatives alike."""
+        given = ((w.at, w.range, w.first, w.second) for w in (self, *others))
+        return Weight(*(change(*parts) for parts in zip(*given, strict=True)))
 
     def on(self, kept: NDArray[np.bool_]) -> Weight:
         """Return the function on some cells in a row, 0 on the others, where it jumps."""
@@ -131,18 +142,6 @@ class Grid:
     """Increasing doubles; cells between them, and a tail on either side."""
 
     x: Array
-
-    @cached_property
-    def length(self) -> Interval:
-        """Cell lengths."""
-        return Interval.of(self.x[1:]) - Interval.of(self.x[:-1])
-
-    def one(self) -> Weight:
-        """Return the constant 1."""
-        cells = len(self.x) - 1
-        node, cell = Interval.of(np.ones(cells + 1)), Interval.of(np.ones(cells))
-        zero = Interval.of(np.zeros(cells))
-        return Weight(node, cell, zero, zero)
 
 
 def outward(value: arb) -> Interval:

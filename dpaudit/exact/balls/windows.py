@@ -8,9 +8,11 @@ felt, however narrow it is, and the probability to fall into one is not.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -56,23 +58,18 @@ class Functions:
         return self._measures[variable]
 
     def term(self) -> None:
-        """Ask the clock."""
         self.clock()
 
     def total(self, variable: int, function: Weight) -> Interval:
-        """Enclose the integral of a function."""
         return self.measure(variable).total(function)
 
     def times(self, one: Weight, two: Weight) -> Weight:
-        """Return the product."""
         return one * two
 
     def scaled(self, number: Interval, function: Any) -> Any:
-        """Return a number times a function, or times another number."""
         if isinstance(function, Interval):
             return number * function
-        parts = function.at, function.range, function.first, function.second
-        return Weight(*(_signed(number, part) for part in parts))
+        return function.each(lambda part: _signed(number, part))
 
     def sides(self, out: int, function: Weight, tilt: Fraction) -> list[tuple[Weight, bool]]:
         """Part a function where it is small beside noise, if it is heavy on either side.
@@ -169,15 +166,8 @@ class Functions:
         return self._beyond[key]
 
     def added(self, parts: Sequence[tuple[int, Any]]) -> Any:
-        """Return the sum of signed numbers or functions."""
-        total, *rest = (part if sign > 0 else _minus(part) for sign, part in parts)
-        for part in rest:
-            if isinstance(total, Weight):
-                pairs = zip(_parts(total), _parts(part), strict=True)
-                total = Weight(*(one + two for one, two in pairs))
-            else:
-                total = total + part
-        return total
+        total, *rest = (part if sign > 0 else -part for sign, part in parts)
+        return reduce(operator.add, rest, total)
 
 
 def _meet(one: Interval, two: Interval) -> Interval:
@@ -195,14 +185,6 @@ def _signed(number: Interval, part: Interval) -> Interval:
     )
 
 
-def _minus(part: Any) -> Any:
-    return Weight(*(-it for it in _parts(part))) if isinstance(part, Weight) else -part
-
-
-def _parts(weight: Weight) -> tuple[Interval, ...]:
-    return weight.at, weight.range, weight.first, weight.second
-
-
 def exponential(grid: Grid, rate: Fraction, scale: Fraction) -> Weight:
     """Return scale exp(rate x) as a weight."""
     r, by = outward(ball(rate)) if rate else Interval.of(np.float64(0.0)), outward(ball(scale))
@@ -218,10 +200,13 @@ def noise(grid: Grid, rate: Fraction, tilt: Fraction, scale: Fraction) -> Weight
 
     A product of both would not know that exponentials cancel.
     """
-    parts = [_parts(exponential(grid, tilt + r, scale * rate / 2)) for r in (rate, -rate)]
+    rising, falling = (exponential(grid, tilt + r, scale * rate / 2) for r in (rate, -rate))
     left = grid.x <= 0
-    sides = (left, *3 * (left[1:],))
-    return Weight(*(where(side, *pair) for side, *pair in zip(sides, *parts, strict=True)))
+
+    def pick(one: Interval, two: Interval) -> Interval:
+        return where(left[-one.lo.shape[-1] :], one, two)
+
+    return rising.each(pick, falling)
 
 
 def window(

@@ -25,9 +25,9 @@ from dpaudit.core.algorithm import Choose
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.scores import DRAWS, GaussianDraw
 from dpaudit.errors import Unsupported
-from dpaudit.exact.algebra import Algebra, Curve
+from dpaudit.exact.algebra import Algebra, Curve, Message
 from dpaudit.exact.region import Region
-from dpaudit.exact.schedule import Batch, Chain, Turn
+from dpaudit.exact.trees import Batch, Edge, Forest
 
 Array = NDArray[np.float64]
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(20)
@@ -66,24 +66,23 @@ class Measure:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A decision: both registers, and the chance that the held one's draw is the larger."""
+    """A decision: both registers, and the chance that the first one's draw is the larger."""
 
-    held: Batch
-    fresh: Batch
-    wins: Array  # by the nodes of the held and of the fresh register
+    kinds: tuple[Batch, Batch]
+    wins: Array  # by the nodes of the first and of the second register
 
 
 class Draws(Algebra[Array]):
-    """Functions of a register are their values at its nodes."""
+    """Functions of a register are their values at its nodes; every decision is between two arms."""
 
-    def __init__(self, chain: Chain, centres: Mapping[int, float]) -> None:
+    def __init__(self, tree: Forest, centres: Mapping[int, float]) -> None:
         bends: dict[Batch, set[float]] = {}
         sharpest, widest = 1.0, 0.25
-        for stage in chain.stages:
-            for position, episode in _shown(stage):
-                kind, centre = chain.kind(episode), centres[episode]
-                spread, shift = _law(stage, position)
-                if _gaussian(stage):
+        for edge in tree.edges:
+            for place, episode in zip(edge.places, edge.ends, strict=True):
+                kind, centre = tree.kinds[episode], centres[episode]
+                spread, shift = _law(edge, place)
+                if _gaussian(edge):
                     reach = REACH / float(kind.rate)
                     sharpest = max(sharpest, spread**-2)
                     found, widest = (centre - reach, centre, centre + reach), np.inf
@@ -95,38 +94,27 @@ class Draws(Algebra[Array]):
             kind: Measure(kind, _edges(kind, it, sharpest, widest)) for kind, it in bends.items()
         }
 
-    def duel(self, chain: Chain, stage: Turn) -> Drawing:
-        """Return a stage's matrix: P(the held draw exceeds the fresh one) at the nodes."""
-        one, two = (chain.kind(episode) for _, episode in _shown(stage))
-        (spread, shift), (other, offset) = (_law(stage, position) for position, _ in _shown(stage))
-        held, fresh = self.measures[one].x + shift, self.measures[two].x + offset
-        if _gaussian(stage):
-            return Drawing(one, two, ndtr((held[:, None] - fresh) / np.hypot(spread, other)))
-        beta = (_beta(held, spread), _beta(fresh, other))
-        return Drawing(one, two, exceeds(*beta, max(spread, other)))
-
-    def one(self, kind: Batch) -> Array:
-        """Return the constant 1."""
-        return np.ones_like(self.measures[kind].x)
+    def duel(self, tree: Forest, edge: Edge) -> Drawing:
+        """Return a decision's matrix: P(the first draw exceeds the second one) at the nodes."""
+        kinds = tree.kinds_of(edge)
+        (spread, shift), (other, offset) = (_law(edge, place) for place in edge.places)
+        first, second = self.measures[kinds[0]].x + shift, self.measures[kinds[1]].x + offset
+        if _gaussian(edge):
+            return Drawing(kinds, ndtr((first[:, None] - second) / np.hypot(spread, other)))
+        beta = (_beta(first, spread), _beta(second, other))
+        return Drawing(kinds, exceeds(*beta, max(spread, other)))
 
     def times(self, first: Array, second: Array) -> Array:
-        """Return the product."""
         return first * second
 
-    def absorb(self, function: Array, duel: Drawing, fresh: Fraction, held_wins: bool) -> Array:
-        """Multiply by the chance of the outcome, the fresh register integrated out."""
-        return function * (_outcome(duel, held_wins) @ self.measures[duel.fresh].masses(fresh))
-
-    def beyond(
-        self, function: Array, duel: Drawing, centre: Fraction, held_wins: bool, of_held: bool
-    ) -> Array:
-        """Integrate one register out."""
-        out = self.measures[duel.held if of_held else duel.fresh].masses(centre) * function
-        factor = _outcome(duel, held_wins)
-        return np.asarray(out @ factor if of_held else factor @ out)
+    def message(self, function: Array | None, sent: Message) -> Array:
+        """Integrate a release out: the sum of the chances of the outcome over its nodes."""
+        out = self.measures[sent.kind].masses(sent.centre)
+        chances = sent.duel.wins if sent.first_wins else 1 - sent.duel.wins
+        out = out if function is None else out * function
+        return np.asarray(out @ chances if sent.of_first else chances @ out)
 
     def log_total(self, function: Array, kind: Batch, centre: Fraction) -> float:
-        """Return the logarithm of the integral."""
         with np.errstate(divide="ignore"):
             found = float(np.log(function @ self.measures[kind].masses(centre)))
         if self.cut and found < np.log(LEAST):
@@ -158,20 +146,11 @@ def exceeds(first: tuple[Array, Array], second: tuple[Array, Array], sharpest: f
     return np.asarray(np.clip(density @ below.T, 0.0, 1.0))
 
 
-def _outcome(duel: Drawing, held_wins: bool) -> Array:
-    return duel.wins if held_wins else 1 - duel.wins
-
-
-def _shown(stage: Turn) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return position and episode of the held and of the fresh register."""
-    return (stage.held, stage.older), (1 - stage.held, stage.fresh)
-
-
-def _law(stage: Turn, position: int) -> tuple[float, float]:
+def _law(edge: Edge, place: int) -> tuple[float, float]:
     """Return the pulls of a Beta draw or the deviation of a Gaussian one, and the shift."""
-    rule: Any = stage.request.rule(FLOAT)
-    spread = rule.deviation if _gaussian(stage) else rule.n
-    spread, shift = (float(np.broadcast_to(it, 2)[position]) for it in (spread, rule.shift))
+    rule: Any = edge.request.rule(FLOAT)
+    spread = rule.deviation if _gaussian(edge) else rule.n
+    spread, shift = (float(np.broadcast_to(it, 2)[place]) for it in (spread, rule.shift))
     if not 0 < spread <= MOST_PULLS:
         raise Unsupported(f"Thompson's rule is integrated for up to {MOST_PULLS:,} pulls.")
     return spread, shift
@@ -183,8 +162,8 @@ def _beta(mean: Array, pulls: float) -> tuple[Array, Array]:
     return clipped * pulls + 1, (1 - clipped) * pulls + 1
 
 
-def _gaussian(stage: Turn) -> bool:
-    return isinstance(stage.request.rule(FLOAT), GaussianDraw)
+def _gaussian(edge: Edge) -> bool:
+    return isinstance(edge.request.rule(FLOAT), GaussianDraw)
 
 
 def _edges(kind: Batch, bends: set[float], sharpest: float, most: float) -> Array:

@@ -15,9 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from itertools import permutations
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,14 +23,12 @@ from dpaudit.core.algorithm import Choose
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.scores import RULES, Imed, KLBound, PrivateKLBound, Score
 from dpaudit.errors import Unsupported
-from dpaudit.exact.balls.cells import Bout, Known
+from dpaudit.exact.balls.compare import Bout, Known
 from dpaudit.exact.balls.interval import Array, Interval, where
-from dpaudit.exact.balls.net import Pairs
 from dpaudit.exact.balls.roots import Theta
 from dpaudit.exact.balls.threshold import Comparison
 from dpaudit.exact.known import GRID, NEAR, scores_of
-from dpaudit.exact.region import Region
-from dpaudit.exact.schedule import Batch, Turn
+from dpaudit.exact.trees import Batch
 
 FAR = 1e6
 INNER = np.array([0.25, 0.5, 0.75])
@@ -41,92 +37,32 @@ SPREAD = (1.0, 4.0, 14.0, TAIL)  # marks of a tail, in noise scales
 
 
 @dataclass(frozen=True)
-class Duel:
-    """Two scores, of the arms at positions 0 and 1, and the position that wins ties."""
+class PlainComparison:
+    """Two scores in doubles, and whether the first wins ties; registers count from `centres`."""
 
     scores: tuple[Score, Score]
-    ties: int
-
-    @property
-    def identity(self) -> Hashable:
-        """What tells it from other comparisons; of scores of one's own, itself."""
-        if any(type(score) not in RULES for score in self.scores):
-            return id(self)
-        parts = [(type(score), *map(float, vars(score).values())) for score in self.scores]
-        return (*parts, self.ties)
-
-    def least_to_win(self, winner: int, other: Any) -> Any:
-        """Return the register value from which position `winner` beats the other's value."""
-        v = self.scores[1 - winner].value(other)
-        own = self.scores[winner]
-        return own.inverse(v) if self.ties == winner else own.inverse_upper(v)
-
-    def seated(self, seat: tuple[int, int]) -> Duel:
-        """Return the same comparison with the positions in this order."""
-        return Duel((self.scores[seat[0]], self.scores[seat[1]]), seat.index(self.ties))
-
-    def kinks(self, position: int) -> list[float]:
-        """Return where the score at a position is not smooth."""
-        return self.scores[position].kinks()
-
-    def image(self, source: int, points: Any) -> list[float]:
-        """Return where the other position's register meets these values of position `source`.
-
-        Plateaus answer with both their ends.
-        """
-        v = self.scores[source].value(np.asarray(points, dtype=float))
-        other = self.scores[1 - source]
-        found = np.concatenate([np.ravel(other.inverse(v)), np.ravel(other.inverse_upper(v))])
-        return [float(x) for x in found if np.isfinite(x)]
-
-
-def duels_of(rule: Any, arms: int) -> dict[tuple[int, int], Duel]:
-    """Return a rule as comparisons of the scores of any two positions; the earlier wins ties."""
-    if isinstance(rule, Imed) and arms == 2:
-        duel = _imed_duel(rule)
-        return {(0, 1): duel, (1, 0): duel.seated((1, 0))}
-    if isinstance(rule, Score):
-        own = scores_of(rule, arms)
-        return {(i, j): Duel((own[i], own[j]), int(i > j)) for i, j in permutations(range(arms), 2)}
-    raise Unsupported(f"The exact engine has no regions for the rule {type(rule).__name__}.")
-
-
-def _imed_duel(rule: Imed) -> Duel:
-    arms = (rule.at(0), rule.at(1))
-    n = (float(arms[0].n), float(arms[1].n))
-    few = 0 if n[0] <= n[1] else 1
-    level = float(np.log(n[1 - few] / n[few]) / n[few])
-    bounds: list[Score] = []
-    for position, arm in enumerate(arms):
-        own = level if position == few else 0.0
-        if own and arm.epsilon is not None:
-            bounds.append(PrivateKLBound(own, arm.epsilon, shift=arm.shift, scale=arm.scale))
-        else:
-            bounds.append(KLBound(own, shift=arm.shift, scale=arm.scale))
-    return Duel((bounds[0], bounds[1]), ties=few)
-
-
-@dataclass(frozen=True)
-class PlainComparison:
-    """A comparison of doubles, position 0 first; registers are counted from `centres`."""
-
-    duel: Duel
+    first_wins_ties: bool
     centres: tuple[float, float] = (0.0, 0.0)
     certified: ClassVar[bool] = False
 
     @property
+    def identity(self) -> Hashable:
+        """What tells it from other comparisons; of scores of one's own, these themselves."""
+        if any(type(score) not in RULES for score in self.scores):
+            return (*map(id, self.scores), self.first_wins_ties)
+        parts = [(type(score), *map(float, vars(score).values())) for score in self.scores]
+        return (*parts, self.first_wins_ties)
+
+    @property
     def flipped(self) -> PlainComparison:
-        """The same comparison with the roles exchanged."""
-        return PlainComparison(self.duel.seated((1, 0)), self.centres[::-1])
+        return PlainComparison(self.scores[::-1], not self.first_wins_ties, self.centres[::-1])
 
     @property
     def always(self) -> bool | None:
-        """Whether the first always wins (True), the second always does (False), or neither."""
         low, high = self._theta(np.array([-FAR, FAR]))
         return True if low == np.inf else False if high == -np.inf else None
 
     def centred(self, first: Interval, second: Interval) -> PlainComparison:
-        """Return the comparison of registers that are counted from centres."""
         both = zip(self.centres, (first, second), strict=True)
         one, two = (before + 0.5 * float(more.lo + more.hi) for before, more in both)
         return replace(self, centres=(one, two))
@@ -134,8 +70,9 @@ class PlainComparison:
     def _theta(self, x: Array) -> Array:
         """Return what the second register must reach to beat x of the first."""
         with np.errstate(all="ignore"):
-            found = self.duel.least_to_win(1, x + self.centres[0]) - self.centres[1]
-        return np.asarray(found, dtype=float)
+            v, own = self.scores[0].value(x + self.centres[0]), self.scores[1]
+            found = own.inverse_upper(v) if self.first_wins_ties else own.inverse(v)
+            return np.asarray(found - self.centres[1], dtype=float)
 
     def threshold(self, x: Array | Interval, of_first: bool, rough: bool = False) -> Theta:
         """Return theta at increasing values x of one side's register, its derivatives measured."""
@@ -164,19 +101,21 @@ class PlainComparison:
     def marks(self, of_first: bool) -> list[Interval]:
         """Return the kinks of one side's score, and the images of the other's."""
         own = 0 if of_first else 1
-        mine, theirs = (_bends(self.duel.scores[position]) for position in (own, 1 - own))
-        points = [*mine, *self.duel.image(1 - own, theirs)]
-        return [_blunt(x - self.centres[own]) for x in sorted(points)]
+        mine, theirs = (_bends(self.scores[place]) for place in (own, 1 - own))
+        shifted = [x - self.centres[1 - own] for x in theirs]
+        points = [*(x - self.centres[own] for x in mine), *self.reached(1 - own, shifted)]
+        return [_blunt(x) for x in sorted(points)]
 
-    def reached(self, source: int, ends: list[float]) -> list[float]:
-        """Return where the other register meets these values of the one at position `source`."""
-        found = self.duel.image(source, np.array(ends) + self.centres[source])
-        return [x - self.centres[1 - source] for x in found]
+    def reached(self, source: int, points: list[float]) -> list[float]:
+        """Return where the other register meets values of one; plateaus answer with both ends."""
+        v = self.scores[source].value(np.array(points) + self.centres[source])
+        other = self.scores[1 - source]
+        found = np.concatenate([np.ravel(other.inverse(v)), np.ravel(other.inverse_upper(v))])
+        return [float(x) - self.centres[1 - source] for x in found if np.isfinite(x)]
 
-    def moves(self, position: int, start: float, stop: float) -> bool:
-        """Tell whether the score at a position differs between two values of its register."""
-        ends = np.array([start, stop]) + self.centres[position]
-        low, high = self.duel.scores[position].value(ends)
+    def moves(self, place: int, start: float, stop: float) -> bool:
+        """Tell whether the score at a place differs between two values of its register."""
+        low, high = self.scores[place].value(np.array([start, stop]) + self.centres[place])
         return bool(low != high)
 
 
@@ -203,16 +142,23 @@ def _blunt(x: float) -> Interval:
     return Interval(np.float64(x - NEAR * (1 + abs(x))), np.float64(x + NEAR * (1 + abs(x))))
 
 
-def measured_pairs(region: Region) -> Pairs:
-    """Return the comparisons of a region's decisions in doubles."""
-
-    @cache
-    def duels(number: int) -> dict[tuple[int, int], Duel]:
-        decision = region.decisions[number]
-        assert isinstance(decision.request, Choose)
-        return duels_of(decision.request.rule(FLOAT), len(decision.shown))
-
-    return lambda number, one, two: PlainComparison(duels(number)[one, two])
+def _scores(rule: object, arms: int) -> tuple[tuple[Score, ...], int | None]:
+    """Return the scores of a rule's places, and which wins ties, if not the earlier."""
+    if isinstance(rule, Score):
+        return scores_of(rule, arms), None
+    if not isinstance(rule, Imed) or arms != 2:
+        raise Unsupported(f"The exact engine has no regions for the rule {type(rule).__name__}.")
+    n = [float(rule.at(place).n) for place in (0, 1)]
+    few = 0 if n[0] <= n[1] else 1
+    level = float(np.log(n[1 - few] / n[few]) / n[few])
+    bounds: list[Score] = []
+    for place in (0, 1):
+        arm, own = rule.at(place), level if place == few else 0.0
+        if own and arm.epsilon is not None:
+            bounds.append(PrivateKLBound(own, arm.epsilon, shift=arm.shift, scale=arm.scale))
+        else:
+            bounds.append(KLBound(own, shift=arm.shift, scale=arm.scale))
+    return tuple(bounds), few
 
 
 class MeasuredDuels(Known):
@@ -220,10 +166,23 @@ class MeasuredDuels(Known):
 
     certain = False
 
-    def compared(self, stage: Turn) -> tuple[Comparison, Hashable]:
-        """Return how the scores compare, the held one first, and what tells this from others."""
-        found = PlainComparison(duels_of(stage.request.rule(FLOAT), 2)[stage.held, 1 - stage.held])
-        return found, found.duel.identity
+    def __init__(self, region: object = None) -> None:
+        super().__init__(region)
+        self._rules: dict[int, tuple[Choose, tuple[Score, ...], int | None]] = {}
+
+    def compared(self, request: Choose, places: tuple[int, int]) -> Comparison:
+        """Return how two scores compare in doubles."""
+        if id(request) not in self._rules:
+            self._rules[id(request)] = request, *_scores(request.rule(FLOAT), len(request.arms))
+        _, scores, winner = self._rules[id(request)]
+        one, two = places
+        first = one < two if winner is None else one == winner
+        return PlainComparison((scores[one], scores[two]), first)
+
+    def identity(self, request: Choose, places: tuple[int, int]) -> Hashable:
+        found = self.scores(request, places)
+        assert isinstance(found, PlainComparison)
+        return found.identity
 
     def marks(self, duels: Sequence[Bout]) -> Iterator[tuple[Batch, list[Interval]]]:
         """Yield the kinks, and tails beyond all that is an image of a centre or of a kink."""
@@ -235,15 +194,14 @@ class MeasuredDuels(Known):
         # a register's range is that of its own centres and of what it is compared with
         for at in [*duels, *reversed(duels)]:
             assert isinstance(at.scores, PlainComparison)
-            sides = ((0, at.held, at.fresh), (1, at.fresh, at.held))
-            for source, kind, other in sides:
+            for source, kind in enumerate(at.kinds):
                 hull = [min(ends[kind]), max(ends[kind])]
-                ends[other].extend(at.scores.reached(source, hull))
+                ends[at.kinds[1 - source]].extend(at.scores.reached(source, hull))
         slowest = float(min(ends, key=lambda kind: kind.rate).rate) if ends else 1.0
         for at in duels:
             assert isinstance(at.scores, PlainComparison)
-            for position, kind in ((0, at.held), (1, at.fresh)):
+            for place, kind in enumerate(at.kinds):
                 for sign, end in ((-1, min(ends[kind])), (1, max(ends[kind]))):
                     tail = [end + sign * part / slowest for part in (0.0, *SPREAD)]
-                    if at.scores.moves(position, tail[0], tail[-1]):
+                    if at.scores.moves(place, tail[0], tail[-1]):
                         yield kind, [Interval.of(np.float64(x)) for x in tail]
