@@ -11,6 +11,12 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent / "tests"))
 import warm_start
 
+# hundreds of processes are started, which would each compile all that they import: a third of all
+# time where Python is told to write no bytecode beside its sources
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+    cache = Path(__file__).parent / ".pytest_cache" / "bytecode"
+    os.environ.setdefault("PYTHONPYCACHEPREFIX", str(cache))
+
 
 def pytest_collection_finish():
     """Leave 5,000 collected tests out of every later search for garbage: a tenth of all time."""

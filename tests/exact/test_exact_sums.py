@@ -205,7 +205,7 @@ def test_paths_of_too_many_terms_are_unsupported() -> None:
     """Arm 0 at five pulls shows v4 + v1, then arm 1 wins, then arm 0 shows v4 + v2."""
     algorithm = built("dp_ucb", 9)
     actions = [0, 1, 0, 0, 0, 0, 1, 0, 0]
-    with pytest.raises(Unsupported, match="more than 5000 terms"):
+    with pytest.raises(Unsupported, match="more than 5,000 terms"):
         likelihood(algorithm, actions, [0.5] * 9, engine="float")
 
 

@@ -314,5 +314,5 @@ def test_what_meets_two_points_is_not_told_by_the_pieces_beside_one():
 
 def test_a_sum_of_many_releases_is_refused_before_its_terms_are_listed():
     path = path_along(load("ldp_ucb_l", arms=2), 64, lambda place: 0)
-    with pytest.raises(Unsupported, match="more than 5000 terms"):
+    with pytest.raises(Unsupported, match="more than 5,000 terms"):
         probability(path, [0.0] * 64)
