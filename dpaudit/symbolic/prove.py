@@ -104,7 +104,7 @@ def prove(target: CodeTarget, budget: float, recorder: MoveRecorder | None = Non
     except Exception as error:
         return silent(_stopped(target, error))
     if found.failure is not None:
-        reason = f"Not proved: {found.failure}. A charge bounds the loss from above only."
+        reason = f"Not proved: {found.failure}. The charge so far is no violation by itself."
         lead = FailingPath(found.failure, found.path)
         return silent(reason, lead, _line(found.failure.place, path))
     if found.horizon < 1:

@@ -382,5 +382,5 @@ def test_runs_that_were_all_made_name_the_option_for_more(tmp_path, monkeypatch,
     words = ["--horizon", "40", "--runs", "320"]
     assert run(["check", "leaky.py:Leaky", *words]) == 3
     out = " ".join(capsys.readouterr().out.split())
-    assert "A charge bounds the loss from above only." in out
+    assert "The charge so far is no violation by itself." in out
     assert "320 runs of 34 rounds. All were made: --runs 3e3 looks longer." in out
