@@ -76,7 +76,7 @@ class Names:
                 "whole" if value.whole else "l",
                 value.rest,
                 self._named(value.publics, self.publics),
-                tuple(map(wild, sorted(value.publics))),
+                tuple(sorted(self.publics[name] for name in value.publics if wild(name))),
                 self._named(value.rows, self.rows),
                 self._named(value.draws, self.draws),
             )
@@ -90,9 +90,9 @@ class Names:
 
     @staticmethod
     def _named(weights: dict[int, Any], names: dict[int, int]) -> Any:
-        return tuple(
-            (names.setdefault(name, len(names)), weights[name]) for name in sorted(weights)
-        )
+        """Return what is weighted, in the order of the new names: it is a sum, in any order."""
+        found = ((names.setdefault(name, len(names)), weights[name]) for name in sorted(weights))
+        return tuple(sorted(found, key=lambda pair: pair[0]))
 
 
 def replaced_values(

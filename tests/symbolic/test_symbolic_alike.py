@@ -107,3 +107,37 @@ def test_a_reward_and_a_function_of_it_are_two_states(tmp_path):
     )
     found = prove(CodeTarget(f"{file}:Policy", 2, 4, 3.0), 20.0).finding
     assert found.status is Status.SILENT and "taken for one" not in found.reason
+
+
+GREEDY = """
+import numpy as np
+
+class Policy:
+    def __init__(self, arms, epsilon, rng):
+        self.arms, self.epsilon, self.rng = arms, epsilon, rng
+        self.rounds, self.means = 0, np.zeros(arms)
+        self.rewards = [[] for _ in range(arms)]
+
+    def select(self):
+        if self.rounds < self.arms:
+            return self.rounds
+        if self.rng.random() < 0.1:
+            return int(self.rng.integers(self.arms))
+        return int(np.argmax(self.means))
+
+    def update(self, arm, reward):
+        self.rewards[arm].append(reward)
+        self.rounds += 1
+        if self.rounds % 3 == 0:
+            for a in range(self.arms):
+                noise = self.rng.laplace(0, 1 / (self.epsilon * len(self.rewards[a])))
+                self.means[a] = np.mean(self.rewards[a]) + noise
+"""
+
+
+def test_the_rewards_of_a_sum_have_one_order_in_a_key(tmp_path):
+    """Whichever of them came first: states that were merged rightly were told apart later."""
+    file = tmp_path / "greedy.py"
+    file.write_text(GREEDY)
+    found = prove(CodeTarget(f"{file}:Policy", 2, 9, 1.0), 20.0).finding
+    assert "the reward of round 1 is charged 2" in found.reason
