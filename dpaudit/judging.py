@@ -30,7 +30,8 @@ SCHEMA = 1  # of the JSON report; new fields do not raise it, another meaning do
 HORIZON = 10_000_000
 BUDGET = 15.0
 EPSILON = 1.0
-SHARES = {"structure": 0.5, "exact": 0.65}  # of what is left, where another check comes after
+# of what is left, where another check comes after; the last one has a limit once a proof stands
+SHARES = {"structure": 0.5, "exact": 0.65, "sample": 0.3}
 SHORTEST = 0.1
 FAILED = 2
 ENGINES = {
@@ -216,6 +217,8 @@ class Case:
     exact_horizon: int | None
     seed: int
     proved: Callable[[Any], Any] = lambda bound: None
+    ceiling: float = math.inf
+    """The upper end that is proved already: what is left to find are losses below it."""
 
     def instance(self, horizon: int) -> Algorithm:
         """Return the algorithm built for a horizon: the claimed one itself where it is anytime."""
@@ -251,7 +254,16 @@ class Case:
 
             return refuting.judge(self.instance, self.algorithm, claim.notion, horizons, budget)
         try:
-            return self.named(judge(self.instance, self.algorithm, claim.epsilon, horizons, budget))
+            return self.named(
+                judge(
+                    self.instance,
+                    self.algorithm,
+                    claim.epsilon,
+                    horizons,
+                    budget,
+                    ceiling=self.ceiling if only is None else math.inf,
+                )
+            )
         except Interrupted as stop:
             raise Interrupted(self.named(stop.findings)) from None
 
@@ -312,7 +324,11 @@ def check(
         start = time.monotonic()
         left = max(end - start, SHORTEST)
         share = left if name == chosen[-1] else left * SHARES[name]
+        if case.ceiling <= claim.epsilon:  # sampling has nothing to decide, so it does not wait
+            share = min(share, options.spend(BUDGET) * SHARES[name])
         checks.take(name, getattr(case, name), share, min(start + share, end + SHORTEST))
+        uppers = [it.epsilon_upper for it in checks.findings if it.status is Status.PROVED]
+        case = replace(case, ceiling=min(uppers, default=math.inf))
         if checks.interrupted or checks.broken:
             break
         if to.kept is not None:

@@ -36,6 +36,8 @@ QUICK = 8
 HUNT_SHARE = 0.25
 COUNTED = 1000  # paths of a horizon that is leapt to
 MARGIN = 1.2  # how much longer than a shorter horizon's decisions they may take
+ENOUGH = 16  # rounds, from which on a search ends where a proof closes it
+CLOSED = 1e-6
 SHRUNK = 64  # rounds; shrinking tries every shorter run, so a longer one takes minutes
 
 
@@ -75,18 +77,21 @@ def judge(
     horizons: list[int],
     budget: float,
     hunting: float = HUNT_SHARE,
+    ceiling: float = math.inf,
 ) -> list[Finding]:
     """Return what exact likelihoods say, in one finding; raise `Interrupted` with it on Ctrl-C.
 
     `build(horizon)` is the `claimed` instance itself, or another one; `hunting` is the share of the
-    budget for a directed search.
+    budget for a directed search. What is proved not to exceed a `ceiling` needs none, and is not
+    searched further once a loss is as good as there.
     """
     start = time.monotonic()
     deadline = start + budget
-    hunted = _hunted(claimed, epsilon, max(horizons, default=0), start + hunting * budget)
-    if hunted:
-        return hunted
-    search = Search(build, claimed, epsilon, horizons)
+    if ceiling > epsilon:
+        hunted = _hunted(claimed, epsilon, max(horizons, default=0), start + hunting * budget)
+        if hunted:
+            return hunted
+    search = Search(build, claimed, epsilon, horizons, ceiling)
     search.run(deadline)
     if search.interrupted:
         raise Interrupted([search.finding()])
@@ -123,6 +128,7 @@ class Search:
     claimed: Algorithm
     epsilon: float
     horizons: list[int]
+    ceiling: float = math.inf
     known: dict[Streams, float] = field(default_factory=lambda: {"binary": 0.0, "real": 0.0})
     best: WorstLoss | None = None
     stopped: str = ""
@@ -137,6 +143,8 @@ class Search:
         horizon, place, leaps = 0, 0, True
         try:
             while place < len(self.horizons):
+                if self._closed():
+                    raise SearchEnds("A proof leaves less than 1e-6 above it: it ended here.")
                 furthest = self._furthest(place, deadline) if leaps else place
                 horizon = self.horizons[furthest]
                 try:
@@ -155,6 +163,12 @@ class Search:
         except Expired:
             self.stopped = f"The budget ended during T = {horizon:,}."
         self.seconds = time.monotonic() - start
+
+    def _closed(self) -> bool:
+        """Tell whether a proof leaves next to nothing above what a long enough run has shown."""
+        best = self.best
+        long = best is not None and best.horizon >= ENOUGH and not self.discarded
+        return best is not None and long and best.loss.lower >= self.ceiling - CLOSED
 
     def _kinds(self, horizon: int) -> tuple[Streams, ...]:
         """Binary streams, a small part of [0, 1]^T, go first where it is not covered whole."""
@@ -177,6 +191,8 @@ class Search:
             horizon = self.horizons[further]
             if self.build(horizon) is not self.claimed:
                 break
+            if self.ceiling <= self.epsilon and self.horizons[place] >= ENOUGH:
+                break  # it may be closed by then
             if not _decisions(self.claimed, horizon) * each <= deadline - time.monotonic():
                 break
             place = further

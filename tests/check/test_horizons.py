@@ -65,8 +65,8 @@ def test_horizons_are_left_out_where_a_longer_one_is_quick(monkeypatch):
     assert (4, "real") in asked
 
 
-def only(build_horizons, epsilon=1.0):
-    findings = judge(lambda horizon: ADAP, ADAP, epsilon, build_horizons, PATIENT)
+def only(build_horizons, epsilon=1.0, **options):
+    findings = judge(lambda horizon: ADAP, ADAP, epsilon, build_horizons, PATIENT, **options)
     assert len(findings) == 1
     return findings[0]
 
@@ -76,6 +76,20 @@ def test_sizes_begin_with_the_first_decision():
     assert list(sizes(5, 20)) == [6, 7, 8, 12, 16, 20]
     assert list(sizes(10, 20)) == [12, 16, 20]
     assert list(sizes(2, 2)) == []
+
+
+def test_a_search_ends_where_a_proof_leaves_nothing_above_it(monkeypatch):
+    monkeypatch.setattr(horizons, "hunt", lambda *_: pytest.fail("a proved claim is not hunted"))
+    tight = dict.fromkeys(sizes(2, 64), (1 - 1e-7, 1.0))
+    asked = answering(monkeypatch, tight)
+    finding = only(list(sizes(2, 64)), ceiling=1.0)
+    assert (asked[-1], finding.horizon) == ((16, "real"), 16)
+    assert finding.reason.endswith("A proof leaves less than 1e-6 above it: it ended here.")
+    # what is looser than the proof, and what no proof bounds, is searched as far as can be
+    for answers, ceiling in ((dict.fromkeys(tight, (0.9, 1.0)), 1.0), (tight, math.inf)):
+        answering(monkeypatch, answers)
+        monkeypatch.setattr(horizons, "hunt", lambda *_: None)
+        assert only(list(sizes(2, 64)), ceiling=ceiling).horizon == 64
 
 
 def test_the_last_horizon_is_what_counts(monkeypatch):
