@@ -10,36 +10,46 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 
-def worst(name: str, horizon: int, arms: int = 2) -> dict[str, Any]:
-    """Enclose the largest loss on all streams, without the charges."""
+def built(name: str, horizon: int, arms: int) -> Any:
+    """Build an algorithm, for its horizon where it is told one."""
     from dpaudit.core.algorithms import load
+
+    told = {"horizon": horizon} if name in ("dp_se", "dp_ucb") else {}
+    return load(name, arms=arms, **told)
+
+
+def worst(name: str, horizon: int, arms: int = 2, streams: str = "real") -> dict[str, Any]:
+    """Enclose the largest loss on all streams, or on binary ones, without the charges."""
     from dpaudit.exact import worst_loss
 
-    built = {"horizon": horizon} if name == "dp_se" else {}
-    found = worst_loss(load(name, arms=arms, **built), horizon, epsilon=100.0)
+    # an older engine knows no epsilon to stop at; this one is to find none
+    told = {"epsilon": 100.0} if "epsilon" in signature(worst_loss).parameters else {}
+    found = worst_loss(built(name, horizon, arms), horizon, streams=streams, **told)
     width = found.loss.upper - found.loss.lower
     return {"certified": found.loss.certified, "width": width, "paths": found.paths}
 
 
 def likelihoods(name: str, horizon: int) -> dict[str, Any]:
     """Enclose the likelihood of every action sequence on one stream."""
-    from dpaudit.core.algorithms import load
     from dpaudit.exact import likelihood
     from dpaudit.exact.paths import all_paths
 
-    algorithm = load(name, arms=2)
+    algorithm = built(name, horizon, 2)
     stream = [float(t % 3 == 0) for t in range(horizon)]
     every = {tuple(int(a) for a in path.actions) for path in all_paths(algorithm, horizon)}
     found = [likelihood(algorithm, actions, stream) for actions in sorted(every)]
-    wide = [p.log_upper - p.log_lower for p in found if p.certified]
+    possible = [p for p in found if p.certified and p.log_upper > -math.inf]
+    wide = [p.log_upper - p.log_lower for p in possible]
     certified = all(p.certified for p in found)
     return {"certified": certified, "width": max(wide, default=None), "paths": len(found)}
 
@@ -61,6 +71,10 @@ LINES: dict[str, Callable[[], dict[str, Any]]] = {
     "worst-imed-16": lambda: worst("adap_imed", 16),
     "worst-ucb-32": lambda: worst("adap_ucb", 32),
     "worst-three-arms-5": lambda: worst("adap_klucb", 5, arms=3),
+    "worst-three-arms-8": lambda: worst("adap_klucb", 8, arms=3),
+    "worst-binary-dp_klucb-6": lambda: worst("dp_klucb", 6, streams="binary"),
+    "worst-binary-dp_imed-6": lambda: worst("dp_imed", 6, streams="binary"),
+    "worst-binary-dp_ucb-6": lambda: worst("dp_ucb", 6, streams="binary"),
     "worst-se-3500": lambda: worst("dp_se", 3500),
     "likelihoods-dp_klucb-8": lambda: likelihoods("dp_klucb", 8),
     "likelihoods-dp_imed-8": lambda: likelihoods("dp_imed", 8),
