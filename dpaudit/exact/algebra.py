@@ -33,16 +33,12 @@ class Imprecise(DpauditError):
 
 @dataclass(frozen=True)
 class Bounds:
-    """A loss within [lower, upper]; the lower end is attained from own sum `own` to `other`.
-
-    `log_likelihood` is that of `other`, the likelier side, roughly.
-    """
+    """A loss within [lower, upper]; the lower end is attained from own sum `own` to `other`."""
 
     lower: float
     upper: float
     own: Fraction
     other: Fraction
-    log_likelihood: float
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice, permutations, product
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +34,7 @@ from dpaudit.exact.balls.interval import Array, Interval
 from dpaudit.exact.clock import GRACE, Clock, OutOfTime
 from dpaudit.exact.likelihood import Likelihood, path_likelihood, total
 from dpaudit.exact.paths import Path, all_paths
-from dpaudit.exact.search import DEFAULT_FLOOR, Question, WorstLoss
+from dpaudit.exact.search import Question, WorstLoss
 from dpaudit.exact.witness import witness_of
 from dpaudit.verdict import Enclosure
 
@@ -63,10 +62,8 @@ class Enumerated:
     """The largest loss over all pairs of grid streams, and the pair and actions that attain it."""
 
     grid: tuple[float, ...]
-    log_floor: float
     loss: float = 0.0
     most: float = 0.0  # what no pair exceeds
-    likely: float = 0.0  # the largest loss whose likelier side reaches the floor
     pair: tuple[tuple[float, ...], tuple[float, ...], tuple[int, ...]] | None = None
     certified: bool = True
     paths: int = 0
@@ -95,8 +92,6 @@ class Enumerated:
                 if np.any(endless & ~np.isposinf(least)) or (endless.any() and not table.certified):
                     raise Unsupported("A likelihood is too small for doubles.")
                 most = max(most, float(upper.max()))
-                likely = least[low[ours] >= self.log_floor]
-                self.likely = max(self.likely, float(likely.max(initial=0.0)))
                 if least.max() > self.loss:
                     self.loss = float(least.max())
                     rest = [int(i) for i in np.unravel_index(int(least.argmax()), least.shape)]
@@ -116,7 +111,6 @@ def worst_pair(
     grid: Sequence[float],
     *,
     budget: float | None = None,
-    floor: float = DEFAULT_FLOOR,
 ) -> Enumerated:
     """Return the largest loss over all pairs of streams with rewards in a grid.
 
@@ -129,7 +123,7 @@ def worst_pair(
     clock = Clock.of(budget)
     streams = np.array(list(product(grid, repeat=horizon)), dtype=float)
     groups: dict[bytes, list[Path]] = {}
-    found = Enumerated(tuple(map(float, grid)), math.log(floor))
+    found = Enumerated(tuple(map(float, grid)))
     sums = np.zeros((2, len(streams)))
     try:
         for path in all_paths(algorithm, horizon, clock):
@@ -255,10 +249,9 @@ def enumerated(asked: Question, reason: str = "") -> WorstLoss:
         cells, every = _grid(asked, reason)
     except OutOfTime:
         raise Unsupported("The budget ended before every path was listed.") from None
-    given: dict[str, Any] = {"budget": asked.clock.left, "floor": asked.floor}
     try:
         levels = [k / cells for k in range(cells + 1)]
-        found = worst_pair(asked.algorithm, asked.horizon, levels, **given)
+        found = worst_pair(asked.algorithm, asked.horizon, levels, budget=asked.clock.left)
     except InvalidArgument as error:
         raise Unsupported(f"{reason} Enumeration instead is out of reach: {error}") from None
     known = ((asked.whole or every) and found.complete) or found.loss == math.inf
@@ -280,7 +273,6 @@ def enumerated(asked: Question, reason: str = "") -> WorstLoss:
         method=f"enumeration over {names}^T" if reason else summed,
         covers=_covers(asked, reason, found, every, names),
         complete=found.complete,
-        loss_above_floor=found.likely,
         proved=found.complete,
     )
 

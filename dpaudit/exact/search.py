@@ -26,7 +26,6 @@ from dpaudit.structure.prove import bound
 from dpaudit.verdict import Enclosure, Witness
 
 Streams = Literal["real", "binary"]
-DEFAULT_FLOOR = 1e-6
 EXTREMAL = "extremal streams"
 LEDGER_SECONDS = 10.0
 
@@ -47,8 +46,6 @@ class WorstLoss:
     paths: int
     horizon: int
     complete: bool
-    floor: float
-    loss_above_floor: float | None
     seconds: float
     proved: bool = True  # whether the cover is proved; if not, the upper end is only measured
     charge: Fraction | None = None
@@ -62,7 +59,6 @@ class Question:
     horizon: int
     streams: Streams
     clock: Clock
-    floor: float = DEFAULT_FLOOR
     epsilon: float = 0.0
 
     def __post_init__(self) -> None:
@@ -98,7 +94,6 @@ class Question:
             "method": EXTREMAL,
             "covers": self.everything,
             "complete": True,
-            "loss_above_floor": None,
         }
         return WorstLoss(
             loss=loss,
@@ -106,7 +101,6 @@ class Question:
             streams=self.streams,
             paths=paths,
             horizon=self.horizon,
-            floor=self.floor,
             seconds=time.monotonic() - self.began,
             **(plain | said),
         )
@@ -154,11 +148,6 @@ class Candidates:
         if not self.complete:
             return math.inf
         return max([self.lower, *(item.bounds.upper for item in self.known.values())])
-
-    def above(self, log_floor: float) -> float:
-        """Return the largest loss among steps whose likelier side reaches a floor."""
-        likely = [c.bounds for c in self.known.values() if c.bounds.log_likelihood >= log_floor]
-        return max((bounds.lower for bounds in likely), default=0.0)
 
     def add(self, item: Candidate) -> None:
         """Take a candidate over: the better lower end, the lower upper end."""
@@ -238,7 +227,7 @@ def _look(
         for episode, curve in now.curves(number, background):
             cap = curve.cap
             # what cannot exceed what is known, but for the width, need not be looked at
-            bounds = Bounds(0.0, cap, Fraction(0), Fraction(0), -math.inf)
+            bounds = Bounds(0.0, cap, Fraction(0), Fraction(0))
             if cap > found.lower + (width if found.known else 0.0):
                 try:
                     bounds = curve.largest(background == 1, whole)

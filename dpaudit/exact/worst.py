@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any
 
 from dpaudit.core.algorithm import Algorithm, Keep, require_algorithm
 from dpaudit.errors import InvalidArgument, Unsupported, require_integer
@@ -42,7 +41,6 @@ from dpaudit.exact.likelihood import resolved
 from dpaudit.exact.paths import NOT_SHOWN, Path, all_paths, require_no_coin
 from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.search import (
-    DEFAULT_FLOOR,
     Candidates,
     Pass,
     Question,
@@ -67,7 +65,6 @@ def worst_loss(
     *,
     streams: Streams = "real",
     budget: float | None = None,
-    floor: float | None = None,
     epsilon: float = 0.0,
 ) -> WorstLoss:
     """Return an enclosure of the largest loss at a horizon; a budget in seconds may cut it short.
@@ -79,15 +76,12 @@ def worst_loss(
     require_integer("horizon", horizon, 1)
     if budget is not None and not budget >= 0:
         raise InvalidArgument("budget", budget, "must be at least 0 seconds.")
-    if floor is not None and not 0 < floor <= 1:
-        raise InvalidArgument("floor", floor, "must be above 0 and at most 1.")
     if streams not in ("real", "binary"):
         raise InvalidArgument("streams", streams, "must be real or binary.")
     if horizon > LONGEST:
         raise InvalidArgument("horizon", horizon, f"must be at most {LONGEST:,}: pairs are listed.")
     clock = Clock.of(budget)
-    given = algorithm, horizon, streams, clock, floor or DEFAULT_FLOOR, epsilon
-    asked = LossSearch(*given)
+    asked = LossSearch(algorithm, horizon, streams, clock, epsilon)
     found: WorstLoss | None = None
     if finitely_many(asked):
         found = enumerated(asked)
@@ -268,11 +262,7 @@ class LossSearch(Question):
             with suppress(OutOfTime):
                 late = self.clock.later(GRACE)
                 witness = witness_of(self.algorithm, path.actions, *pair, "ball", late)
-        said: dict[str, Any] = {
-            "complete": found.complete,
-            "loss_above_floor": found.above(math.log(self.floor)),
-            "proved": found.complete,
-        }
+        said = {"complete": found.complete, "proved": found.complete}
         given = self.answer(loss, witness, len(paths), **said)
         if not found.complete:
             return replace(given, covers="part of the decision paths, until the budget ran out")
@@ -286,7 +276,7 @@ class LossSearch(Question):
         path, pair = found
         endless = Enclosure(math.inf, math.inf, certified=True)
         witness = witness_of(self.algorithm, path.actions, *pair, "ball", self.clock)
-        return self.answer(endless, witness, 1, loss_above_floor=math.inf)
+        return self.answer(endless, witness, 1)
 
 
 def every_step(
@@ -296,7 +286,7 @@ def every_step(
 
     Raise `Unsupported` where the extremal-streams theorem does not apply, `OutOfTime` if late.
     """
-    asked = LossSearch(algorithm, horizon, streams, clock, DEFAULT_FLOOR)
+    asked = LossSearch(algorithm, horizon, streams, clock)
     searched: Searched | None = None
     with suppress(Unsupported):
         searched = asked.enclosed(LOOK)

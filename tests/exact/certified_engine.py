@@ -18,7 +18,7 @@ from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.likelihood import enclosed
 from dpaudit.exact.paths import Path
 from dpaudit.exact.region import Region, region_of
-from dpaudit.exact.search import DEFAULT_FLOOR, Streams, WorstLoss
+from dpaudit.exact.search import Streams, WorstLoss
 from dpaudit.exact.trees import Forest, forest_of
 from dpaudit.exact.worst import LossSearch
 
@@ -45,7 +45,7 @@ def worst_loss(
 ) -> WorstLoss:
     """Enclose the largest loss, or raise `Unsupported`, `OutOfTime` before there is a pair."""
     clock = Clock.of(budget_seconds)
-    return LossSearch(algorithm, horizon, streams, clock, DEFAULT_FLOOR).certified()
+    return LossSearch(algorithm, horizon, streams, clock).certified()
 
 
 def tree(path: Path) -> Forest:

@@ -323,15 +323,12 @@ def test_integrals_beside_a_point_that_overlaps_a_breakpoint_contain_the_closed_
 
 
 def test_steps_on_a_mirrored_mesh_are_sums_from_the_other_end() -> None:
-    log = Interval.of(np.arange(5.0)[None, :])
     ends = (np.array([0.1]), np.array([0.2]), np.array([1]), np.array([3]))
-    turned = {True: log, False: log[..., ::-1]}
-    found = [_steps(*ends, turned[rising], 2, rising)[0] for rising in (True, False)]
+    found = [_steps(*ends, 2, 4, rising)[0] for rising in (True, False)]
     assert [(it.own, it.other) for it in found] == [
         (Fraction(1, 2), Fraction(3, 2)),
         (Fraction(3, 2), Fraction(1, 2)),
     ]
-    assert [it.log_likelihood for it in found] == [3.0, 1.0]
 
 
 def test_a_mass_still_grows_where_its_threshold_is_beyond_the_grid() -> None:

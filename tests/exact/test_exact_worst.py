@@ -247,7 +247,7 @@ def test_the_upper_end_is_that_of_every_candidate_and_of_none_before_all_are_kno
     """The best lower end may belong to one candidate and the largest upper end to another."""
     found = Candidates()
     for path, (lower, upper) in enumerate([(0.5, 0.6), (0.4, 0.9)]):
-        bounds = Bounds(lower, upper, Fraction(0), Fraction(1), -1.0)
+        bounds = Bounds(lower, upper, Fraction(0), Fraction(1))
         found.add(Candidate(path, 0, 1, bounds))
     assert (found.lower, found.upper) == (0.5, math.inf)
     found.complete = True

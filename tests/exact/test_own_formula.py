@@ -21,7 +21,7 @@ from scipy.integrate import quad
 from dpaudit.core.algorithm import Release
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.environments import Bernoulli
-from dpaudit.core.scores import Formula
+from dpaudit.core.scores import Formula, Rule
 from dpaudit.core.simulate import simulate
 from dpaudit.errors import Unsupported
 from dpaudit.exact import law, likelihood, worst_loss
@@ -122,7 +122,14 @@ class Library(Formula):
         return np.tanh(x) + self.level
 
 
-@pytest.mark.parametrize("kind", [Falling, TwoFaced, Overridden, Library])
+class Inverted(BernsteinBound):
+    """Is certified by another inverse than its formula's."""
+
+    def inverse_upper(self, v: Any) -> Any:
+        return self.inverse(v)
+
+
+@pytest.mark.parametrize("kind", [Falling, TwoFaced, Overridden, Library, Inverted])
 def test_what_is_not_shown_is_not_certified(kind):
     class Own(AdapUCB):
         def rule(self, pulls: Any, time: Any, m: Any) -> Any:
@@ -133,6 +140,67 @@ def test_what_is_not_shown_is_not_certified(kind):
     except Unsupported:
         return
     assert not found.certified
+
+
+class Smallest(BernsteinBound):
+    """A run plays the smallest register, whatever the formula says."""
+
+    def winner(self, x: Any, rng: Any) -> Any:
+        return np.argmin(x, axis=-1)
+
+
+class Negated(BernsteinBound):
+    def compared(self, x: Any) -> Any:
+        return -x
+
+
+class Swapped(BernsteinBound):
+    def at(self, arm: Any) -> Any:
+        return BernsteinBound(self.level[1 - arm])
+
+
+class Relative(BernsteinBound):
+    """Each arm's score falls with the other's register where a run asks for both."""
+
+    def formula(self, x: Any, m: Any) -> Any:
+        return x - 0.5 * x[..., ::-1] if np.ndim(x) else 0.5 * x
+
+
+class Neighbour(BernsteinBound):
+    def formula(self, x: Any, m: Any) -> Any:
+        return x[..., ::-1] + 0.0 if isinstance(x, np.ndarray) and x.shape[-1] == 2 else 1.0 * x
+
+
+class Drawing(Rule):
+    def winner(self, x: Any, rng: Any) -> Any:
+        return np.argmin(x, axis=-1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ruled(AdapUCB):
+    made: Any = None
+
+    def rule(self, pulls: Any, time: Any, m: Any) -> Any:
+        return self.made(m.log(time) / pulls)
+
+
+@pytest.mark.parametrize("made", [Smallest, Negated, Swapped, Relative, Neighbour, Drawing])
+def test_what_a_run_decides_otherwise_is_refused_and_never_holds(made):
+    """A winner of one's own was integrated as the largest score: a certified number, and HOLDS."""
+    algorithm = Ruled(arms=2, made=made if made is not Drawing else lambda _: Drawing())
+    for engine in ("ball", "float"):
+        with pytest.raises(Unsupported, match=made.__name__):
+            likelihood(algorithm, [0, 1, 0, 0], [1, 0, 1, 0], engine=engine)
+    for streams in ("real", "binary"):
+        with pytest.raises(Unsupported, match=made.__name__):
+            worst_loss(algorithm, 4, streams=streams)
+
+
+@pytest.mark.parametrize("level", [None, -np.inf, "0.1", np.nan])
+def test_odd_parameters_of_a_formula_are_refused_in_one_line(level):
+    with pytest.raises(Unsupported, match="BernsteinBound") as error:
+        worst_loss(Ruled(arms=2, made=lambda _: BernsteinBound(level)), 4)
+    assert "\n" not in str(error.value)
 
 
 UNIT = st.floats(0.05, 1.0)

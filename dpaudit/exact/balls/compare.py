@@ -19,9 +19,11 @@ from flint import arb, ctx
 from dpaudit.core.algorithm import Choose
 from dpaudit.core.arithmetic import BALL, FLOAT, Arithmetic, ball
 from dpaudit.core.scores import Formula, Imed, KLBound, PrivateKLBound, Rule
+from dpaudit.core.unchanged import unchanged
+from dpaudit.core.walk import FOREIGN, said
 from dpaudit.errors import Unsupported
 from dpaudit.exact.balls.bounds import Entropy, Mean, Private, Upper, Written
-from dpaudit.exact.balls.exact_order import TREE
+from dpaudit.exact.balls.exact_order import TREE, Expression
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.balls.jets import JETS
 from dpaudit.exact.balls.roots import Order
@@ -84,11 +86,7 @@ def compared(rule: Build, pair: Pair) -> Rivals:
 
 def _stated(rule: Build, found: Formula, pair: Pair) -> Rivals:
     """Compare two scores that are given by their formulas."""
-    plain, kind = rule(FLOAT), type(found)
-    own = [name for name in ("value", "inverse", "inverse_upper") if name in vars(found)]
-    kept = kind.value is Formula.value and kind.inverse is Formula.inverse
-    if own or not kept or type(plain) is not kind:
-        raise Unsupported(f"{kind.__name__} is not its formula alone.")
+    plain = _stated_alike(rule, found)
     placed = []
     for position in pair:
         arm = found.at(position)
@@ -101,6 +99,35 @@ def _stated(rule: Build, found: Formula, pair: Pair) -> Rivals:
     ends.append((placed[0].bound.ceiling, placed[1].bound.ceiling))
     order, tops = (Order.EQUAL if equal else _apart(*ends_of) for ends_of in ends)
     return Rivals(placed[0], placed[1], order, pair[0] < pair[1], tops)
+
+
+STATED = ("value", "inverse", "inverse_upper", "compared", "winner", "at")
+
+
+def _stated_alike(rule: Build, found: Formula) -> Formula:
+    """Return a rule in doubles; raise unless it is, as in balls, one formula of an arm's register.
+
+    Written down for all arms at once, as a run asks for it, and arm by arm, as it is certified,
+    it must be the same expression.
+    """
+    kind = type(found).__name__
+    plain, trees = rule(FLOAT), rule(TREE)
+    for one in (plain, found, trees):
+        if type(one) is not type(found) or not unchanged(one, Formula, STATED):
+            raise Unsupported(f"{kind} is not its formula alone.")
+    assert isinstance(plain, Formula) and isinstance(trees, Formula)
+    arms = max((len(x) for x in map(np.atleast_1d, vars(trees).values())), default=1)
+    try:
+        registers = [Expression("register", (arm,)) for arm in range(max(arms, 2))]
+        together = np.empty(len(registers), dtype=object)
+        together[:] = registers
+        joint = np.broadcast_to(trees.formula(together, TREE), together.shape)
+        alone = [trees.at(arm).formula(x, TREE) for arm, x in enumerate(registers)]
+    except FOREIGN as error:
+        raise Unsupported(f"{kind}: the formula is no expression: {said(error)}.") from None
+    if list(joint) != alone:
+        raise Unsupported(f"{kind}: the formula is not one of the arm's own register.")
+    return plain
 
 
 def _apart(a: Interval, b: Interval) -> Order:

@@ -139,11 +139,11 @@ class Concavity:
         end, end_slope = self(start + sign)
         gain, first, last = end - base, sign * slope, sign * end_slope
         if whole or last >= 0:
-            return bounds(gain, gain, start, start + sign, end)
+            return bounds(gain, gain, start, start + sign)
         if first <= 0:
-            return bounds(arb(0), arb(0), start, start, base)
+            return bounds(arb(0), arb(0), start, start)
         under = arb.min(gain + arb.max(arb(0), -last), arb.max(arb(0), first))
-        best = bounds(arb.max(arb(0), gain), under, start, start + sign, end)
+        best = bounds(arb.max(arb(0), gain), under, start, start + sign)
         return self._narrowed(best, sign, base, first) if self.narrow else best
 
     def _narrowed(self, best: Bounds, sign: int, base: arb, slope: arb) -> Bounds:
@@ -162,17 +162,17 @@ class Concavity:
             else:
                 break
             under = low_value + slope * ball(high - low)
-            here = bounds(value, under, best.own, best.own + sign * middle, value + base)
+            here = bounds(value, under, best.own, best.own + sign * middle)
             kept = here if here.lower > best.lower else best
             best = replace(kept, upper=min(best.upper, here.upper))
         return best
 
 
-def bounds(lower: arb, upper: arb, own: Fraction, other: Fraction, log: arb) -> Bounds:
+def bounds(lower: arb, upper: arb, own: Fraction, other: Fraction) -> Bounds:
     """Return doubles around a loss; raise `Imprecise` where its balls are wide."""
     if not (lower.is_finite() and upper.is_finite() and upper.rad() < NARROW):
         raise Imprecise("a likelihood's ball reaches zero.")
-    return Bounds(below(lower), above(upper), own, other, float(log.mid()))
+    return Bounds(below(lower), above(upper), own, other)
 
 
 def by_evaluation(log: Callable[[Fraction], arb], rows: int, monotone: bool) -> Curve:
@@ -191,7 +191,7 @@ def by_evaluation(log: Callable[[Fraction], arb], rows: int, monotone: bool) -> 
         if not (whole or monotone):
             falls = (end - log(start + sign * (1 + PAST))) * PAST.denominator
             upper += arb.max(arb(0), falls)
-        return bounds(end - base, upper, start, start + sign, end)
+        return bounds(end - base, upper, start, start + sign)
 
     return Curve(largest)
 

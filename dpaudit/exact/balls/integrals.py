@@ -185,7 +185,7 @@ class Nets:
         centres = {i: background * len(e) / e.divisor for i, e in enumerate(region.episodes)}
         net = net_of(region, centres | {index: ZERO}, self.known)
         if not net.possible:
-            return Bounds(0.0, 0.0, ZERO, ZERO, -math.inf)
+            return Bounds(0.0, 0.0, ZERO, ZERO)
         cells, mesh = self.fine
         places = centres_of(kind, mesh)
         weight, grid, escaped = Integral(net, index).on(cells, self.clock, places)

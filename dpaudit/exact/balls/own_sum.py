@@ -103,11 +103,12 @@ def mesh_steps(scan: Scan, mesh: int, kappa: float, rising: bool) -> list[Bounds
     if not rising:
         back = (..., slice(None, None, -1))
         phi, slope, top, mass = phi[back], -slope[back], top[back], mass[back]
+    last = phi.lo.shape[-1] - 1
     if mesh == 1:
         loss = phi[..., 1:] - phi[..., :-1]
         best = np.argmax(loss.lo, axis=-1)
         lower = np.take_along_axis(loss.lo, best[:, None], axis=-1)[:, 0]
-        return _steps(lower, np.max(loss.hi, axis=-1), best, best + 1, phi, 1, rising)
+        return _steps(lower, np.max(loss.hi, axis=-1), best, best + 1, 1, last, rising)
     # the best mesh pair, for the lower end
     gain = _ahead(phi.lo, mesh + 1) - phi.hi
     best = np.argmax(gain, axis=-1)
@@ -117,7 +118,7 @@ def mesh_steps(scan: Scan, mesh: int, kappa: float, rising: bool) -> list[Bounds
     ]
     lower = np.take_along_axis(gain, best[:, None], axis=-1)[:, 0] - 1e-13
     upper = up(_most(phi, slope, _bulges(slope, top, mass, kappa, mesh), mesh, kappa) + 1e-13)
-    return _steps(lower, np.maximum(upper, 0.0), best, np.array(ends), phi, mesh, rising)
+    return _steps(lower, np.maximum(upper, 0.0), best, np.array(ends), mesh, last, rising)
 
 
 def _most(
@@ -183,16 +184,14 @@ def _steps(
     upper: Array,
     start: Indices,
     stop: Indices,
-    phi: Interval,
     mesh: int,
+    last: int,
     rising: bool,
 ) -> list[Bounds]:
-    """Turn positions on the (mirrored) mesh into own sums; `stop` has the larger likelihood.
+    """Turn positions on the (mirrored) mesh, whose last is given, into own sums.
 
-    What is not a number is no bound.
+    `stop` has the larger likelihood. What is not a number is no bound.
     """
-    last = phi.lo.shape[-1] - 1
-    likely = np.take_along_axis(phi.lo, stop[:, None], axis=-1)[:, 0]
     lower, upper = (
         np.where(np.isnan(lower), -np.inf, lower),
         np.where(np.isnan(upper), np.inf, upper),
@@ -200,8 +199,8 @@ def _steps(
     if mesh != 1:
         lower = np.where(lower < 0.0, 0.0, lower)
     found = []
-    for low, high, own, other, log in zip(lower, upper, start, stop, likely, strict=True):
+    for low, high, own, other in zip(lower, upper, start, stop, strict=True):
         sums = (int(own), int(other)) if rising else (last - int(own), last - int(other))
         p, q = (Fraction(number, mesh) for number in sums)
-        found.append(Bounds(float(low), float(high), p, q, float(log)))
+        found.append(Bounds(float(low), float(high), p, q))
     return found
