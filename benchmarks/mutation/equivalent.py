@@ -61,7 +61,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "streams of different lengths have no likelihoods"
     ),
     ("dpaudit/exact/balls/certified.py", "", "2 << 15"): SOONER,
-    ("dpaudit/exact/balls/piecewise.py", "Piecewise.product", "(c / bend)"): (
+    ("dpaudit/exact/balls/piecewise.py", "Piecewise.product", "(p / bend)"): (
         "the ball of `bend` is that of its inverse"
     ),
     ("dpaudit/code.py", "_Case.exact", "late = (lead is not None)"): SOONER,
@@ -145,9 +145,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "the centre 0 is the double 0"
     ),
     ("dpaudit/exact/balls/certified.py", "Gridded.__call__", "(self.cells / min("): SOONER,
-    ("dpaudit/exact/balls/piecewise.py", "_antiderivative", "found[0] = [arb(1)"): (
-        "a constant of integration, of which only differences are taken"
-    ),
     ("dpaudit/exact/balls/bounds.py", "Written._examine", "first.lo > 1"): "more is refused",
     ("dpaudit/exact/balls/interval.py", "Interval._ends", "return ([self.lo, self.hi])"): (
         "an end is listed twice"

@@ -17,7 +17,7 @@ from dpaudit.exact.balls.beyond import Beyond, tail
 from dpaudit.exact.balls.bounds import Entropy
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.balls.own_sum import Moving, _share, _steps, mesh_steps
-from dpaudit.exact.balls.piecewise import LaplaceLaw, Unit
+from dpaudit.exact.balls.piecewise import Piecewise
 from dpaudit.exact.balls.roots import (
     Order,
     Theta,
@@ -314,8 +314,8 @@ def test_tails_of_certain_thresholds_are_certain() -> None:
 
 def test_integrals_beside_a_point_that_overlaps_a_breakpoint_contain_the_closed_form() -> None:
     """Of e^-2|t| on either side of x, for all x in a ball that reaches from below 0 to 0.0011."""
-    law = LaplaceLaw(Fraction(2), arb(0), Unit(Fraction(1)))
-    below, above = (law.density().running(right)(arb("0.0005 +/- 0.0006")) for right in (0, 1))
+    law = Piecewise.laplace(Fraction(1), Fraction(2), arb(0))
+    below, above = (law.running(right)(arb("0.0005 +/- 0.0006")) for right in (0, 1))
     for x in map(arb, ("-0.00009", "0", "0.0005", "0.00109")):
         tail = (-2 * abs(x)).exp() / 2
         sides = (tail, 1 - tail) if x < 0 else (1 - tail, tail)

@@ -8,7 +8,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from flint import arb, ctx
+from flint import arb, arb_poly, ctx
 from quasi import NEAR, frequency
 from scipy.integrate import quad
 from scripted import CHOSEN, scripted
@@ -25,14 +25,14 @@ from dpaudit.exact import enumerate as enumerate_
 from dpaudit.exact import law, likelihood, worst_loss
 from dpaudit.exact.algebra import Imprecise
 from dpaudit.exact.balls import certified, polytopes
-from dpaudit.exact.balls.piecewise import LaplaceLaw, Piecewise, Point, Unit
+from dpaudit.exact.balls.piecewise import Piecewise, Point
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.floats.own import MeasuredDuels
 from dpaudit.exact.likelihood import Likelihood
 from dpaudit.exact.paths import all_paths, path_along, paths_of
 from dpaudit.exact.region import Decision, Region, region_of
 
-ONE = Unit(Fraction(1))
+ONE = Fraction(1)
 
 
 @pytest.fixture(autouse=True)
@@ -137,7 +137,7 @@ def integrated(functions, constraints):
 
 
 def laplace(rate, centre=0.0):
-    return LaplaceLaw(Fraction(rate), arb(centre), ONE).density()
+    return Piecewise.laplace(ONE, Fraction(rate), arb(centre))
 
 
 def density(x, rate, centre=0.0):
@@ -187,12 +187,12 @@ def test_numbers_bound_variables():
 
 def test_functions_that_decay_nowhere_are_parted():
     """Over x <= y <= z with weights e^-|x|, 1, e^-|z|: the mean of (Z - X)^+, of two draws 3/4."""
-    one = Piecewise.one(ONE)
+    one = Piecewise.smooth(ONE, {0: arb_poly([1])})
     functions = {0: laplace(1), 1: one, 2: laplace(1)}
     found = integrated(functions, {(1, 0, 1): 0, (2, 1, 1): 0})
     assert abs(float(found.mid()) - 0.75) < 1e-14 and found.rad() < 1e-40
-    one = Piecewise.smooth(ONE, {0: [arb(1)]})
-    growing = {**functions, 0: laplace(2).product(Piecewise.smooth(ONE, {1: [arb(1)]}))}
+    one = Piecewise.smooth(ONE, {0: arb_poly([1])})
+    growing = {**functions, 0: laplace(2).product(Piecewise.smooth(ONE, {1: arb_poly([1])}))}
     assert not one.decays(right=True) and not one.decays(right=False)
     again = integrated(growing, {(1, 0, 1): 0, (2, 1, 1): 0})
     expected = (
@@ -209,8 +209,8 @@ def mean_above(x):
 
 def test_a_mass_is_taken_on_the_side_where_its_neighbours_decay():
     """x <= y <= z with weights e^(x - |x|), e^-|y|, e^-z: both masses of y leave a constant."""
-    growth = Piecewise.smooth(ONE, {1: [arb(1)]})
-    falling = Piecewise.smooth(ONE, {-1: [arb(1)]})
+    growth = Piecewise.smooth(ONE, {1: arb_poly([1])})
+    falling = Piecewise.smooth(ONE, {-1: arb_poly([1])})
     functions = {0: laplace(1).product(growth), 1: laplace(1), 2: falling}
     found = integrated(functions, {(1, 0, 1): 0, (2, 1, 1): 0})
 
@@ -226,7 +226,7 @@ def test_a_mass_is_taken_on_the_side_where_its_neighbours_decay():
 
 def zero_before(x):
     """Return the function that is 0 before x and e^-t from there on."""
-    return Piecewise(ONE, (Point.at(x, ONE),), ({}, {-1: [arb(1)]}))
+    return Piecewise(ONE, (Point.at(x, ONE),), ({}, {-1: arb_poly([1])}))
 
 
 def test_products_at_points_that_overlap_hold_the_closed_forms():
@@ -237,7 +237,7 @@ def test_products_at_points_that_overlap_hold_the_closed_forms():
     assert kinked.contains(arb(1) / 4) and 0 < kinked.rad() < 1e-28
     twice = laplace(1, near).product(laplace(1)).integral()
     assert twice.contains(arb(1) / 4) and 0 < twice.rad() < 1e-28
-    turned = Piecewise(ONE, (Point.at(near, ONE),), ({1: [arb(1)]}, {}))
+    turned = Piecewise(ONE, (Point.at(near, ONE),), ({1: arb_poly([1])}, {}))
     with pytest.raises(Imprecise):
         zero_before(arb(0)).product(turned)
 
@@ -301,13 +301,13 @@ def test_likelihoods_that_do_not_add_up_are_told(monkeypatch):
 
 def test_what_meets_two_points_is_not_told_by_the_pieces_beside_one():
     points = tuple(Point.at(arb(x), ONE) for x in (0, 1))
-    steps = Piecewise(ONE, points, tuple({0: [arb(k)]} for k in (1, 2, 3)))
+    steps = Piecewise(ONE, points, tuple({0: arb_poly([k])} for k in (1, 2, 3)))
     assert steps(arb(0.5)).contains(2) and steps(arb(1, 0.1)).contains(3)
     with pytest.raises(Imprecise):
         steps(arb(0.5, 0.6))
     near = tuple(Point.at(arb(x, 0.2), ONE) for x in (0.4, 0.9))
-    blurred = Piecewise(ONE, near, tuple({0: [arb(k)]} for k in (1, 2, 3)))
-    middle = Piecewise(ONE, (Point.at(arb(0.65, 0.1), ONE),), ({}, {0: [arb(2)]}))
+    blurred = Piecewise(ONE, near, tuple({0: arb_poly([k])} for k in (1, 2, 3)))
+    middle = Piecewise(ONE, (Point.at(arb(0.65, 0.1), ONE),), ({}, {0: arb_poly([2])}))
     with pytest.raises(Imprecise):
         blurred.product(middle)
 

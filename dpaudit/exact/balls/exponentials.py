@@ -31,7 +31,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact import conditions
 from dpaudit.exact.algebra import Algebra, Bounds, Curve, Imprecise, Message
 from dpaudit.exact.balls.interval import above, below
-from dpaudit.exact.balls.piecewise import LaplaceLaw, Piecewise, Unit
+from dpaudit.exact.balls.piecewise import Piecewise, unit_of
 from dpaudit.exact.balls.polytopes import ONE, Part, parts_of, probability, releases_of
 from dpaudit.exact.known import rule_in
 from dpaudit.exact.region import Region
@@ -78,11 +78,11 @@ class Exponentials(Algebra[Piecewise]):
 
     def __init__(self, trees: Iterable[Forest], narrow: bool = False) -> None:
         rates = {kind.rate for tree in trees for kind in tree.kinds.values()}
-        self.unit, self.narrow = Unit.common(sorted(rates)), narrow
+        self.unit, self.narrow = unit_of(rates), narrow
         self._leads: dict[Hashable, tuple[Edge, arb]] = {}
 
-    def _law(self, kind: Batch, centre: Fraction) -> LaplaceLaw:
-        return LaplaceLaw(kind.rate, ball(centre), self.unit)
+    def _density(self, kind: Batch, centre: Fraction) -> Piecewise:
+        return Piecewise.laplace(self.unit, kind.rate, ball(centre))
 
     def duel(self, tree: Forest, edge: Edge) -> Margin:
         """Return the lead of the first register, which all paths have from one request."""
@@ -96,17 +96,17 @@ class Exponentials(Algebra[Piecewise]):
 
     def message(self, function: Piecewise | None, sent: Message) -> Piecewise:
         """Integrate a release out, on its side of the other register and the lead."""
-        law = self._law(sent.kind, sent.centre)
+        found = self._density(sent.kind, sent.centre)
         shift = -sent.duel.lead if sent.of_first else sent.duel.lead
-        if function is None:
-            return (law.below if sent.below else law.above)(shift)
-        return function.product(law.density()).running(right=not sent.below).along(ONE, shift)
+        if function is not None:
+            found = function.product(found)
+        return found.running(right=not sent.below).along(ONE, shift)
 
     def log_total(self, function: Piecewise, kind: Batch, centre: Fraction) -> arb:
-        return function.product(self._law(kind, centre).density()).integral().log()
+        return function.product(self._density(kind, centre)).integral().log()
 
     def curve(self, function: Piecewise, kind: Batch) -> Curve:
-        k = int(kind.rate / self.unit.value)
+        k = int(kind.rate / self.unit)
         left, right = (function.tilted(by).running(right=by < 0) for by in (k, -k))
         return Curve(Concavity(left, right, kind, self.narrow).largest)
 

@@ -14,137 +14,73 @@ product carries the ball of that ratio.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from math import gcd, lcm, prod
 from typing import Any
 
-from flint import arb, fmpq
+from flint import arb, arb_poly
 
 from dpaudit.core.arithmetic import ball
 from dpaudit.errors import Unsupported
 from dpaudit.exact.algebra import Imprecise
 
-Terms = dict[int, list[arb]]
+ZERO, ONE = arb_poly([]), arb_poly([1])
+Terms = dict[int, arb_poly]  # the polynomial beside exp(k u x), by k
 
 
 def _multiply(a: Terms, b: Terms) -> Terms:
     found: Terms = {}
-    for ka, pa in a.items():
-        for kb, pb in b.items():
-            k = ka + kb
-            into = found.get(k)
-            length = len(pa) + len(pb) - 1
-            if into is None:
-                into = found[k] = [arb(0)] * length
-            elif len(into) < length:
-                into.extend([arb(0)] * (length - len(into)))
-            for i, x in enumerate(pa):
-                for j, y in enumerate(pb):
-                    into[i + j] += x * y
+    for (ka, pa), (kb, pb) in product(a.items(), b.items()):
+        found[ka + kb] = found.get(ka + kb, ZERO) + pa * pb
     return found
 
 
-class Unit:
-    """The unit rate u: its ball and the balls of 1 / (k u) at the precision it was made for."""
-
-    def __init__(self, value: Fraction) -> None:
-        self.value, self.ball = value, ball(value)
-        self._inverses: dict[int, arb] = {}
-
-    @staticmethod
-    def common(rates: Sequence[Fraction]) -> Unit:
-        """Return the largest rate of which all rates are integer multiples."""
-        denominator = lcm(*(rate.denominator for rate in rates))
-        return Unit(Fraction(gcd(*(int(rate * denominator) for rate in rates)), denominator))
-
-    def inverse(self, k: int) -> arb:
-        """Return 1 / (k u)."""
-        known = self._inverses.get(k)
-        if known is None:
-            rational = 1 / (self.value * k)
-            known = arb(fmpq(rational.numerator, rational.denominator))
-            self._inverses[k] = known
-        return known
+def unit_of(rates: Iterable[Fraction]) -> Fraction:
+    """Return the largest rate of which all rates are integer multiples."""
+    given = [*rates]
+    denominator = lcm(*(rate.denominator for rate in given))
+    return Fraction(gcd(*(int(rate * denominator) for rate in given)), denominator)
 
 
 @dataclass(frozen=True)
 class Point:
-    """A breakpoint and exp(u x) at it, with the powers met so far."""
+    """A breakpoint and exp(u x) at it."""
 
     x: arb
-    powers: dict[int, arb]
+    base: arb
 
     @staticmethod
-    def at(x: arb, unit: Unit) -> Point:
+    def at(x: arb, unit: Fraction) -> Point:
         """Return the point at `x`."""
-        return Point(x, {0: arb(1), 1: (unit.ball * x).exp()})
-
-    def exp(self, k: int) -> arb:
-        """Return exp(k u x)."""
-        power = self.powers.get(k)
-        if power is None:
-            power = self.powers[k] = self.powers[1] ** k
-        return power
+        return Point(x, (ball(unit) * x).exp())
 
 
 def evaluate(terms: Terms, point: Point) -> arb:
     """Return the value of one piece at a point."""
-    total = arb(0)
-    for k, coefficients in terms.items():
-        value = coefficients[-1]
-        for j in range(len(coefficients) - 2, -1, -1):
-            value = value * point.x + coefficients[j]
-        total += value * point.exp(k)
-    return total
+    return sum((p(point.x) * point.base**k for k, p in terms.items()), arb(0))
 
 
-def _primitive(coefficients: list[arb], step: arb) -> list[arb]:
-    """Return q with (q e^(a x))' = p e^(a x) for step = 1 / a, from the top power down."""
-    if len(coefficients) == 1:
-        return [coefficients[0] * step]
-    result = [arb(0)] * len(coefficients)
-    carry = arb(0)
-    for j in range(len(coefficients) - 1, -1, -1):
-        carry = (coefficients[j] - (j + 1) * carry) * step
-        result[j] = carry
-    return result
-
-
-def _antiderivative(terms: Terms, unit: Unit) -> Terms:
+def _antiderivative(terms: Terms, unit: Fraction) -> Terms:
+    """Return terms of which these are the derivative: p / a - p' / a^2 + p'' / a^3 - ... at a."""
     found: Terms = {}
-    for k, coefficients in terms.items():
+    inverse = 1 / ball(unit)
+    for k, p in terms.items():
         if k == 0:
-            found[0] = [arb(0), *(c / (j + 1) for j, c in enumerate(coefficients))]
-        else:
-            found[k] = _primitive(coefficients, unit.inverse(k))
-    return found
-
-
-def _shift(terms: Terms, point: Point) -> Terms:
-    """Return x -> terms(x + point.x)."""
-    found: Terms = {}
-    for k, coefficients in terms.items():
-        factor = point.exp(k)
-        result = [c * factor for c in coefficients]
-        for start in range(len(result) - 1):
-            for j in range(len(result) - 2, start - 1, -1):
-                result[j] += result[j + 1] * point.x
-        found[k] = result
-    return found
-
-
-def _add_constant(terms: Terms, constant: arb) -> Terms:
-    found = dict(terms)
-    old = found.get(0)
-    found[0] = [constant] if old is None else [old[0] + constant, *old[1:]]
+            found[0] = p.integral()
+            continue
+        step = inverse / k
+        found[k] = part = p * step
+        for _ in range(p.degree()):
+            part = part.derivative() * -step
+            found[k] += part
     return found
 
 
 def _met(
-    a: Point, left: Sequence[Terms], b: Point, right: Sequence[Terms], unit: Unit
+    a: Point, left: Sequence[Terms], b: Point, right: Sequence[Terms], unit: Fraction
 ) -> tuple[Point, arb]:
     """Return where two overlapping points meet, and what moving one of them changes at most."""
     for side, last in ((0, arb.max), (1, arb.min)):
@@ -163,19 +99,20 @@ def _met(
 class Piecewise:
     """A piecewise exponential polynomial on the real line."""
 
-    unit: Unit
+    unit: Fraction
     points: tuple[Point, ...]
     pieces: Sequence[Terms]
 
     @staticmethod
-    def one(unit: Unit) -> Piecewise:
-        """Return the constant 1."""
-        return Piecewise.smooth(unit, {0: [arb(1)]})
-
-    @staticmethod
-    def smooth(unit: Unit, terms: Terms) -> Piecewise:
+    def smooth(unit: Fraction, terms: Terms) -> Piecewise:
         """Return a function without breakpoints."""
         return Piecewise(unit, (), (terms,))
+
+    @staticmethod
+    def laplace(unit: Fraction, rate: Fraction, centre: arb) -> Piecewise:
+        """Return the density of Laplace noise at a centre, its rate a multiple of the unit."""
+        here, half, k = Point.at(centre, unit), ball(rate) / 2 * ONE, int(rate / unit)
+        return Piecewise(unit, (here,), ({k: half * here.base**-k}, {-k: half * here.base**k}))
 
     def place(self, x: arb) -> tuple[int, arb | None]:
         """Return the index of the piece that holds x, or of the point it overlaps and how far."""
@@ -198,8 +135,8 @@ class Piecewise:
         function is one of its neighbouring pieces, so the ball of their ratio covers the change.
         Of two functions that are zero on the same side the product is zero there up to the last.
         """
-        if self.unit is not other.unit and self.unit.value != other.unit.value:
-            unit = Unit.common([self.unit.value, other.unit.value])
+        if self.unit != other.unit:
+            unit = unit_of([self.unit, other.unit])
             return self._in(unit).product(other._in(unit))
         points: list[Point] = []
         bends: list[arb] = []
@@ -226,15 +163,15 @@ class Piecewise:
         factors = other.pieces
         if bends:
             bend = prod(bends, start=arb(1))
-            factors = [{k: [c * bend for c in cs] for k, cs in piece.items()} for piece in factors]
+            factors = [{k: p * bend for k, p in piece.items()} for piece in factors]
         pieces = tuple(_multiply(self.pieces[i], factors[j]) for i, j in places)
         return Piecewise(self.unit, tuple(points), pieces)
 
-    def _in(self, unit: Unit) -> Piecewise:
+    def _in(self, unit: Fraction) -> Piecewise:
         """Return the same function in a unit of which the old one is a multiple."""
-        times = int(self.unit.value / unit.value)
+        times = int(self.unit / unit)
         points = tuple(Point.at(point.x, unit) for point in self.points)
-        pieces = ({k * times: terms for k, terms in piece.items()} for piece in self.pieces)
+        pieces = ({k * times: p for k, p in piece.items()} for piece in self.pieces)
         return Piecewise(unit, points, tuple(pieces))
 
     def parted(self, x: arb) -> tuple[Piecewise, Piecewise]:
@@ -256,31 +193,33 @@ class Piecewise:
         if not self.decays(right=True):
             raise Unsupported("A function that does not decay has no integral.")
         # what is left of the last mass beyond all points is its constant
-        return self.running(right=False).pieces[-1].get(0, [arb(0)])[0]
+        return self.running(right=False).pieces[-1].get(0, ZERO)[0]
 
     def running(self, right: bool) -> Piecewise:
         """Return x -> the integral of this function left (or right) of x, where it decays."""
         if not self.decays(right):
             raise Unsupported("A function that does not decay has no integral.")
-        return Piecewise(self.unit, self.points, RunningPieces(self, right))
+        pieces = [_antiderivative(piece, self.unit) for piece in self.pieces]
+        if right:
+            pieces = [{k: -p for k, p in piece.items()} for piece in pieces]
+        order = range(len(self.points))
+        for i in reversed(order) if right else order:
+            known, new = (i + 1, i) if right else (i, i + 1)
+            before, after = (evaluate(pieces[it], self.points[i]) for it in (known, new))
+            pieces[new][0] = pieces[new].get(0, ZERO) + (before - after)
+        return Piecewise(self.unit, self.points, tuple(pieces))
 
     def along(self, slope: Fraction, shift: arb) -> Piecewise:
         """Return y -> this function at slope y + shift, for a positive slope."""
-        by, unit = Point.at(shift, self.unit), self.unit
-        points = [point.x - shift for point in self.points]
-        pieces = [_shift(piece, by) for piece in self.pieces]
-        if slope != 1:
-            unit, times = Unit(unit.value * slope), ball(slope)
-            points = [x / times for x in points]
-            pieces = [
-                {k: [c * times**j for j, c in enumerate(terms)] for k, terms in piece.items()}
-                for piece in pieces
-            ]
-        return Piecewise(unit, tuple(Point.at(x, unit) for x in points), tuple(pieces))
+        by, unit, times = Point.at(shift, self.unit).base, self.unit * slope, ball(slope)
+        line = arb_poly([shift, times])
+        points = (Point.at((point.x - shift) / times, unit) for point in self.points)
+        pieces = ({k: p(line) * by**k for k, p in piece.items()} for piece in self.pieces)
+        return Piecewise(unit, tuple(points), tuple(pieces))
 
     def tilted(self, by: int) -> Piecewise:
         """Return this function times exp(by u x)."""
-        pieces = ({k + by: terms for k, terms in piece.items()} for piece in self.pieces)
+        pieces = ({k + by: p for k, p in piece.items()} for piece in self.pieces)
         return Piecewise(self.unit, self.points, tuple(pieces))
 
     def __call__(self, x: Any) -> arb:
@@ -289,65 +228,3 @@ class Piecewise:
         here = Point.at(ball(x), self.unit)
         value = evaluate(self.pieces[index], here)
         return value if gap is None else value.union(evaluate(self.pieces[index + 1], here))
-
-
-@dataclass(frozen=True)
-class RunningPieces(Sequence[Terms]):
-    """The pieces of a running mass, computed when they are looked at: own sums look at some."""
-
-    function: Piecewise
-    right: bool
-    known: dict[int, Terms] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        return len(self.function.pieces)
-
-    def __getitem__(self, at: Any) -> Any:
-        """Return a piece, or a slice of them."""
-        found = range(len(self))[at]
-        return self._piece(found) if isinstance(found, int) else [*map(self._piece, found)]
-
-    def _piece(self, i: int) -> Terms:
-        if i not in self.known:
-            primitive = _antiderivative(self.function.pieces[i], self.function.unit)
-            if self.right:
-                primitive = {k: [-c for c in terms] for k, terms in primitive.items()}
-            start, before = (i, i + 1) if self.right else (i - 1, i - 1)
-            if 0 <= start < len(self.function.points):
-                point = self.function.points[start]
-                constant = evaluate(self._piece(before), point) - evaluate(primitive, point)
-                primitive = _add_constant(primitive, constant)
-            self.known[i] = primitive
-        return self.known[i]
-
-
-class LaplaceLaw:
-    """A Laplace law of rational rate k u and ball centre as functions of one kink."""
-
-    def __init__(self, rate: Fraction, centre: arb, unit: Unit) -> None:
-        self.rate, self.centre, self.unit = rate, centre, unit
-        self.k = int(rate / unit.value)
-
-    def _kink(
-        self, shift: arb, left: Callable[[arb], Terms], right: Callable[[arb], Terms]
-    ) -> Piecewise:
-        here = Point.at(self.centre - shift, self.unit)
-        pieces = left(here.exp(-self.k)), right(here.exp(self.k))
-        return Piecewise(self.unit, (here,), pieces)
-
-    def density(self) -> Piecewise:
-        """Return x -> f(x)."""
-        half = ball(self.rate) / 2
-        return self._kink(arb(0), lambda e: {self.k: [half * e]}, lambda e: {-self.k: [half * e]})
-
-    def below(self, shift: arb) -> Piecewise:
-        """Return x -> P(value < x + shift)."""
-        return self._kink(
-            shift, lambda e: {self.k: [e / 2]}, lambda e: {0: [arb(1)], -self.k: [-e / 2]}
-        )
-
-    def above(self, shift: arb) -> Piecewise:
-        """Return x -> P(value > x + shift)."""
-        return self._kink(
-            shift, lambda e: {0: [arb(1)], self.k: [-e / 2]}, lambda e: {-self.k: [e / 2]}
-        )

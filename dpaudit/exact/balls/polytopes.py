@@ -26,14 +26,14 @@ from itertools import product
 from math import prod
 
 import numpy as np
-from flint import arb
+from flint import arb, arb_poly
 
 from dpaudit.core.algorithm import Choose, Keep
 from dpaudit.core.arithmetic import BALL, ball
 from dpaudit.core.scores import Affine
 from dpaudit.errors import Unsupported
 from dpaudit.exact.balls.exact_order import TREE, rational
-from dpaudit.exact.balls.piecewise import LaplaceLaw, Piecewise, Unit
+from dpaudit.exact.balls.piecewise import Piecewise, unit_of
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.known import rule_in
 from dpaudit.exact.region import Decision, Region, rate_of
@@ -106,13 +106,13 @@ def probability(
     groups = sorted({group[:end] for group in shown for end in range(1, len(group) + 1)})
     if len({group[-1] for group in groups}) < len(groups):
         raise Unsupported("A decision reads part of a sum that another decision read.")
-    unit = Unit.common([rate_of(region.episodes[group[-1]]) for group in groups])
+    unit = unit_of(rate_of(region.episodes[group[-1]]) for group in groups)
     functions: Functions = {}
     steps: list[list[tuple[Constraints, Functions]]] = []
     for *before, i in groups:
         episode = region.episodes[i]
-        law = LaplaceLaw(rate_of(episode), ball(sums[i] / episode.divisor), unit)
-        functions[i] = Piecewise.one(unit) if before else law.density()
+        law = Piecewise.laplace(unit, rate_of(episode), ball(sums[i] / episode.divisor))
+        functions[i] = Piecewise.smooth(unit, {0: arb_poly([1])}) if before else law
         if before:
             steps.append(_steps(law, i, before[-1]))
     total, effort = arb(0), Effort(clock)
@@ -126,19 +126,15 @@ def probability(
     return total
 
 
-def _steps(law: LaplaceLaw, i: int, j: int) -> list[tuple[Constraints, Functions]]:
+def _steps(law: Piecewise, i: int, j: int) -> list[tuple[Constraints, Functions]]:
     """Return the density of x_i - x_j above and below its centre, as factors of both."""
-    left, right = law.density().pieces
-    one: list[arb] = [arb(1)]
-    centre = law.centre
-    sides = [((i, j, ONE), centre, right, law.k), ((j, i, ONE), -centre, left, -law.k)]
-    return [
-        (
-            {key: value},
-            {i: Piecewise.smooth(law.unit, terms), j: Piecewise.smooth(law.unit, {k: one})},
-        )
-        for key, value, terms, k in sides
-    ]
+    (left, right), centre = law.pieces, law.points[0].x
+    found: list[tuple[Constraints, Functions]] = []
+    for pair, value, own in ((i, j), centre, right), ((j, i), -centre, left):
+        other = {-k: arb_poly([1]) for k in own}
+        factors = {n: Piecewise.smooth(law.unit, terms) for n, terms in ((i, own), (j, other))}
+        found.append(({(*pair, ONE): value}, factors))
+    return found
 
 
 def _weighted(functions: Functions, factors: Functions) -> Functions:
