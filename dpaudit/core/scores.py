@@ -84,14 +84,14 @@ class Formula(Score):
         """Return the formula of x, clipped to [low, high]."""
         return self.formula(np.clip(x, self.low, self.high), FLOAT)
 
-    def _halved(self, v: Any) -> Any:
-        """Return the x in [low, high] from which the score is at least v."""
+    def _halved(self, v: Any, short: Any = np.less) -> Any:
+        """Return the x in [low, high] up to which the score is short of v."""
         shape = np.broadcast_shapes(np.shape(v), np.shape(self.value(self.low)))
         low, high = np.full(shape, self.low), np.full(shape, self.high)
         for _ in range(64):
             middle = 0.5 * (low + high)
-            short = self.value(middle) < v
-            low, high = np.where(short, middle, low), np.where(short, high, middle)
+            up = short(self.value(middle), v)
+            low, high = np.where(up, middle, low), np.where(up, high, middle)
         return high
 
     def inverse(self, v: Any) -> Any:
@@ -101,9 +101,8 @@ class Formula(Score):
 
     def inverse_upper(self, v: Any) -> Any:
         """Return the largest x with value(x) <= v."""
-        bottom = self.value(self.low)
-        x = np.where(self.value(self.high) <= v, np.inf, self._halved(v))
-        return np.where(bottom > v, -np.inf, np.where(bottom == v, self.low, x))[()]
+        x = np.where(self.value(self.high) <= v, np.inf, self._halved(v, np.less_equal))
+        return np.where(self.value(self.low) > v, -np.inf, x)[()]
 
     def kinks(self) -> list[float]:
         """Return the ends of the range."""

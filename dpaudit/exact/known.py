@@ -204,8 +204,9 @@ _ROWS = 8  # of registers, each asked for alone as a run does
 # another name left it nothing to cover: 118 random paths of up to 24 rounds, epsilon 0.3 to 16
 OWN_ERROR = 1e-6
 _FAR = 1e6
-NEAR, _BESIDE = 1e-11, 1e-8  # of 1 + |x|: where a crossing and the end of a plateau must be
+NEAR, _BESIDE = 1e-11, 1e-7  # of 1 + |x|: where a crossing and the end of a plateau must be
 _ROUNDING = 1e-12  # of 1 + |v|
+_SEEN = 2.0**-49  # of 1 + |v|: what is more is no rounding of a double
 _JUMP = 1e-6
 GRID = np.unique(
     np.concatenate([np.linspace(-4.0, 5.0, 385), np.geomspace(5.0, 1e3, 64), -np.geomspace(4, 1e3)])
@@ -306,23 +307,29 @@ class Checked(Score):
     def _crosses(self, name: str, x: Array, v: Array, side: int) -> None:
         """Raise unless `value` passes v at x, strictly on the given side of it.
 
-        Where x is infinite, the far end must be on the side of v that this says.
+        Where x is infinite, the far end must be on the side of v that this says. A score that
+        leaves v too slowly for doubles, as x^4 does at 0, shows them plateaus that it does not have.
         """
         inside = np.clip(x, -_FAR, _FAR)
         near, beside = NEAR * (1 + np.abs(inside)), _BESIDE * (1 + np.abs(inside))
         low, high = self.asked("value", inside - near), self.asked("value", inside + near)
-        strict = self.asked("value", inside + side * beside)
+        below, above = self.asked("value", inside - beside), self.asked("value", inside + beside)
         with np.errstate(invalid="ignore"):
-            slack = np.where(np.isfinite(v), _ROUNDING * (1 + np.abs(v)), 0.0)
+            slack, seen = (
+                np.where(np.isfinite(v), part * (1 + np.abs(v)), 0.0) for part in (_ROUNDING, _SEEN)
+            )
             # x = -inf: all of it is above; x = inf: all of it is below
             under = (low <= v + slack) | (x < -_FAR)
             over = (high >= v - slack) | (x > _FAR)
-            apart = strict < v if side < 0 else strict > v
-        bad = ~(under & over & (apart | (np.abs(x) > _FAR)))
+            apart = below < v if side < 0 else above > v
+            told = (below < v - seen) | (above > v + seen)
+        crossed = under & over & (apart | (np.abs(x) > _FAR))
         # an infinite level has no crossing
-        bad &= ~(np.isinf(v) & np.isinf(x))
+        bad = ~(crossed & (told | (np.abs(x) > _FAR))) & ~(np.isinf(v) & np.isinf(x))
         if bad.any():
             place = np.unravel_index(int(np.argmax(bad)), bad.shape)
             at, level = float(x[place]), float(v[place])
-            seen = f"value is {low[place]} below and {high[place]} above"
-            self.refuse(f"{name}({level}) = {at}, where {seen}")
+            if crossed[place]:
+                self.refuse(f"doubles cannot tell where value is {level}: it is too flat at {at}")
+            shown = f"value is {low[place]} below and {high[place]} above"
+            self.refuse(f"{name}({level}) = {at}, where {shown}")

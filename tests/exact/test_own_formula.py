@@ -269,3 +269,56 @@ def test_a_crossing_that_is_hardly_known_costs_no_cells():
     assert found.log_upper - found.log_lower < 1e-2
     loss = worst_loss(NearTies(arms=2, epsilon=2.0), 4, streams="binary").loss
     assert loss.certified and loss.upper - loss.lower < 1e-2
+
+
+@dataclass(frozen=True)
+class Shaped(Formula):
+    """A formula of any shape."""
+
+    level: Any
+    shape: Any
+
+    def formula(self, x, m):
+        return self.shape(x, m, self.level)
+
+
+SHAPES = {
+    "straight": lambda x, m, level: x + level,
+    "square": lambda x, m, level: x * x + level,
+    "fourth power": lambda x, m, level: x**4 + level,
+    "fourth power from above": lambda x, m, level: level - (1 - x) ** 4,
+    "capped": lambda x, m, level: -m.maximum(-x - level, -1),
+    "flat below": lambda x, m, level: m.maximum(x, 0.5) + level,
+    "constant": lambda x, m, level: 0 * x + level,
+}
+
+
+def shaped(name):
+    class Own(AdapUCB):
+        def rule(self, pulls: Any, time: Any, m: Any) -> Any:
+            return Shaped(m.sqrt(m.log(time) / pulls) / 2, SHAPES[name])
+
+    return Own(arms=2)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_inverses_of_a_formula_are_the_ends_of_its_plateaus(name):
+    score, x = Shaped(0.5, SHAPES[name]), np.linspace(-1, 2, 3001)
+    values = score.value(x)
+    for v in (*values[::100], values[0] - 0.1, values[-1] + 0.1):
+        least, most = float(score.inverse(v)), float(score.inverse_upper(v))
+        assert (values[x > least + 1e-9] >= v).all() and (values[x < least - 1e-9] < v).all()
+        assert (values[x < most - 1e-9] <= v).all() and (values[x > most + 1e-9] > v).all()
+
+
+def test_plateaus_of_formulas_have_their_mass_and_those_of_rounding_none():
+    """The fourth power is flat to doubles up to 1e-4: a likelihood of that would be off by 1e-5."""
+    actions, stream = [0, 1, 0], [0.0, 1.0, 0.0]
+    one, two = (likelihood(shaped(name), actions, stream) for name in ("straight", "square"))
+    assert two.log_lower <= one.log_upper and one.log_lower <= two.log_upper
+    assert likelihood(shaped("constant"), actions, stream).upper == 1
+    capped, floored = (likelihood(shaped(name), actions, stream) for name in ("capped", "flat below"))
+    assert one.upper < min(capped.lower, floored.lower)  # ties go to the first arm
+    for name in ("fourth power", "fourth power from above"):
+        with pytest.raises(Unsupported, match="doubles cannot tell"):
+            likelihood(shaped(name), actions, stream)
