@@ -93,6 +93,7 @@ def judge(
             return hunted
     search = Search(build, claimed, epsilon, horizons, ceiling)
     search.run(deadline)
+    search.seconds = time.monotonic() - start
     if search.interrupted:
         raise Interrupted([search.finding()])
     return [search.finding()]
@@ -134,12 +135,12 @@ class Search:
     stopped: str = ""
     interrupted: bool = False
     every_reward: bool = True
+    stage: str = "before the first horizon"
     discarded: list[int] = field(default_factory=list)
     seconds: float = 0.0
 
     def run(self, deadline: float) -> None:
         """Judge horizon after horizon until one violates epsilon or something ends the search."""
-        start = time.monotonic()
         horizon, place, leaps = 0, 0, True
         try:
             while place < len(self.horizons):
@@ -156,13 +157,13 @@ class Search:
                     leaps = False  # a longer run may fit no theorem
                 else:
                     place = furthest + 1
+                    self.stage = f"after T = {horizon:,}"
         except SearchEnds as stop:
             self.stopped = str(stop)
         except KeyboardInterrupt:
             self.stopped, self.interrupted = "Interrupted before the next horizon.", True
         except Expired:
-            self.stopped = f"The budget ended during T = {horizon:,}."
-        self.seconds = time.monotonic() - start
+            self.stopped = f"The budget ended {self.stage}."
 
     def _closed(self) -> bool:
         """Tell whether a proof leaves next to nothing above what a long enough run has shown."""
@@ -200,11 +201,12 @@ class Search:
 
     def _try(self, horizon: int, streams: Streams, deadline: float) -> None:
         left = deadline - time.monotonic()
+        what = f"T = {horizon:,}"
+        if self.best is not None and self.best.horizon == horizon:
+            what = f"the other streams of {what}"  # its binary streams are done
         if self.best is not None and left <= self.best.seconds:
-            where = f"before T = {horizon:,}"
-            if self.best.horizon == horizon:  # its binary streams are done
-                where = f"before the other streams of T = {horizon:,}"
-            raise SearchEnds(f"The budget ended {where}.")
+            raise SearchEnds(f"The budget ended before {what}.")
+        self.stage = f"during {what}"
         algorithm = self.build(horizon)
         try:
             found = worst_loss(
@@ -230,7 +232,7 @@ class Search:
             raise SearchEnds("")
         if not found.complete:
             self.best = self.best or found
-            raise SearchEnds(f"The budget ended during T = {horizon:,}.")
+            raise SearchEnds(f"The budget ended {self.stage}.")
         if streams == "real" and found.loss.upper == math.inf:
             self.every_reward = False  # no theorem covers [0, 1]^T; binary streams reach further
         if streams == "real" or not self.every_reward or self.best is None:
@@ -268,6 +270,8 @@ class Search:
             upper = min(upper, double_above(charge))
         elif found.loss.lower <= self.epsilon < upper_bound(found) < math.inf:
             said = "The loss is too close to epsilon for this arithmetic to decide."
+        elif upper == math.inf and found.complete and not violates(found, self.epsilon):
+            said = _open(found)
         other = algorithm is not self.claimed
         if other:
             self.stopped = (
@@ -342,6 +346,14 @@ def _refuted(plain: Finding, witness: Witness, algorithm: Algorithm) -> Finding:
         horizon=len(again.actions),
         witness=again,
     )
+
+
+def _open(found: WorstLoss) -> str:
+    """Return why a complete search states no upper end."""
+    if found.loss.certified or found.streams == "binary":
+        return "Such streams are a part of [0,1]^T, so no upper end is stated."
+    doubt = f" ({found.doubt.rstrip('.')})" * bool(found.doubt)
+    return f"Not certified{doubt}, so no upper end is stated."
 
 
 def _reason(found: WorstLoss, said: str, stopped: str) -> str:

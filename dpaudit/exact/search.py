@@ -35,7 +35,7 @@ class WorstLoss:
     """An enclosure of epsilon*(T), its witness, and what exactly was covered.
 
     `charge` is the largest sum of charges of one reward, exact, where the structure of the noise
-    was followed: no loss exceeds it, whatever was computed.
+    was followed: no loss exceeds it, whatever was computed. `doubt` is why nothing was certified.
     """
 
     loss: Enclosure
@@ -49,6 +49,7 @@ class WorstLoss:
     seconds: float
     proved: bool = True  # whether the cover is proved; if not, the upper end is only measured
     charge: Fraction | None = None
+    doubt: str = ""
 
 
 @dataclass

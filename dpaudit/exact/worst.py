@@ -120,9 +120,14 @@ class LossSearch(Question):
 
     def answered(self) -> WorstLoss:
         """Search, in balls where they cover the algorithm, or enumerate where a condition fails."""
-        with suppress(Unsupported, OutOfTime):
+        doubt = ""
+        try:
             return self.certified()
-        return self.not_certified()
+        except Unsupported as refusal:
+            doubt = str(refusal)
+        except OutOfTime:
+            pass
+        return replace(self.not_certified(), doubt=doubt)
 
     def not_certified(self) -> WorstLoss:
         """Search by scores that nobody has proved, or enumerate."""

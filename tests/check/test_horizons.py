@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from dpaudit.core.algorithms import load
+from dpaudit.deadline import Expired
 from dpaudit.errors import Unsupported
 from dpaudit.exact import horizons, worst_loss
 from dpaudit.exact.horizons import judge, sizes
@@ -173,3 +175,44 @@ def test_a_charge_below_what_is_attained_is_not_believed(monkeypatch):
 def test_the_charge_comes_with_the_loss():
     assert worst_loss(ADAP, 3).charge == Fraction(1, 2)
     assert worst_loss(ADAP, 4).charge == 1
+
+
+def test_the_words_of_an_end_are_of_what_was_being_judged(monkeypatch):
+    """A completed row beside "the budget ended during" the same horizon contradicted itself."""
+
+    def ended(at):
+        def answer(algorithm, horizon, *, streams, budget, epsilon):
+            if (horizon, streams) == at:
+                raise Expired
+            return replace(REAL, loss=Enclosure(0.1, 0.2, True), horizon=horizon, streams=streams)
+
+        monkeypatch.setattr(horizons, "worst_loss", answer)
+        return only([3, 4]).reason
+
+    assert "ended during T = 3." in ended((3, "binary"))
+    assert "ended during the other streams of T = 3." in ended((3, "real"))
+    assert "ended during T = 4." in ended((4, "real"))
+
+    def leap(self, place, deadline):
+        if place:
+            raise Expired
+        return place
+
+    monkeypatch.setattr(horizons.Search, "_furthest", leap)
+    assert ended(None).endswith("The budget ended after T = 3.")
+
+
+def test_a_search_that_was_completed_says_why_it_has_no_upper_end(monkeypatch):
+    doubt = {"certified": False, "doubt": "Own: the formula does not certainly rise at 0."}
+    answering(monkeypatch, {3: ((0.3, 0.4), doubt)})
+    assert "Not certified (Own: the formula does not certainly rise at 0), so" in only([3]).reason
+    answering(monkeypatch, {3: (0.1, math.inf)})
+    assert "a part of [0,1]^T, so no upper end is stated." in only([3]).reason
+    answering(monkeypatch, {3: (0.1, 0.2)})
+    assert "no upper end" not in only([3]).reason
+
+
+def test_the_seconds_of_a_check_hold_its_hunt(monkeypatch):
+    monkeypatch.setattr(horizons, "hunt", lambda *_: time.sleep(0.05))
+    answering(monkeypatch, {3: (0.1, 0.2)})
+    assert only([3]).seconds >= 0.05
