@@ -308,7 +308,7 @@ class Checked(Score):
         """Raise unless `value` passes v at x, strictly on the given side of it.
 
         Where x is infinite, the far end must be on the side of v that this says. A score that
-        leaves v too slowly for doubles, as x^4 does at 0, shows them plateaus that it does not have.
+        leaves v too slowly for doubles, as x^4 does at 0, shows them plateaus that are none.
         """
         inside = np.clip(x, -_FAR, _FAR)
         near, beside = NEAR * (1 + np.abs(inside)), _BESIDE * (1 + np.abs(inside))
