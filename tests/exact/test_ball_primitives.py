@@ -15,7 +15,7 @@ from dpaudit.core.arithmetic import ball
 from dpaudit.exact.balls import interval as rounding
 from dpaudit.exact.balls.beyond import Beyond, tail
 from dpaudit.exact.balls.bounds import Entropy
-from dpaudit.exact.balls.interval import Interval
+from dpaudit.exact.balls.interval import Interval, outward
 from dpaudit.exact.balls.own_sum import Moving, _share, _steps, mesh_steps
 from dpaudit.exact.balls.piecewise import Piecewise
 from dpaudit.exact.balls.roots import (
@@ -31,7 +31,6 @@ from dpaudit.exact.balls.weight import (
     Masses,
     Weight,
     cumulative,
-    outward,
     piece,
 )
 

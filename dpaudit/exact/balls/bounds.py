@@ -28,9 +28,8 @@ from dpaudit.core.scores import Formula
 from dpaudit.core.walk import FOREIGN, said
 from dpaudit.errors import Unsupported
 from dpaudit.exact.balls import roots
-from dpaudit.exact.balls.interval import Array, Interval, down, up, where
+from dpaudit.exact.balls.interval import Array, Interval, down, outward, up, where
 from dpaudit.exact.balls.jets import JETS, Jet
-from dpaudit.exact.balls.weight import outward
 
 Mask = NDArray[np.bool_]
 ENDLESS = Interval(np.float64(np.inf), np.float64(np.inf))

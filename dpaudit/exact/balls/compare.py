@@ -24,11 +24,10 @@ from dpaudit.core.walk import FOREIGN, said
 from dpaudit.errors import Unsupported
 from dpaudit.exact.balls.bounds import Entropy, Mean, Private, Upper, Written
 from dpaudit.exact.balls.exact_order import TREE, Expression
-from dpaudit.exact.balls.interval import Interval
+from dpaudit.exact.balls.interval import Interval, outward
 from dpaudit.exact.balls.jets import JETS
 from dpaudit.exact.balls.roots import Order
 from dpaudit.exact.balls.threshold import Comparison, Placed, Rivals
-from dpaudit.exact.balls.weight import outward
 from dpaudit.exact.trees import Batch, Edge, Forest
 
 Build = Callable[[Arithmetic], Rule]

@@ -11,6 +11,7 @@ evaluated on expression trees; two equal trees are the same real number. Unequal
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,22 +25,30 @@ from dpaudit.core.arithmetic import BALL, ball, exact
 from dpaudit.core.scores import Affine, KLBound
 from dpaudit.errors import Unsupported
 
+RATIONAL = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+
 
 def _operator(operation: str, swapped: bool = False) -> Any:
-    """Return the method that writes an operation down instead of carrying it out."""
+    """Return the method that writes an operation down, or carries it out on rationals."""
 
     def method(self: Expression, other: Any) -> Any:
         if isinstance(other, np.ndarray):
             return NotImplemented  # NumPy goes through the elements
         pair = (_leaf(other), self) if swapped else (self, _leaf(other))
-        return Expression(operation, pair)
+        one, two = map(rational, pair)
+        if operation not in RATIONAL or one is None or two is None or operation == "/" and not two:
+            return Expression(operation, pair)
+        return _leaf(RATIONAL[operation](one, two))
 
     return method
 
 
 @dataclass(frozen=True, eq=True)
 class Expression:
-    """An expression: an operation and its operands, down to rationals."""
+    """An expression: an operation and its operands, down to rationals.
+
+    What the four operations make of rationals is one.
+    """
 
     operation: str
     operands: tuple[Any, ...]
@@ -50,8 +59,8 @@ class Expression:
     __truediv__, __rtruediv__ = _operator("/"), _operator("/", swapped=True)
     __pow__ = _operator("**")
 
-    def __neg__(self) -> Expression:
-        return Expression("neg", (self,))
+    def __neg__(self) -> Any:
+        return 0 - self
 
 
 def _leaf(value: Any) -> Expression:
@@ -84,24 +93,8 @@ TREE = TreeArithmetic()
 def rational(value: Any) -> Fraction | None:
     """Return the rational that an expression of the four operations is, or None."""
     tree = _leaf(value)
-    if tree.operation == "number":
-        number: Fraction = tree.operands[0]
-        return number
-    parts = [rational(operand) for operand in tree.operands]
-    if any(part is None for part in parts):
-        return None
-    match tree.operation, parts:
-        case "+", [a, b]:
-            return a + b  # type: ignore[operator]
-        case "-", [a, b]:
-            return a - b  # type: ignore[operator]
-        case "*", [a, b]:
-            return a * b  # type: ignore[operator]
-        case "/", [a, b] if b != 0:
-            return a / b  # type: ignore[operator]
-        case "neg", [a]:
-            return -a  # type: ignore[operator]
-    return None
+    number: Fraction = tree.operands[0]
+    return number if tree.operation == "number" else None
 
 
 PRECISIONS = (64, 256, 1024, 4096)

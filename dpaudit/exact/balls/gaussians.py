@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
 
-from flint import arb, arb_series, ctx
+from flint import arb, arb_poly, arb_series, ctx
 
 from dpaudit.core.algorithm import Keep
 from dpaudit.core.arithmetic import ball, exact
@@ -126,21 +126,17 @@ class Factor:
 
 @dataclass(frozen=True)
 class Stretch:
-    """A stretch, the mass before it, and the Taylor sum of the density on it."""
+    """A stretch, the mass before it, and the Taylor sum of the mass on it with its remainder."""
 
     start: arb
     width: arb
     before: arb
-    terms: tuple[arb, ...]
+    terms: arb_poly
     rest: arb
 
     def mass(self, step: arb) -> arb:
         """Return the mass of the first `step` of the panel."""
-        found = arb(0)
-        for k, term in reversed(list(enumerate(self.terms))):
-            found = (found + term / (k + 1)) * step
-        power: arb = step ** (len(self.terms) + 1)
-        return found + self.rest * power / (len(self.terms) + 1)
+        return self.terms(step) + self.rest * step ** (ORDER + 1) / (ORDER + 1)
 
 
 @dataclass
@@ -178,7 +174,8 @@ class Mass:
             before = self._add(start, middle, before, depth + 1)
             return self._add(middle, stop, before, depth + 1)
         around = self.series(start)
-        panel = Stretch(start, width, before, tuple(around[k] for k in range(ORDER)), rest)
+        terms = arb_poly([around[k] for k in range(ORDER)]).integral()
+        panel = Stretch(start, width, before, terms, rest)
         self.panels.append(panel)
         return before + panel.mass(width)
 

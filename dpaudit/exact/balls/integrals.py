@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
@@ -109,8 +109,7 @@ class Integral:
         """Return what every variable carries in a term: its noise, exponentials of steps."""
         scales = dict.fromkeys(grids, Fraction(1))
         for side in sides:
-            (i, rate), _ = side.rates
-            scales[i] *= abs(rate) / 2
+            scales[side.upper] *= side.rate / 2
         found = {i: exponential(grid, tilts[i], scales[i]) for i, grid in grids.items()}
         for i in set(self.net.fresh) - {self.keep}:
             found[i] = noise(grids[i], self.net.rates[i][0], tilts[i], scales[i])
@@ -150,11 +149,9 @@ def _next_to_nothing(functions: Mapping[int, Weight], grids: Mapping[int, Grid])
 def _open(weight: Weight) -> Weight:
     """Return a probability by the kept variable, with anything beyond its window."""
     at, cell = weight.at.clip(0.0, 1.0), weight.range.clip(0.0, 1.0)
-    low, high = at.lo.copy(), at.hi.copy()
-    low[[0, -1]], high[[0, -1]] = 0.0, 1.0
-    floor, top = cell.lo.copy(), cell.hi.copy()
-    floor[[0, -1]], top[[0, -1]] = 0.0, 1.0
-    return Weight(Interval(low, high), Interval(floor, top), weight.first, weight.second)
+    for part in (at, cell):
+        part.lo[[0, -1]], part.hi[[0, -1]] = 0.0, 1.0
+    return replace(weight, at=at, range=cell)
 
 
 @dataclass(frozen=True)

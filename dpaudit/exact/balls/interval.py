@@ -224,6 +224,11 @@ def _log(x: Array) -> tuple[Array, Array]:
     return np.asarray(low), np.asarray(high)
 
 
+def outward(value: arb) -> Interval:
+    """Return the interval of doubles around a ball."""
+    return Interval(np.float64(below(value)), np.float64(above(value)))
+
+
 def enclose(value: arb) -> Enclosure:
     """Return the doubles around a ball, rounded outward."""
     return Enclosure(below(value), above(value), certified=True)

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.core.arithmetic import ball
-from dpaudit.exact.balls.interval import Interval, down, up, where
-from dpaudit.exact.balls.weight import outward
+from dpaudit.exact.balls.interval import Interval, down, outward, up, where
 
 
 @dataclass(frozen=True)

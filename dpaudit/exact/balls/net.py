@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from itertools import permutations, product
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from dpaudit.core.algorithm import Choose
 from dpaudit.core.arithmetic import FLOAT, ball
@@ -32,9 +32,8 @@ from dpaudit.core.scores import Score
 from dpaudit.errors import Unsupported
 from dpaudit.exact.balls.compare import Known, require_resolved
 from dpaudit.exact.balls.curves import Curves, Map, Tie, composed, inverse, largest
-from dpaudit.exact.balls.interval import Interval
+from dpaudit.exact.balls.interval import Interval, outward
 from dpaudit.exact.balls.threshold import Comparison
-from dpaudit.exact.balls.weight import outward
 from dpaudit.exact.region import Region, rate_of
 
 LIMIT = 5_000  # terms
@@ -55,13 +54,12 @@ class Band:
 Line = tuple[int, Any]  # a variable, and a map of it or a band
 
 
-@dataclass(frozen=True)
-class HalfStep:
-    """One side of a step x_i = x_j + noise: where it is, and the rates of both exponentials."""
+class HalfStep(NamedTuple):
+    """One side of a step by noise, whose density falls with the upper value less the lower one."""
 
     upper: int
     lower: int
-    rates: tuple[tuple[int, Fraction], ...]
+    rate: Fraction
 
 
 @dataclass(frozen=True)
@@ -125,16 +123,16 @@ def net_of(region: Region, centres: Mapping[int, Fraction], known: Known) -> Net
         {group[-1]: [rate[i] for i in group] for group in groups},
         {group[-1]: group[0] for group in groups},
         tuple(i for *before, i in groups if not before),
-        tuple(_sides(i, before[-1], rate[i]) for *before, i in groups if before),
+        tuple(
+            (HalfStep(i, before[-1], rate[i]), HalfStep(before[-1], i, rate[i]))
+            for *before, i in groups
+            if before
+        ),
         comparisons,
         curves,
         {(n, p): g[0] for n, d in enumerate(region.decisions) for p, g in enumerate(d.shown)},
         possible,
     )
-
-
-def _sides(i: int, j: int, rate: Fraction) -> tuple[HalfStep, HalfStep]:
-    return HalfStep(i, j, ((i, -rate), (j, rate))), HalfStep(j, i, ((i, rate), (j, -rate)))
 
 
 def _demand(comparisons: Comparisons, upper: int, lower: int, given: Map) -> None:
@@ -296,8 +294,9 @@ def _between(
 def tilts_of(net: Net, sides: Sequence[HalfStep]) -> dict[int, Fraction]:
     """Return the exponents of the exponentials of a term, by variable."""
     found = dict.fromkeys(net.rates, Fraction(0))
-    for i, rate in (pair for side in sides for pair in side.rates):
-        found[i] += rate
+    for side in sides:
+        found[side.upper] -= side.rate
+        found[side.lower] += side.rate
     return found
 
 

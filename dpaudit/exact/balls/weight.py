@@ -23,11 +23,10 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from flint import arb
 from numpy.typing import NDArray
 
 from dpaudit.core.arithmetic import ball
-from dpaudit.exact.balls.interval import Array, Interval, down, up
+from dpaudit.exact.balls.interval import Array, Interval, down, outward, up
 
 Indices = NDArray[np.intp]
 _SLIVER = Interval(np.float64(0.0), np.float64(0.0100001))
@@ -142,11 +141,6 @@ class Grid:
     """Increasing doubles; cells between them, and a tail on either side."""
 
     x: Array
-
-
-def outward(value: arb) -> Interval:
-    """Return the doubles around a ball."""
-    return Interval(np.float64(down(float(value.lower()))), np.float64(up(float(value.upper()))))
 
 
 def away(centres: Iterable[Fraction]) -> float:

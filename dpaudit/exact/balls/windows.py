@@ -22,10 +22,10 @@ from dpaudit.core.arithmetic import ball
 from dpaudit.exact.balls.beyond import Beyond
 from dpaudit.exact.balls.cells import graded
 from dpaudit.exact.balls.curves import Classes, Curves, Map, ahead
-from dpaudit.exact.balls.interval import Array, Interval, where
+from dpaudit.exact.balls.interval import Array, Interval, outward, where
 from dpaudit.exact.balls.net import Band, Line
 from dpaudit.exact.balls.roots import Theta
-from dpaudit.exact.balls.weight import ROUND, Grid, Lebesgue, Weight, outward
+from dpaudit.exact.balls.weight import ROUND, Grid, Lebesgue, Weight
 from dpaudit.exact.clock import ENDLESS, Clock
 
 REACH = 40  # noise scales
@@ -67,9 +67,10 @@ class Functions:
         return one * two
 
     def scaled(self, number: Interval, function: Any) -> Any:
-        if isinstance(function, Interval):
-            return number * function
-        return function.each(lambda part: _signed(number, part))
+        with np.errstate(invalid="ignore"):  # 0 times what has no bound is no bound
+            if isinstance(function, Interval):
+                return number * function
+            return function.each(lambda part: number * part)
 
     def sides(self, out: int, function: Weight, tilt: Fraction) -> list[tuple[Weight, bool]]:
         """Part a function where it is small beside noise, if it is heavy on either side.
@@ -174,15 +175,6 @@ def _meet(one: Interval, two: Interval) -> Interval:
     """Return what two enclosures of non-negative numbers have in common."""
     low = np.maximum(np.maximum(one.lo, two.lo), 0.0)
     return Interval(low, np.maximum(np.minimum(one.hi, two.hi), low))
-
-
-def _signed(number: Interval, part: Interval) -> Interval:
-    with np.errstate(invalid="ignore"):
-        ends = [a * b for a in (number.lo, number.hi) for b in (part.lo, part.hi)]
-    found = Interval(np.minimum.reduce(ends), np.maximum.reduce(ends))
-    return Interval(
-        found.lo - 1e-15 * np.abs(found.lo) - 5e-324, found.hi + 1e-15 * np.abs(found.hi) + 5e-324
-    )
 
 
 def exponential(grid: Grid, rate: Fraction, scale: Fraction) -> Weight:
