@@ -17,12 +17,12 @@ from dpaudit.exact.region import Region
 
 def failure(region: Region) -> str:
     """Return why the theorem does not hold for the likelihood of one path; empty where it does."""
-    return _single_use(region) or _choices(region)
+    return _releases(region) or _choices(region)
 
 
 def require_single_use(region: Region) -> None:
     """Raise `Unsupported` unless every release read is log-concave and shares no reward."""
-    _require(_single_use(region))
+    _require(_releases(region))
 
 
 def require_extremal(region: Region) -> None:
@@ -33,10 +33,6 @@ def require_extremal(region: Region) -> None:
 def _require(reason: str) -> None:
     if reason:
         raise Unsupported(f"Extremal streams do not apply. {reason}")
-
-
-def _single_use(region: Region) -> str:
-    return _releases(region) or _registers(region)
 
 
 def _releases(region: Region) -> str:
@@ -54,13 +50,8 @@ def _releases(region: Region) -> str:
             if again is not None:
                 return f"The reward of round {again + 1} enters two releases that are read."
             seen.update(part)
-    return ""
-
-
-def _registers(region: Region) -> str:
-    for decision in region.decisions:
-        if any(len(group) > 1 for group in decision.shown):
-            return "A decision reads the sum of several releases."
+    if any(len(group) > 1 for decision in region.decisions for group in decision.shown):
+        return "A decision reads the sum of several releases."
     return ""
 
 

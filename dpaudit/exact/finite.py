@@ -78,18 +78,14 @@ def _values(path: Path, event: Disclosure, stream: Sequence[Any]) -> list[tuple[
     if not isinstance(event, Respond):
         require_known(event)
         return [(sum(rewards, Fraction(0)) / Fraction(event.divisor), 1)]
-    (reward,), ends = rewards, (event.zero, event.one)
-    if isinstance(reward, np.ndarray):
-        zero, one = (np.where(reward == 1, *map(float, pair)) for pair in _sides(*ends))
+    (reward,) = rewards
+    if isinstance(reward, np.ndarray):  # each chance is rounded by itself
+        ends = (1 - event.one, 1 - event.zero), (event.one, event.zero)
+        zero, one = (np.where(reward == 1, *map(float, pair)) for pair in ends)
     else:
         one = event.zero + (event.one - event.zero) * reward
         zero = 1 - one
     return [(bit, chance) for bit, chance in ((0, zero), (1, one)) if np.any(chance)]
-
-
-def _sides(zero: Fraction, one: Fraction) -> tuple[tuple[Fraction, Fraction], ...]:
-    """Return the chances of either bit, for a reward of 1 and of 0."""
-    return (1 - one, 1 - zero), (one, zero)
 
 
 def _written(event: Disclosure, registers: Mapping[Register, Any], value: Any) -> Any:

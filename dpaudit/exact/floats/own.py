@@ -1,10 +1,7 @@
 """Scores that nobody has proved, in doubles: what the cells need to know of two of them.
 
-Any rule between two arms is two monotone scores and the arm that wins ties. A `Score` rule is that
-already, and ties go to the earlier arm. IMED between two arms is too: with n_0 <= n_1 arm 0 wins
-iff m_0 >= m_1 or n_0 d(m_0, m_1) <= log(n_1 / n_0), that is iff the upper bound of m_0 at level
-log(n_1 / n_0) / n_0 reaches m_1, which is its own upper bound at level 0. With n_0 > n_1 the roles
-swap, and so does the arm that wins when both bounds are 1.
+Ties go to the earlier arm. IMED is no score of one register; beside scores of one's own it is
+compared as it always is (`balls/compare.py`).
 
 Thresholds are asked at the nodes and at three points of every cell. Their divided differences,
 widened by as much as they differ, stand for bounds of the derivatives: a kink or a jump that was
@@ -21,7 +18,7 @@ import numpy as np
 
 from dpaudit.core.algorithm import Choose
 from dpaudit.core.arithmetic import FLOAT
-from dpaudit.core.scores import RULES, Imed, KLBound, PrivateKLBound, Score
+from dpaudit.core.scores import RULES, Imed, Score
 from dpaudit.errors import Unsupported
 from dpaudit.exact.balls.compare import Bout, Known
 from dpaudit.exact.balls.interval import Array, Interval, where
@@ -142,25 +139,6 @@ def _blunt(x: float) -> Interval:
     return Interval(np.float64(x - NEAR * (1 + abs(x))), np.float64(x + NEAR * (1 + abs(x))))
 
 
-def _scores(rule: object, arms: int) -> tuple[tuple[Score, ...], int | None]:
-    """Return the scores of a rule's places, and which wins ties, if not the earlier."""
-    if isinstance(rule, Score):
-        return scores_of(rule, arms), None
-    if not isinstance(rule, Imed) or arms != 2:
-        raise Unsupported(f"The exact engine has no regions for the rule {type(rule).__name__}.")
-    n = [float(rule.at(place).n) for place in (0, 1)]
-    few = 0 if n[0] <= n[1] else 1
-    level = float(np.log(n[1 - few] / n[few]) / n[few])
-    bounds: list[Score] = []
-    for place in (0, 1):
-        arm, own = rule.at(place), level if place == few else 0.0
-        if own and arm.epsilon is not None:
-            bounds.append(PrivateKLBound(own, arm.epsilon, shift=arm.shift, scale=arm.scale))
-        else:
-            bounds.append(KLBound(own, shift=arm.shift, scale=arm.scale))
-    return tuple(bounds), few
-
-
 class MeasuredDuels(Known):
     """Comparisons in doubles, on grids that reach as far as noise does where scores go on."""
 
@@ -168,21 +146,26 @@ class MeasuredDuels(Known):
 
     def __init__(self, region: object = None) -> None:
         super().__init__(region)
-        self._rules: dict[int, tuple[Choose, tuple[Score, ...], int | None]] = {}
+        self._rules: dict[int, tuple[Choose, tuple[Score, ...]]] = {}
 
     def compared(self, request: Choose, places: tuple[int, int]) -> Comparison:
         """Return how two scores compare in doubles."""
         if id(request) not in self._rules:
-            self._rules[id(request)] = request, *_scores(request.rule(FLOAT), len(request.arms))
-        _, scores, winner = self._rules[id(request)]
-        one, two = places
-        first = one < two if winner is None else one == winner
-        return PlainComparison((scores[one], scores[two]), first)
+            rule = request.rule(FLOAT)
+            if isinstance(rule, Imed):
+                return super().compared(request, places)
+            if not isinstance(rule, Score):
+                kind = type(rule).__name__
+                raise Unsupported(f"The exact engine has no regions for the rule {kind}.")
+            self._rules[id(request)] = request, scores_of(rule, len(request.arms))
+        one, two = (self._rules[id(request)][1][place] for place in places)
+        return PlainComparison((one, two), places[0] < places[1])
 
     def identity(self, request: Choose, places: tuple[int, int]) -> Hashable:
         found = self.scores(request, places)
-        assert isinstance(found, PlainComparison)
-        return found.identity
+        if isinstance(found, PlainComparison):
+            return found.identity
+        return super().identity(request, places)
 
     def marks(self, duels: Sequence[Bout]) -> Iterator[tuple[Batch, list[Interval]]]:
         """Yield the kinks, and tails beyond all that is an image of a centre or of a kink."""
@@ -191,17 +174,16 @@ class MeasuredDuels(Known):
             yield kind, found
             points = [0.0, float(kind.centre(kind.rows)), *(float(mark.lo) for mark in found)]
             ends.setdefault(kind, []).extend(points)
+        plain = [(at.scores, at.kinds) for at in duels if isinstance(at.scores, PlainComparison)]
         # a register's range is that of its own centres and of what it is compared with
-        for at in [*duels, *reversed(duels)]:
-            assert isinstance(at.scores, PlainComparison)
-            for source, kind in enumerate(at.kinds):
+        for scores, kinds in [*plain, *reversed(plain)]:
+            for source, kind in enumerate(kinds):
                 hull = [min(ends[kind]), max(ends[kind])]
-                ends[at.kinds[1 - source]].extend(at.scores.reached(source, hull))
+                ends[kinds[1 - source]].extend(scores.reached(source, hull))
         slowest = float(min(ends, key=lambda kind: kind.rate).rate) if ends else 1.0
-        for at in duels:
-            assert isinstance(at.scores, PlainComparison)
-            for place, kind in enumerate(at.kinds):
+        for scores, kinds in plain:
+            for place, kind in enumerate(kinds):
                 for sign, end in ((-1, min(ends[kind])), (1, max(ends[kind]))):
                     tail = [end + sign * part / slowest for part in (0.0, *SPREAD)]
-                    if at.scores.moves(place, tail[0], tail[-1]):
+                    if scores.moves(place, tail[0], tail[-1]):
                         yield kind, [Interval.of(np.float64(x)) for x in tail]
