@@ -45,9 +45,10 @@ def ball(value: Fraction) -> arb:
 @given(inside, inside)
 def test_a_charge_is_the_logarithm_rounded_up(one, zero):
     charge = response_charge(one, zero)
-    logs = [abs((ball(p) / ball(q)).log()) for p, q in ((one, zero), (1 - one, 1 - zero))]
-    assert all(log <= ball(charge) for log in logs) or one == zero
-    assert any(ball(charge) - log <= ball(UNIT) + arb("1e-13") for log in logs)
+    with ctx.workprec(128):  # a charge may lie nearer to its logarithm than 53 bits tell
+        logs = [abs((ball(p) / ball(q)).log()) for p, q in ((one, zero), (1 - one, 1 - zero))]
+        assert all(log <= ball(charge) for log in logs) or one == zero
+        assert any(ball(charge) - log <= ball(UNIT) + arb("1e-13") for log in logs)
     assert charge == response_charge(zero, one) == response_charge(1 - one, 1 - zero)
 
 
