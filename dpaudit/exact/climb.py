@@ -137,7 +137,6 @@ def climbed_loss(asked: Question) -> WorstLoss | None:
         found = climb(asked.algorithm, asked.horizon, clock=asked.clock)
     except Unsupported:
         return None
-    complete = charge is not None
     upper = math.inf if charge is None else double_above(charge)
     worse, better = _move(found.region, found.episode, found.background)
     at = (found.path, found.region, found.episode, found.background)
@@ -149,8 +148,7 @@ def climbed_loss(asked: Question) -> WorstLoss | None:
         found.prefixes,
         method="climb",
         covers="steps on the steepest prefixes, attained; above, the charges of all releases",
-        complete=complete,
-        proved=complete,
+        complete=charge is not None,
     )
 
 

@@ -273,7 +273,6 @@ def enumerated(asked: Question, reason: str = "") -> WorstLoss:
         method=f"enumeration over {names}^T" if reason else summed,
         covers=_covers(asked, reason, found, every, names),
         complete=found.complete,
-        proved=found.complete,
     )
 
 

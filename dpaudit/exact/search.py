@@ -47,7 +47,6 @@ class WorstLoss:
     horizon: int
     complete: bool
     seconds: float
-    proved: bool = True  # whether the cover is proved; if not, the upper end is only measured
     charge: Fraction | None = None
     doubt: str = ""
 
@@ -88,22 +87,25 @@ class Question:
         return None
 
     def answer(
-        self, loss: Enclosure, witness: Witness | None, paths: int, **said: Any
+        self,
+        loss: Enclosure,
+        witness: Witness | None,
+        paths: int,
+        method: str = EXTREMAL,
+        covers: str = "",
+        complete: bool = True,
     ) -> WorstLoss:
         """Return what was found; by default a complete search by extremal streams."""
-        plain: dict[str, Any] = {
-            "method": EXTREMAL,
-            "covers": self.everything,
-            "complete": True,
-        }
         return WorstLoss(
             loss=loss,
             witness=witness,
+            method=method,
+            covers=covers or self.everything,
             streams=self.streams,
             paths=paths,
             horizon=self.horizon,
+            complete=complete,
             seconds=time.monotonic() - self.began,
-            **(plain | said),
         )
 
 

@@ -93,18 +93,27 @@ def worst_loss(
 
 @dataclass
 class Searched:
-    """What a search found: the candidates' paths, and how sure their bounds are.
+    """The paths of a search, in groups of the same actions, and what it found.
 
-    `regions` are those of a group's first path, `owners` its number; `error` is what doubles may
-    add to the bounds.
+    `error` is what doubles may add to the bounds, `doubt` why they were asked.
     """
 
-    found: Candidates
     paths: list[Path] = field(default_factory=list)
-    regions: list[Region] = field(default_factory=list)
-    owners: list[int] = field(default_factory=list)
+    groups: list[list[int]] = field(default_factory=list)
+    found: Candidates = field(default_factory=Candidates)
     certified: bool = False
     error: float = 0.0
+    doubt: str = ""
+
+    @property
+    def regions(self) -> list[Region]:
+        """The regions of the paths."""
+        return [region_of(path) for path in self.paths]
+
+    def at(self, group: int) -> tuple[Path, Region]:
+        """Return a group's first path, and its region."""
+        path = self.paths[self.groups[group][0]]
+        return path, region_of(path)
 
 
 class LossSearch(Question):
@@ -119,76 +128,64 @@ class LossSearch(Question):
             return self.algorithm.arms > 2
 
     def answered(self) -> WorstLoss:
-        """Search, in balls where they cover the algorithm, or enumerate where a condition fails."""
-        doubt = ""
+        """Search few streams; where a condition fails, or nobody answers, enumerate them all."""
         try:
-            return self.certified()
-        except Unsupported as refusal:
-            doubt = str(refusal)
+            return self._result(self.searched(self.listed()))
+        except Unsupported as failure:
+            return self._noiseless() or enumerated(self, reason=str(failure))
         except OutOfTime:
-            pass
-        return replace(self.not_certified(), doubt=doubt)
-
-    def not_certified(self) -> WorstLoss:
-        """Search by scores that nobody has proved, or enumerate."""
-        listed = Searched(Candidates())
-        with suppress(OutOfTime):
-            try:
-                listed = self.extremal()
-            except Unsupported as failure:
-                return enumerated(self, reason=str(failure))
-            listed = self.measured(listed)
-        return self._result(listed)
+            return self._result(Searched())
 
     def certified(self) -> WorstLoss:
         """Search in balls; raise `Unsupported` where they do not cover the algorithm.
 
         Raise `OutOfTime` if the budget ends before the first pair is certified.
         """
-        found = self.enclosed()
-        return self._noiseless() if found is None else self._result(found)
+        return self._result(self.enclosed(self.listed()))
 
-    def enclosed(self, width: float = WIDTH) -> Searched | None:
-        """Enclose every candidate; None where nothing is noisy."""
+    def listed(self) -> Searched:
+        """List the paths; raise `Unsupported` where a condition of the theorem fails."""
         # a search that is listed in time states a lower end, however little budget is left for it
-        listing = self.clock.later(GRACE)
         paths: list[Path] = []
-        alike: set[int] = set()
-        for path in all_paths(self.algorithm, self.horizon, listing):
-            listing()
+        for path in all_paths(self.algorithm, self.horizon, self.clock.later(GRACE)):
             require_no_coin(path)
-            if finite.applies(path):
-                if not paths:
-                    return None
-                raise Unsupported(
-                    "Without noise the loss is 0 or infinite: look for two streams that differ."
-                )
-            require_alike(path.requests, alike)
+            if _kept(path):  # its outcomes are refined
+                conditions.require_single_use(region_of(path))
+            else:
+                conditions.require_extremal(region_of(path))
             paths.append(path)
-        regions = [region_of(path) for path in paths]
-        groups = _by_actions(paths)
-        kept = any(isinstance(d.request, Keep) for region in regions for d in region.decisions)
-        if kept:
-            for region in regions:
-                conditions.require_single_use(region)
-        else:
-            if len(groups) < len(paths):
-                raise Unsupported(NOT_SHOWN)
-            for region in regions:
-                conditions.require_extremal(region)
+        groups: dict[bytes, list[int]] = {}
+        for number, path in enumerate(paths):
+            groups.setdefault(path.actions.tobytes(), []).append(number)
+        if len(groups) < len(paths) and not any(map(_kept, paths)):
+            raise Unsupported(NOT_SHOWN)
+        return Searched(paths, list(groups.values()))
+
+    def searched(self, listed: Searched, width: float = WIDTH) -> Searched:
+        """Search in balls where they cover the paths, else by scores that nobody has proved."""
+        try:
+            return self.enclosed(listed, width)
+        except Unsupported as refusal:
+            if any(map(_kept, listed.paths)):
+                raise
+            return replace(self.measured(listed, width), doubt=str(refusal))
+
+    def enclosed(self, listed: Searched, width: float = WIDTH) -> Searched:
+        """Enclose every candidate; raise `Unsupported` where balls do not cover the paths."""
+        alike: set[int] = set()
+        for path in listed.paths:
+            require_alike(path.requests, alike)
+        regions, kept = listed.regions, any(map(_kept, listed.paths))
         if not kept and all(map(gaussians.applies, regions)):
             trees = dict(enumerate(map(forest_of, regions)))
             shared = Sharing(gaussians.Normals(), trees)
             found = self._precisely(len(regions), Precise(lambda *_: shared, False), width)
-        elif any(bounded_by_lines(region) for region in regions):
-            polytopes = Polytopes([[regions[i] for i in group] for group in groups])
-            found = self._precisely(len(groups), Precise(lambda *_: polytopes, False), width)
+        elif kept or any(map(bounded_by_lines, regions)):
+            polytopes = Polytopes([[regions[i] for i in group] for group in listed.groups])
+            found = self._precisely(len(listed.groups), Precise(lambda *_: polytopes, False), width)
         else:
             found = self._bending(regions, Known(), width)
-        if found.best is None:
-            raise Unsupported("No release enters a decision within the horizon.")
-        owners = [group[0] for group in groups]
-        return Searched(found, paths, [regions[i] for i in owners], owners, certified=True)
+        return replace(listed, found=found, certified=True)
 
     def _bending(
         self,
@@ -229,19 +226,7 @@ class LossSearch(Question):
         opened = gridded(trees, self.whole, known)
         return search(range(len(trees)), opened, self.whole, self.clock, width, leader_first=True)
 
-    def extremal(self) -> Searched:
-        """List what is to be searched; raise `Unsupported` where a condition fails."""
-        paths = []
-        for path in all_paths(self.algorithm, self.horizon, self.clock):
-            require_no_coin(path)
-            conditions.require_extremal(region_of(path))
-            paths.append(path)
-        if len(_by_actions(paths)) < len(paths):
-            raise Unsupported(NOT_SHOWN)
-        regions = [region_of(path) for path in paths]
-        return Searched(Candidates(), paths, regions, list(range(len(paths))))
-
-    def measured(self, listed: Searched, width: float = WIDTH) -> Searched:
+    def measured(self, listed: Searched, width: float) -> Searched:
         """Search what is not certified: by scores in doubles."""
         regions = listed.regions
         if any(map(gaussians.applies, regions)):
@@ -252,7 +237,7 @@ class LossSearch(Question):
         return replace(listed, found=found, error=error)
 
     def _result(self, searched: Searched) -> WorstLoss:
-        found, paths, best = searched.found, searched.paths, searched.found.best
+        found, best = searched.found, searched.found.best
         if best is None:
             loss = Enclosure(0.0, 0.0 if found.complete else math.inf, found.complete)
         else:
@@ -261,23 +246,24 @@ class LossSearch(Question):
         witness: Witness | None = None
         moves = best is not None and best.bounds.own != best.bounds.other
         if best is not None and moves and loss.lower >= self.epsilon:
-            path, region = paths[searched.owners[best.path]], searched.regions[best.path]
+            path, region = searched.at(best.path)
             sums = float(best.bounds.other), float(best.bounds.own)
             pair = pair_of_step(path, region, best.episode, best.background, *sums)
             with suppress(OutOfTime):
                 late = self.clock.later(GRACE)
                 witness = witness_of(self.algorithm, path.actions, *pair, "ball", late)
-        said = {"complete": found.complete, "proved": found.complete}
-        given = self.answer(loss, witness, len(paths), **said)
-        if not found.complete:
-            return replace(given, covers="part of the decision paths, until the budget ran out")
-        return given
+        part = "part of the decision paths, until the budget ran out"
+        covers = self.everything if found.complete else part
+        given = self.answer(loss, witness, len(searched.paths), covers=covers)
+        return replace(given, complete=found.complete, doubt=searched.doubt)
 
-    def _noiseless(self) -> WorstLoss:
-        """One reward that changes the actions makes the loss infinite; finding none says naught."""
-        found = finite.differing(self.algorithm, self.horizon, self.clock)
+    def _noiseless(self) -> WorstLoss | None:
+        """Return an infinite loss if one reward changes what a run without noise does."""
+        found = None
+        with suppress(Unsupported, OutOfTime):  # there is noise
+            found = finite.differing(self.algorithm, self.horizon, self.clock)
         if found is None:
-            raise Unsupported("No single reward on an all-0 or all-1 stream changes the actions.")
+            return None
         path, pair = found
         endless = Enclosure(math.inf, math.inf, certified=True)
         witness = witness_of(self.algorithm, path.actions, *pair, "ball", self.clock)
@@ -292,18 +278,12 @@ def every_step(
     Raise `Unsupported` where the extremal-streams theorem does not apply, `OutOfTime` if late.
     """
     asked = LossSearch(algorithm, horizon, streams, clock)
-    searched: Searched | None = None
-    with suppress(Unsupported):
-        searched = asked.enclosed(LOOK)
-    searched = searched or asked.measured(asked.extremal(), LOOK)
+    searched = asked.searched(asked.listed(), LOOK)
     clock()
     for item in searched.found.known.values():
-        path = searched.paths[searched.owners[item.path]]
-        yield path, searched.regions[item.path], item.episode, item.bounds.lower
+        yield *searched.at(item.path), item.episode, item.bounds.lower
 
 
-def _by_actions(paths: Sequence[Path]) -> list[list[int]]:
-    groups: dict[bytes, list[int]] = {}
-    for number, path in enumerate(paths):
-        groups.setdefault(path.actions.tobytes(), []).append(number)
-    return list(groups.values())
+def _kept(path: Path) -> bool:
+    """Tell whether some decision of a path is an elimination."""
+    return any(isinstance(request, Keep) for request in path.requests)

@@ -65,4 +65,4 @@ def test_which_streams_a_search_covers_is_said():
     real = worst_loss(algorithm, 3, streams="real")
     binary = worst_loss(algorithm, 3, streams="binary")
     assert "streams in [0,1]^T" in real.covers and "binary streams" in binary.covers
-    assert real.proved and binary.proved
+    assert real.complete and binary.complete
