@@ -5,7 +5,7 @@ let g solve d(mu_a + g Delta, mu_a) = d(z, mu_a)/alpha, so g < c. Every l with
 2^l >= log T max{alpha/d(z, mu_a), (1+alpha)/((c - g) eps Delta)} satisfies both conditions of the
 proof (gamma_{l,T} <= g by the first), with no circularity. Hence
 E N_a <= 4 log T max{...} + 2 + 3/2 + alpha/(alpha-3) (the 2 for a maximum below 1/2): C_1 and C_2
-depend on alpha, mu_a and mu_1.
+depend on alpha, mu_a and mu_1. File sharper_bounds has universal ones, with a larger additive term.
 """
 
 from __future__ import annotations
@@ -125,7 +125,8 @@ CLAIMS = (
     Claim(
         "klu.additive-appendix",
         f"{AT}, appendix statement, l. 1589",
-        "The additive term is alpha/(alpha-3) (the main text, l. 509, has 3 alpha/(alpha-3)).",
+        "The proof's additive term, 3/2 + alpha/(alpha-3), is at most that of the appendix, "
+        "alpha/(alpha-3) (the main text, l. 509, has 3 alpha/(alpha-3)).",
         Rational(3, 2) + al / (al - 3),
         "<=",
         al / (al - 3),
@@ -134,7 +135,8 @@ CLAIMS = (
         expect=REFUTED,
         role="theorem",
         correction="3 alpha/(alpha-3), as in the main text, or 3/2 + alpha/(alpha-3).",
-        survives="survives with the constant of the main text.",
+        survives="the proof gives the constant of the main text (klu.additive), apart from the "
+        "rounding of l (klu.rounding-first); that of the appendix is not refuted as a bound.",
     ),
     Claim(
         "klu.rounding",
@@ -192,8 +194,8 @@ CLAIMS = (
     Claim(
         "klu.constants",
         f"{AT}, l. 1587 and 1673",
-        "C_1 depends on alpha alone and C_2 on "
-        "nothing. As eps grows, gamma_{l,T} exists only if 2^l >= L/log(1/mu_a), against "
+        "The C_1 of the proof depends on alpha alone and its C_2 on nothing. As eps grows, "
+        "gamma_{l,T} exists only if 2^l >= L/log(1/mu_a), against "
         "2^l <= C_1 L/(2 d(mu_a, mu_1)); with mu_a = 1/2, mu_1 = 1 - eta and C_1 = 100 this asks "
         "d(1/2, 1-eta) <= 50 log 2 (any other C_1 fails likewise).",
         hard,
@@ -202,11 +204,13 @@ CLAIMS = (
         Domain({eta: RealInterval(0, Rational(1, 2), True, True)}),
         hints=({eta: Fraction(1, 10**32)},),
         expect=REFUTED,
-        role="theorem",
-        correction="C_1 and C_2 depend on alpha, mu_a and mu_1; explicit values follow from z, c "
-        "and g (see the file's heading).",
-        survives="survives with instance-dependent constants; 'matches the lower bound up to "
-        "multiplicative constants' is proved only in that sense.",
+        correction="the C_1 and C_2 of the proof depend on alpha, mu_a and mu_1 (explicit in the "
+        "file's heading). Another proof has universal ones: C_1 = 4 alpha/c for c <= 0.3178 and "
+        "C_2 = 1, with 1/Delta^2 + 1/(eps Delta) in the additive term (klucb universal).",
+        survives="'matches the lower bound up to multiplicative constants' survives, as T "
+        "grows, by klucb universal; whether universal constants go with the printed 3 "
+        "alpha/(alpha-3) is "
+        "open.",
     ),
     Claim(
         "klu.explicit",
@@ -292,8 +296,10 @@ RESULT = Result(
     title="Regret of AdaP-KLUCB and Fact 3",
     place="Theorem thm:kl_ucb_upperbound, l. 506, 1585-1736",
     claims=CLAIMS,
-    verdict="Survives with constants that depend on alpha, mu_a and mu_1 (explicit in the file), "
-    "additive term 7/2 + alpha/(alpha-3), and 0 < mu_a, mu_1 < 1. Fact 3 holds.",
+    verdict="The printed proof, repaired, has constants that depend on alpha, mu_a and mu_1 "
+    "(explicit in the file), the additive term 7/2 + alpha/(alpha-3), and 0 < mu_a, mu_1 < 1. "
+    "Universal constants hold by another proof, with a larger additive term that does not depend "
+    "on T (klucb universal); whether they go with the printed one is open. Fact 3 holds.",
     theorems=(
         Theorem(
             "thm:kl_ucb_upperbound",
@@ -309,7 +315,8 @@ RESULT = Result(
             "thm:kl_ucb_upperbound",
             REPAIRED,
             "l. 506",
-            "For every eps > 0, alpha > 3 and Bernoulli instance with means in (0, 1), E N_a <= "
+            "For every eps > 0, alpha > 3 and Bernoulli instance with means in (0, 1), AdaP-KLUCB "
+            "is eps-global DP on [0, 1]^T and E N_a <= "
             "4 log T max(alpha/d(z, mu_a), (1+alpha)/((c-g) eps Delta_a)) + 7/2 + "
             "alpha/(alpha-3), with z, c and g of the file's heading.",
             ("union bound", "chain"),
@@ -326,6 +333,7 @@ RESULT = Result(
                 "klu.rounding",
                 "klu.explicit",
                 "klu.assembly",
+                "thm:privacy as repaired",
             ),
         ),
         Theorem(

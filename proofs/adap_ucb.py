@@ -118,10 +118,10 @@ CLAIMS = (
         "ucb.gamma-sign",
         f"{AT}, l. 1562-1566",
         "The printed l gives gamma >= 0: at n = 4 alpha "
-        "L/(Delta min(eps, 2 Delta)) with eps = 2 Delta, gamma n/(2 alpha L) >= 0.",
+        "L/(Delta min(eps, 2 Delta)) with eps = 2 Delta, gamma n/(alpha L) >= 0.",
         0,
         "<=",
-        (D * x**2 - 2 * x - 4 / (2 * D)).subs(x, 2 / D) / 2,
+        quadratic.subs({x: sqrt(2 * al * L) / D, e: 2 * D}) / (al * L),
         Domain({D: POSITIVE}),
         hints=({D: Fraction(1)},),
         expect=REFUTED,
@@ -383,7 +383,8 @@ RESULT = Result(
             "thm:ucb_upperbound",
             PRINTED,
             "l. 500",
-            "For every eps > 0, alpha > 3, T and rewards in [0, 1], R <= sum_a (16 alpha log T/"
+            "For every eps > 0, alpha > 3, T and rewards in [0, 1], AdaP-UCB is eps-global DP on "
+            "[0, 1]^T and R <= sum_a (16 alpha log T/"
             "min(Delta_a, eps) + 3 alpha/(alpha-3)); the proof is repaired (ucb.gamma-min).",
             ("union bound", "cases", "chain"),
             (
@@ -400,6 +401,7 @@ RESULT = Result(
                 "ucb.first-index",
                 "ucb.repaired-tail",
                 "ucb.assembly",
+                "thm:privacy as repaired",
             ),
         ),
     ),

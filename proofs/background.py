@@ -175,6 +175,7 @@ CLAIMS = (
         "KL of the joint laws is sum_a E N_a(T) KL(P_a, P'_a) (enclosures overlap).",
         models=_decomposition,
         expect=SAMPLED,
+        theorem="lem:div_decomp as printed",
     ),
     Claim(
         "bg.bernoulli-mirror",
@@ -328,6 +329,7 @@ CLAIMS = (
         "Both Chernoff tails on binomial laws.",
         models=_chernoff,
         expect=ENUMERATED,
+        theorem="lem:chernoff as printed",
     ),
     Claim(
         "bg.hoeffding",
@@ -335,6 +337,7 @@ CLAIMS = (
         "Both Hoeffding tails on binomial laws.",
         models=_hoeffding,
         expect=ENUMERATED,
+        theorem="lem:hoeff as printed",
     ),
     Claim(
         "bg.chi-square",

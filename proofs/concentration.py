@@ -178,6 +178,7 @@ CLAIMS = (
         models=_ucb(Fraction(3, 2)),
         expect=ENUMERATED,
         role="theorem",
+        theorem="lem:ucb_concentration as repaired",
     ),
     Claim(
         "co.assembly",
@@ -272,6 +273,7 @@ CLAIMS = (
         models=_claim_two,
         expect=ENUMERATED,
         role="theorem",
+        theorem="lem:kl_concentration as repaired",
     ),
     Claim(
         "co.first-episode",

@@ -298,6 +298,7 @@ CLAIMS = (
         models=_supermodular,
         expect=SAMPLED,
         role="theorem",
+        theorem="extremal streams as repaired",
     ),
     Claim(
         "ex.corollary",

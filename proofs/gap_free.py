@@ -116,8 +116,8 @@ CLAIMS = (
     ),
     Claim(
         "gf.cited",
-        f"{AT}, l. 1753, eq:upper_bound_expected",
-        "E N_a <= 16 alpha log T/(Delta min(eps, 2 Delta)) + ..: with the repaired l the leading "
+        f"{AT}, l. 1752, eq:upper_bound_expected",
+        "The repaired l gives E N_a <= 16 alpha log T/(Delta min(eps, 2 Delta)) + ..: its leading "
         "term at alpha = 3 and u = Delta/eps = 1/2 is F(1/2) alpha log T/Delta^2 with F(1/2) = "
         "(sqrt a + sqrt(a + 2 b))^2, a = (1 + 1/sqrt 3)^2/2, b = 4/3, which would have to be at "
         "most 16/2.",
@@ -125,13 +125,15 @@ CLAIMS = (
         "<=",
         8,
         expect=REFUTED,
-        correction="cite the weaker bound with min(eps, Delta), which is what the line uses.",
+        correction="cite the weaker bound with min(eps, Delta), which is what the line uses; the "
+        "one with min(eps, 2 Delta) has lost its proof, which does not refute it.",
         survives="survives: the line itself has min(eps, Delta_a).",
     ),
     Claim(
         "gf.klucb-constants",
         "Remark, l. 1763",
-        "AdaP-KLUCB has the same bound up to constants: the 1/c of its bound, at mu_1 = 1/2 and "
+        "AdaP-KLUCB has the same bound up to constants, by the explicit form of the printed proof: "
+        "the 1/c in it, at mu_1 = 1/2 and "
         "mu_a = x, c = (z - x)/(1/2 - x), z = log(2(1-x))/log((1-x)/x), is at most 10 for every x "
         "(any other constant fails likewise).",
         (Rational(1, 2) - x) / (log(2 * (1 - x)) / log((1 - x) / x) - x),
@@ -141,9 +143,10 @@ CLAIMS = (
         hints=({x: Fraction(1, 10**30)},),
         expect=REFUTED,
         role="remark",
-        correction="use the universal constants of sharper_bounds, whose remainder of order "
-        "1/Delta^2 does not depend on T.",
-        survives="the remark survives by the sharper bound, not by Theorem thm:kl_ucb_upperbound.",
+        correction="use the universal constants of sharper_bounds, whose remainder, of order "
+        "1/Delta^2 + 1/(eps Delta), does not depend on T.",
+        survives="the remark survives by the sharper bound (klucb universal), not by the printed "
+        "proof of Theorem thm:kl_ucb_upperbound.",
     ),
     Claim(
         "gf.assembly",
@@ -190,8 +193,8 @@ RESULT = Result(
     ),
     verdict="Survives with its constants, because E N_a <= 16 alpha log T/(Delta min(eps, "
     "Delta)) + "
-    "3 alpha/(alpha-3) holds by the repaired proof of AdaP-UCB. The remark on AdaP-KLUCB needs "
-    "constants that do not depend on the instance, which the paper does not establish "
-    "(klu.constants).",
+    "3 alpha/(alpha-3) holds by the repaired proof of AdaP-UCB. The remark on AdaP-KLUCB does "
+    "not follow from the constants of the printed proof, which depend on the instance "
+    "(klu.constants); it survives by universal ones (klucb universal).",
     order=130,
 )

@@ -58,11 +58,13 @@ CLAIMS = (
         "m_j(h) <= e^eps m_j(h-1) + delta, and the same with h and h-1 exchanged.",
         models=models.fact_one,
         expect=SAMPLED,
+        theorem="fact:1 as repaired",
     ),
     Claim(
         "kv.fact-1-averaging",
         "Fact 1, l. 786",
-        "Deleting one hit and taking expectations over (H_1..H_T) gives the law given H = h-1.",
+        "Deleting one hit r, whatever the p_i, and taking expectations over (H_1..H_T) gives the "
+        "law given H = h-1; here each hit with the same probability.",
         models=models.uniform_deletion,
         expect=REFUTED,
         correction="for unequal p_i a uniformly deleted hit has the wrong law. Delete by the "
@@ -95,6 +97,21 @@ CLAIMS = (
         "==",
         1 - p + p * exp(h),
         Domain({p: UNIT, h: REALS}),
+    ),
+    Claim(
+        "kv.lower-direction",
+        f"{HIT}, eq:lb, l. 718",
+        "eq:lb follows from Fact 1 as it is stated: m(h) <= e^eps m(h-1) + delta gives "
+        "m(h) >= e^-eps (m(h-1) - delta); x = m(h), y = m(h-1).",
+        exp(-e) * (y - d),
+        "<=",
+        x,
+        Domain({e: POSITIVE, x: UNIT, y: UNIT, d: UNIT}, (exp(e) * y + d - x,)),
+        hints=({e: Fraction(1), x: Fraction(0), y: Fraction(1), d: Fraction(0)},),
+        expect=REFUTED,
+        correction="state Fact 1 in both directions: m_j(h-1) <= e^eps m_j(h) + delta holds too, "
+        "by the same change of one input.",
+        survives="survives: fact:1 as repaired has both directions.",
     ),
     Claim(
         "kv.lower-printed",
@@ -276,6 +293,7 @@ CLAIMS = (
         models=models.sharp(1),
         expect=SAMPLED,
         role="sharper",
+        theorem="crl:vadhan_seq as repaired",
     ),
     Claim(
         "kv.product",
@@ -505,13 +523,24 @@ RESULT = Result(
             "l. 751",
             "For every h >= 1, m_j(h) <= e^eps m_j(h-1) + delta (the printed proof deletes a "
             "uniform hit, which kv.fact-1-averaging refutes).",
+            ("special case",),
+            ("fact:1 as repaired",),
+            expect=GRANTED,
+        ),
+        Theorem(
+            "fact:1",
+            REPAIRED,
+            "l. 751",
+            "For every h >= 1 with P(H = h) > 0, m_j(h) <= e^eps m_j(h-1) + delta and m_j(h-1) <= "
+            "e^eps m_j(h) + delta.",
             ("expectation",),
             ("book.efron", "book.chain-rule"),
             expect=GRANTED,
         ),
     ),
-    verdict="The lemma is false for eps > 2.9183. It holds for every eps with "
-    "eps' = sum log(1 - p_i + p_i e^eps) <= (e^eps - 1) sum p_i and with "
+    verdict="The lemma is false for eps > 2.9183.., the root of e^eps - 1 = 6 eps. "
+    "It holds for every eps with eps' = sum log(1 - p_i + p_i e^eps) <= (e^eps - 1) sum p_i and "
+    "with "
     "delta' = delta sum_i p_i prod_{j<i}(1 - p_j + p_j e^eps), in place of 6 eps sum p_i and of "
     "4 e^{eps'} delta sum p_i; the first is attained.",
     misprints=(

@@ -160,6 +160,7 @@ CLAIMS = (
         models=_per_sequence(1),
         expect=SAMPLED,
         role="sharper",
+        theorem="crl:vadhan_seq as repaired",
     ),
     Claim(
         "kl.theorem",
@@ -168,6 +169,7 @@ CLAIMS = (
         models=_theorem(6),
         expect=SAMPLED,
         role="theorem",
+        theorem="lem:kl as printed",
     ),
     Claim(
         "kl.constant-one",
@@ -176,6 +178,7 @@ CLAIMS = (
         models=_theorem(1),
         expect=SAMPLED,
         role="sharper",
+        theorem="lem:kl as repaired",
     ),
     Claim(
         "kl.response",
@@ -293,6 +296,7 @@ CLAIMS = (
         models=_distance(1),
         expect=SAMPLED,
         role="sharper",
+        theorem="lem:tv as repaired",
     ),
 )
 

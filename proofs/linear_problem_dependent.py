@@ -328,7 +328,8 @@ CLAIMS = (
         expect=REFUTED,
         role="theorem",
         correction="with rho_bar_a = 2 for two arms the bound is sqrt(2 pi)/2 = 1.25 log T.",
-        survives="the theorem is false as printed; it survives with rho_bar in place of rho_a.",
+        survives="false with the rho_a that the proof defines (l. 1149), the only one that is "
+        "given; the theorem survives with rho_bar in place of it.",
     ),
     Claim(
         "lpd.pseudo-inverse",
@@ -370,6 +371,7 @@ CLAIMS = (
         models=_bar(1),
         expect=SAMPLED,
         role="sharper",
+        theorem="fact:2 as repaired",
     ),
     Claim(
         "lpd.mixture",
@@ -439,7 +441,8 @@ RESULT = Result(
             PRINTED,
             "l. 321",
             "For every eps > 0, finite spanning set of arms and consistent eps-global DP policy, "
-            "the program with 3 eps rho_a Delta_a bounds liminf R/log T.",
+            "the program with 3 eps rho_a Delta_a bounds liminf R/log T, with the rho_a of its "
+            "proof (l. 1149; the statement says no more than that it depends on the arms).",
             refuted_by=("lpd.elimination",),
             expect=FALSE,
         ),
@@ -485,9 +488,9 @@ RESULT = Result(
             expect=GRANTED,
         ),
     ),
-    verdict="False as printed, and Fact 2 is false. Granted its first line (l. 1190, as in the "
-    "cited Theorem 25.1), the "
-    "theorem survives with the structural constant rho_bar_a = "
+    verdict="False as printed, with the rho_a of l. 1149, and Fact 2 is false. Granted "
+    "its first line (l. 1190, as in the cited Theorem 25.1), the theorem survives with the "
+    "structural constant rho_bar_a = "
     "max_B |A_B^-1 (a - a*)|_1 in place of rho_a(A), and with (eps/sqrt(2 pi)) rho_bar_a Delta_a "
     "in "
     "place of 3 eps rho_a Delta_a by the KL constant 1 and the exact Gaussian TV.",
@@ -497,7 +500,7 @@ RESULT = Result(
         "l. 1119: KL(M, M) should read KL(M, M').",
         "l. 1154: the limit superior needs rho_T along the subsequence on which it is attained; "
         "Fact 2 states a limit inferior over all T.",
-        "l. 266: Table 1 writes rho(A) for rho_a(A).",
+        "l. 266: Table 2 writes rho(A) for rho_a(A).",
     ),
     order=70,
 )

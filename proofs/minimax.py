@@ -152,8 +152,8 @@ CLAIMS = (
     ),
     Claim(
         "mm.bounded-rewards",
-        f"{AT}, l. 280",
-        "For rewards in [0, 1] uniform play is 0-DP and pays at most (1 - 1/K) T, so the bound "
+        f"{AT}, l. 280, read for rewards in [0, 1]",
+        "Uniform play is 0-DP and pays at most (1 - 1/K) T, so the bound "
         "needs (K-1)/(131 eps) <= (1 - 1/K) T, for every eps > 0 (k = K - 1).",
         k / (131 * e),
         "<=",
@@ -162,10 +162,12 @@ CLAIMS = (
         hints=({k: Fraction(1), e: Fraction(1, 1000), T: Fraction(1)},),
         expect=REFUTED,
         role="remark",
-        correction="the theorem is about unit-variance Gaussian rewards with unbounded means; for "
-        "rewards in [0, 1] eps >= K/(131 T) is necessary, which is not to say that it is enough.",
+        correction="the statement names no family of environments; its proof is about "
+        "unit-variance Gaussian rewards with unbounded means. For rewards in [0, 1], which l. "
+        "1745 compares with "
+        "it, eps >= K/(131 T) is necessary, which is not to say that it is enough.",
         survives="it survives for the Gaussian family of its proof; for rewards in [0, 1] see "
-        "sharper.minimax-bounded.",
+        "thm:minimax for bounded rewards.",
     ),
     Claim(
         "mm.bounded-regime",
@@ -279,16 +281,18 @@ RESULT = Result(
     claims=CLAIMS,
     verdict="Survives for every eps (its KL step holds with constant 1). Sharper: "
     "sqrt(2 pi)/32 (K-1)/tanh(eps/2) >= sqrt(2 pi)/16 (K-1)/eps, i.e. (K-1)/(6.39 eps) in place "
-    "of (K-1)/(131 eps). It is about Gaussian rewards: for rewards in [0, 1] it cannot hold below "
-    "eps = K/(131 T).",
+    "of (K-1)/(131 eps). All this is about the Gaussian rewards of its proof, which the statement "
+    "does not name: for rewards in [0, 1] it cannot hold below eps = K/(131 T).",
     theorems=(
         Theorem(
             "thm:minimax",
             PRINTED,
             "l. 279",
-            "For every eps > 0, K > 1 and T >= K - 1, whatever the family of environments.",
-            refuted_by=("mm.bounded-rewards",),
-            expect=FALSE,
+            "For every eps > 0, K > 1 and T >= K - 1, for the family of its proof: unit-variance "
+            "Gaussian environments.",
+            ("special case",),
+            ("thm:minimax as repaired",),
+            expect=GRANTED,
         ),
         Theorem(
             "thm:minimax",
@@ -309,6 +313,33 @@ RESULT = Result(
                 "mm.sharper-linear",
                 "mm.printed-weaker",
                 "book.15.2",
+            ),
+            expect=GRANTED,
+        ),
+        Theorem(
+            "thm:minimax for bounded rewards",
+            PRINTED,
+            "l. 279, which names no family",
+            "The same for rewards in [0, 1].",
+            refuted_by=("mm.bounded-rewards",),
+            expect=FALSE,
+        ),
+        Theorem(
+            "thm:minimax for bounded rewards",
+            REPAIRED,
+            "l. 279",
+            "For every eps > 0, K > 1, T >= K - 1, 0 < D <= 1/2 and policy that is eps-global DP "
+            "on [0, 1]^T, some Bernoulli environment costs (T D/4)(1 - 2 D tanh(eps/2) T/(K-1)): "
+            "(K-1)/(32 tanh(eps/2)), as long as that is at most T/16.",
+            ("Markov", "chain"),
+            (
+                "mm.least-played",
+                "mm.regret-first",
+                "mm.regret-second",
+                "pd.bernoulli-tv",
+                "lem:tv as repaired",
+                "mm.assembly",
+                "sharper.minimax-bounded",
             ),
             expect=GRANTED,
         ),

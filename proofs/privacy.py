@@ -177,6 +177,7 @@ CLAIMS = (
         models=_lemma,
         expect=SAMPLED,
         role="theorem",
+        theorem="lemma:privacy as repaired",
     ),
     Claim(
         "pr.theorem",
@@ -186,6 +187,7 @@ CLAIMS = (
         models=_theorem,
         expect=SAMPLED,
         role="theorem",
+        theorem="thm:privacy as repaired",
     ),
     Claim(
         "pr.prefix",
@@ -354,8 +356,9 @@ RESULT = Result(
             "lemma:privacy",
             PRINTED,
             "l. 362",
-            "For all blocks, the means with divisor j - i are together eps-DP; a block of one "
-            "reward divides by 0.",
+            "For all 1 < t_1 < .. < t_l < T, the l + 1 means with divisor j - i exist and are "
+            "together eps-DP (for t_1 = 2 the first divides by 0; blocks of two or more rewards "
+            "are as the lemma says).",
             refuted_by=("pr.block",),
             expect=FALSE,
         ),
@@ -389,8 +392,9 @@ RESULT = Result(
         ),
     ),
     verdict="Both survive with eps on streams in [0, 1]^T and with the noise of an episode drawn "
-    "once; on R^T, as the definition has it, the theorem is false. Three sentences of the proof "
-    "are wrong as written. proofs/coq/privacy.v proves it for finite reward sets and discrete "
+    "once; on R^T, as the definition has it, the theorem is false. Two sentences of the proof "
+    "are wrong as written (pr.prefix, pr.interval). proofs/coq/privacy.v proves it for finite "
+    "reward sets and discrete "
     "noise.",
     misprints=(
         "l. 1275: the denominator should hold r', not r again.",

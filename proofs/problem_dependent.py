@@ -262,8 +262,8 @@ CLAIMS = (
         role="remark",
         correction="d >= 2 Delta^2 bounds the lower bound from above. From "
         "d <= Delta^2/(mu*(1-mu*)) it is at least log T / min(Delta/(mu*(1-mu*)), 6 eps): the "
-        "constant depends on mu* and vanishes as mu* -> 1.",
-        survives="Theorem thm:nogap is unaffected; the comparison holds for fixed mu* < 1.",
+        "constant depends on mu* and vanishes as mu* -> 0 or 1.",
+        survives="Theorem thm:nogap is unaffected; the comparison holds for fixed 0 < mu* < 1.",
     ),
     Claim(
         "pd.bernoulli-order-fixed",
@@ -286,6 +286,28 @@ CLAIMS = (
         R,
         Domain({R: POSITIVE, t: POSITIVE}),
         role="remark",
+    ),
+    Claim(
+        "pd.regime-achievable",
+        "Consequence 3, l. 305",
+        "For eps >= d/(6 t) the regret achievable with and without global DP is the same: per "
+        "Bernoulli arm, log T times what every private policy pays, Delta/min(d, eps Delta) "
+        "(thm:nogap as repaired), is at most log T times Delta/d, which KL-UCB pays in the limit "
+        "without privacy.",
+        gap / Min(kl, e * gap),
+        "<=",
+        gap / kl,
+        Domain(
+            {mu: between(0, 1), top: between(0, 1), e: POSITIVE},
+            (top - mu - Rational(1, 1000), 6 * e * gap - kl),
+        ),
+        hints=({mu: Fraction(1, 2), top: Fraction(3, 4), e: Fraction(1, 4)},),
+        expect=REFUTED,
+        role="remark",
+        correction="equal lower bounds do not make equal regrets; privacy costs more for every "
+        "eps < d/t (and up to the log odds ratio for Bernoulli arms: private divergence, "
+        "sharper.free-epsilon).",
+        survives="no theorem uses it.",
     ),
     Claim(
         "pd.bernoulli-private",
@@ -347,8 +369,10 @@ RESULT = Result(
         ),
     ),
     verdict="Survives for every eps. Sharper: 6 eps t_a becomes eps t_a, so the bound is "
-    "sum Delta_a / min(d_a, eps t_a) and the low-privacy regime starts at eps = d_a/t_a.",
+    "sum Delta_a / min(d_a, eps t_a) and its two regimes meet at eps = d_a/t_a.",
     misprints=(
+        "l. 293: the set of environments must be a product M_1 x .. x M_K, as in the cited "
+        "Theorem 16.2: the proof changes one arm and keeps the others.",
         "l. 291: d_inf and t_inf are taken from the law of arm a, not of the optimal arm.",
         "l. 303, 975: t_inf = Delta_a and d_inf = d(mu_a, mu*) need mu* < 1; for mu* = 1 no "
         "Bernoulli law has a larger mean, both infima are infinite and the bound is 0.",

@@ -10,8 +10,15 @@ case Q = P'. For Bernoulli laws the best Q has mean max(x, tilt) (`sharper.tilt*
 (1-q) H((1-x)/(1-q)). Moving x from q - D to q - sD multiplies the first part by
 H(1-sv)/H(1-v) >= H(1-s), v = D/q <= 1: the ratio falls in v because v L/H(1-v), L = -log(1-v),
 rises (`sharper.klucb-ratio-slope`, `-sign`), and is H(1-s) at v = 1. It multiplies the second by
-H(1+sw)/H(1+w) >= s^2 (`-square`) >= H(1-s) (`-last`). So d(q - sD, q) >= H(1-s) d(q - D, q), and
-c min(d, eps D) leaves room for c D + s D < D as long as H(1-c) > c (`sharper.klucb-constant`).
+H(1+sw)/H(1+w) >= s^2 (`-square`) >= H(1-s) (`-last`). So d(q - sD, q) >= H(1-s) d(q - D, q). Take
+H(1-s) = c and a release of n with L/n <= c min(d, eps D), L = alpha log T: a clipped mean below
+q - sD has an index below q, and the shift L/(eps n) is at most c D, so that mean plus noise must
+exceed the arm's mean by eta D, eta = 1 - c - s (`sharper.klucb-room`), which is positive because
+H(c) > c (`sharper.klucb-constant`). Half of it by the mean, half by the noise: exp(-n (eta D)^2/2)
++ exp(-eps n eta D/2)/2, times the 2 n rounds of the next episode, summed over n = 2^i/2
+(`sharper.klucb-sum`): 8/(eta D)^2 + 4/(eta eps D). Releases of smaller n are followed by at most
+4 L/(c min(d, eps D)) rounds in all. The best arm's index is below q with probability at most
+3/(2 t^alpha) for each size (`lem:kl_concentration`), summed by `gr.sizes-sum`, `gr.sizes-tail`.
 
 *Episode by episode.* An episode that follows release j of arm a starts either because the index of
 that release, which grows with time, is at least mu* at T, or at a decision at which the optimal
@@ -28,19 +35,25 @@ from sympy import Rational, exp, log, oo, sqrt, symbols, tanh
 
 from dpaudit.claims.balls import ball
 from dpaudit.claims.claim import GRANTED, SAMPLED, Claim, Result, Tally
-from dpaudit.claims.domain import POSITIVE, Domain, RealInterval, above, at_least, between
+from dpaudit.claims.domain import POSITIVE, REALS, Domain, RealInterval, above, at_least, between
 from dpaudit.claims.methods import Monotone, Rewrite
 from dpaudit.claims.models import random_policy, relative_entropy
 from dpaudit.claims.theorem import REPAIRED, Theorem
 
 x, y, e, w, v, s = symbols("x y epsilon w v s", positive=True)
 c, n, D, g, T, k, ell, kappa = symbols("c n Delta g T k ell kappa", positive=True)
-L, z = symbols("L z", real=True)
+L, z, u, m, p, q = symbols("L z u m p q", real=True)
+A, B, C = symbols("A B C", nonnegative=True)
 INNER = between(0, 1)
 FROM = "used by dpaudit.regret_bounds"
 tilt = y * exp(-e) / (1 - y + y * exp(-e))
 tilted = e * (tilt - x) + tilt * log(tilt / y) + (1 - tilt) * log((1 - tilt) / (1 - y))
 load = tanh(e / 2) * T / k
+room = Domain(
+    {c: POSITIVE, s: POSITIVE, D: POSITIVE, y: INNER, k: POSITIVE, z: REALS},
+    (z + k - (y - s * D), c * D - k),
+)
+kinds = Domain({u: REALS, p: REALS, q: REALS, m: REALS}, (u - p, p - q, q - m))
 
 
 def _private_entropy(one, other, growth):
@@ -129,6 +142,7 @@ CLAIMS = (
         models=_divergence,
         expect=SAMPLED,
         role="sharper",
+        theorem="private divergence as repaired",
     ),
     Claim(
         "sharper.tilt",
@@ -164,6 +178,7 @@ CLAIMS = (
         models=_ratio,
         expect=SAMPLED,
         role="sharper",
+        theorem="klucb ratio as repaired",
     ),
     Claim(
         "sharper.klucb-ratio-slope",
@@ -220,6 +235,18 @@ CLAIMS = (
         role="sharper",
     ),
     Claim(
+        "sharper.klucb-room",
+        "proof of klucb universal",
+        "z = mean of the episode + noise, k the shift: the index reaches mu* only if z + k >= "
+        "mu* - s Delta; k <= c Delta leaves z - mu_a >= (1-c-s) Delta, mu_a = mu* - Delta.",
+        (1 - c - s) * D,
+        "<=",
+        z - y + D,
+        room,
+        by=(Rewrite(A + B, dict(zip((A, B), room.constraints, strict=True))),),
+        role="sharper",
+    ),
+    Claim(
         "sharper.klucb-sum",
         FROM,
         "y e^-y <= 2(e^{-y/2} - e^-y), so sum_i 2^i e^{-2^i b} <= 2/b; here y <= 2(e^{y/2} - 1).",
@@ -237,6 +264,19 @@ CLAIMS = (
         "(rounds after decisions at which the best index is below mu*), on random runs.",
         models=_episodes,
         expect=SAMPLED,
+        role="sharper",
+        theorem="episode accounting as repaired",
+    ),
+    Claim(
+        "sharper.episodes-kinds",
+        "proof of episode accounting",
+        "An episode of arm a starts with I_a(t) >= I_1(t): if I_1(t) >= mu*, then I_a(T) >= "
+        "I_a(t) >= mu*; u = I_a(T), p = I_a(t), q = I_1(t), m = mu*.",
+        m,
+        "<=",
+        u,
+        kinds,
+        by=(Rewrite(A + B + C, dict(zip((A, B, C), kinds.constraints, strict=True))),),
         role="sharper",
     ),
     Claim(
@@ -343,11 +383,45 @@ RESULT = Result(
                 "sharper.klucb-ratio-last",
             ),
         ),
+        Theorem(
+            "episode accounting",
+            REPAIRED,
+            "dpaudit.regret_bounds",
+            "On every run, N_a <= 1 + (rounds of episodes that follow a release whose index at T "
+            "is at least mu*) + (rounds that follow a decision at which the best arm's index is "
+            "below "
+            "mu*), for indices that do not decrease in time and noise drawn once per episode.",
+            ("cases", "sum"),
+            ("sharper.episodes-kinds",),
+        ),
+        Theorem(
+            "klucb universal",
+            REPAIRED,
+            "dpaudit.regret_bounds",
+            "For every eps > 0, alpha > 1, T, 0 < c <= 0.3178 and instance with rewards in [0, 1] "
+            "and mu* < 1, E N_a <= (4 alpha/c) log T/min(d_a, eps Delta_a) + 8/(eta Delta_a)^2 + "
+            "4/(eta eps Delta_a) + 1 + E O, with (1-s) log(1-s) + s = c, eta = 1 - c - s > 0 and "
+            "O the rounds after decisions at which the best arm's index is below mu*, whose mean "
+            "is bounded for all T together.",
+            ("cases", "union bound", "sum", "chain"),
+            (
+                "episode accounting as repaired",
+                "klucb ratio as repaired",
+                "sharper.klucb-constant",
+                "sharper.klucb-room",
+                "sharper.klucb-sum",
+                "lem:hoeff as printed",
+                "lem:lap_conc as printed",
+                "lem:kl_concentration as repaired",
+                "gr.sizes-sum",
+                "gr.sizes-tail",
+            ),
+        ),
     ),
     verdict="KL is at most sum_a E[N_a] d_eps, so the problem-dependent bound is sum Delta_a log T "
     "/ d_eps and privacy is free from the log-likelihood ratio's oscillation on. AdaP-KLUCB has "
-    "universal constants C_1 = 4 alpha/c, c < 0.3178, C_2 = 1, with a remainder of order "
-    "1/Delta^2 that does not depend on T.",
+    "universal constants C_1 = 4 alpha/c, c <= 0.3178, C_2 = 1, with a remainder of order "
+    "1/Delta^2 + 1/(eps Delta) that does not depend on T.",
     order=160,
     in_paper=False,
 )

@@ -133,6 +133,7 @@ def _on_models(claim: Claim) -> ClaimOutcome:
         raise Contradiction(f"{claim.label}: the model check looked at no model.")
     if tally.counterexample:
         return ClaimOutcome(REFUTED, f"broken by model {tally.models:,}", tally.counterexample)
+    every = f"; theorem: {claim.theorem}" if claim.theorem else ""
     if tally.family:
-        return ClaimOutcome(ENUMERATED, f"all {tally.models:,} of {tally.family}")
-    return ClaimOutcome(SAMPLED, f"held on {tally.models:,} models drawn at random")
+        return ClaimOutcome(ENUMERATED, f"all {tally.models:,} of {tally.family}{every}")
+    return ClaimOutcome(SAMPLED, f"held on {tally.models:,} models drawn at random{every}")

@@ -58,6 +58,7 @@ class Claim:
     methods. `hints` are points to try first as counterexamples. `expect` is the outcome that the
     file's author has understood (proved, or identity for ==, unless stated); any other outcome is a
     surprise. A claim that is not expected to be true states its `correction` and what `survives`.
+    `theorem` is the label of a theorem that says of every case what was checked on models.
     """
 
     label: str
@@ -76,6 +77,7 @@ class Claim:
     expect: str = ""
     correction: str = ""
     survives: str = ""
+    theorem: str = ""
 
     def __post_init__(self) -> None:
         if self.relation not in RELATIONS:

@@ -20,10 +20,13 @@ def errata(entries: Sequence[Entry]) -> str:
     """Return the text of ERRATA.md; it depends on the claims and their outcomes alone."""
     every, entries = entries, [entry for entry in entries if entry.result.in_paper]
     others = len(every) - len(entries)
+    more = (
+        f"; {others} more, which `prove` counts too, are granted theorems and what dpaudit itself "
+    )
+    more += "rests on"
     lines = [
         HEADER,
-        f"{len(entries)} steps are about the paper and counted here; {others} more, which `prove` "
-        "counts too, are granted theorems and what dpaudit itself rests on.\n",
+        f"{len(entries)} steps are about the paper and counted here{more * bool(others)}.\n",
         "| outcome | steps | meaning |",
         "|---|---|---|",
     ]

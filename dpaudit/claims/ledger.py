@@ -17,7 +17,7 @@ from typing import Any
 
 from dpaudit.claims.check import check
 from dpaudit.claims.claim import OUTCOMES, Claim, ClaimOutcome, Result
-from dpaudit.claims.theorem import Standing, Theorem, standing
+from dpaudit.claims.theorem import Standing, Theorem, leaves_of, standing
 from dpaudit.errors import DpauditError, InvalidArgument, UnknownName
 
 _PACKAGE = "dpaudit_proofs"
@@ -141,7 +141,7 @@ def select(results: dict[str, Result], only: Sequence[str]) -> list[Result]:
 
     Of a result that only steps were named of, these steps. Unknown names raise with a suggestion.
     """
-    homes = {it.name: name for name, result in results.items() for it in result.theorems}
+    homes = _homes(results)
     steps = {claim.label for result in results.values() for claim in result.claims}
     wanted = {homes.get(name, name) for name in only}
     for name in sorted(wanted - results.keys() - steps):
@@ -156,8 +156,21 @@ def select(results: dict[str, Result], only: Sequence[str]) -> list[Result]:
     return chosen
 
 
+def _homes(results: dict[str, Result]) -> dict[str, str]:
+    """Return the result that states each theorem, by the theorem's name and by its label."""
+    return {
+        word: name
+        for name, result in results.items()
+        for it in result.theorems
+        for word in (it.name, it.label)
+    }
+
+
 def find_claim(results: dict[str, Result], label: str) -> tuple[Result, Claim]:
     """Return the claim with this label; an unknown one raises with a suggestion."""
+    if label in _homes(results):
+        rule = f"is a theorem, not a step: `--only '{label}'` shows it and its steps."
+        raise InvalidArgument("counterexample", label, rule)
     for result in results.values():
         for claim in result.claims:
             if claim.label == label:
@@ -189,11 +202,31 @@ def theorems(results: dict[str, Result]) -> dict[str, Theorem]:
     return known
 
 
-def standings(results: dict[str, Result], entries: Sequence[Entry]) -> list[JudgedTheorem]:
-    """Judge every theorem by the outcomes of the claims below it."""
+def stated(results: dict[str, Result], chosen: Sequence[Result]) -> list[Theorem]:
+    """Return the theorems of those chosen results of which every step was chosen."""
+    return [it for one in chosen if one is results[one.name] for it in one.theorems]
+
+
+def below(results: dict[str, Result], chosen: Sequence[Result]) -> list[Result]:
+    """Return what the theorems of the chosen results rest on beside the chosen steps."""
+    known = theorems(results)
+    need = {leaf for one in stated(results, chosen) for leaf in leaves_of(one, known)}
+    need -= {claim.label for one in chosen for claim in one.claims}
+    parts = [
+        replace(one, claims=tuple(claim for claim in one.claims if claim.label in need))
+        for one in results.values()
+    ]
+    return [one for one in parts if one.claims]
+
+
+def standings(
+    results: dict[str, Result], entries: Sequence[Entry], judged: Sequence[Theorem] | None = None
+) -> list[JudgedTheorem]:
+    """Judge these theorems, or every one, by the outcomes of the claims below them."""
     known = theorems(results)
     outcomes = {entry.claim.label: entry.outcome.kind for entry in entries}
-    return [JudgedTheorem(one, standing(one, known, outcomes)) for one in known.values()]
+    judged = list(known.values()) if judged is None else judged
+    return [JudgedTheorem(one, standing(one, known, outcomes)) for one in judged]
 
 
 def counts(entries: Sequence[Entry]) -> dict[str, int]:

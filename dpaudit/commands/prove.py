@@ -1,10 +1,11 @@
 """Check the paper's derivations step by step and print the ledger and the theorems above it.
 
 Exit code 0 when every step and theorem ends as its proof file states (errata are stated outcomes),
-1 when one does not. Theorems rest on steps of several files, so `--only` leaves them out.
-`--counterexample STEP` replays one step alone and shows its counterexample. `--mutate` checks
-mutants of the steps and exits with 1 when one survives that must not. `--recheck z3` asks another
-prover (pip install 'dpaudit[recheck]') and exits with 1 when it contradicts a step.
+1 when one does not. With `--only`, the theorems of the results that are checked whole; what they
+rest on elsewhere is checked too, and not shown. `--counterexample STEP` replays one step alone and
+shows its counterexample. `--mutate` checks mutants of the steps and exits with 1 when one survives
+that must not. `--recheck z3` asks another prover (pip install 'dpaudit[recheck]') and exits with 1
+when it contradicts a step.
 
 examples:
   dpaudit prove
@@ -89,6 +90,9 @@ def execute(arguments: argparse.Namespace) -> int:
         return _replay(arguments.counterexample)
     chosen = ledger.select(results, arguments.only)
     if arguments.list:
+        for name in ("json", "errata", "graph"):
+            if getattr(arguments, name):
+                raise InvalidArgument(name, getattr(arguments, name), "--list checks nothing.")
         for result in chosen:
             sys.stdout.write(f"{result.name}: {result.title}\n")
             for claim in result.claims:
@@ -102,11 +106,12 @@ def execute(arguments: argparse.Namespace) -> int:
         return _write_coq(chosen, arguments.coq)
     if arguments.graph and arguments.only:
         raise InvalidArgument("only", arguments.only, "checks a part; --graph needs every step.")
-    entries = _run(chosen)
-    total = sum(len(result.claims) for result in chosen)
-    if len(entries) < total:
-        return _interrupted(arguments, entries, total)
-    judged = [] if arguments.only else ledger.standings(results, entries)
+    plan = [*chosen, *ledger.below(results, chosen)]
+    every, total = _run(plan), sum(len(result.claims) for result in plan)
+    if len(every) < total:
+        return _interrupted(arguments, every, total)
+    entries = every[: sum(len(result.claims) for result in chosen)]
+    judged = ledger.standings(results, every, ledger.stated(results, chosen))
     if "-" not in (arguments.json, arguments.errata, arguments.graph):
         _print(entries, judged)
     if arguments.json:
@@ -157,9 +162,26 @@ def _write(target: str, text: str, mark: str) -> None:
     from dpaudit.output import write_text
 
     if target == "-":
-        sys.stdout.write(text)
+        sys.stdout.write(_wrapped(text) if sys.stdout.isatty() else text)
     else:
         write_text(Path(target), text, mark)
+
+
+def _wrapped(text: str) -> str:
+    """Return the text within the terminal's lines; tables and drawings stay as they are."""
+    import textwrap
+
+    from dpaudit import report
+
+    width, fenced, lines = report.console(quiet=False).width, False, []
+    for line in text.split("\n"):
+        fenced ^= line.startswith("```")
+        if fenced or line.startswith("|") or len(line) <= width:
+            lines.append(line)
+        else:
+            more = "  " * line.startswith("- ")
+            lines += textwrap.wrap(line, width, subsequent_indent=more, break_on_hyphens=False)
+    return "\n".join(lines)
 
 
 def _run(chosen: list[Result]) -> list[Entry]:
@@ -204,11 +226,11 @@ def _print(entries: list[Entry], judged: list[JudgedTheorem]) -> None:
             _where(entry),
         )
     console.print(table)
-    if judged:
-        _print_theorems(console, judged)
-    else:
+    if {entry.result.name for entry in entries} != set(ledger.load_results()):
         for result in ledger.whole(entries):
             console.print(f"\n{result.title}: {result.verdict}", markup=False)
+    if judged:
+        _print_theorems(console, judged)
     seconds = sum(entry.seconds for entry in entries)
     parts = [f"{number} {kind}" for kind, number in ledger.counts(entries).items() if number]
     own = sum(not entry.result.in_paper for entry in entries)

@@ -38,6 +38,7 @@ from dpaudit.regret_bounds.bound import PAPER, SHARP, Instance, RegretBound, Sco
 
 LIMIT_NOTE = "liminf statement: compare the trend of regret / log T, for a consistent policy"
 SOME = "some instance of the class is this bad, not necessarily this one"
+PUBLIC = "lem:div_decomp as printed, lem:pinsker as printed"
 FAR_NOTE = "liminf statement far from its limit: no policy has so much regret at this T"
 
 
@@ -74,11 +75,11 @@ def problem_dependent(instance: Instance, epsilon: float, horizon: int) -> list[
     found = coefficients(instance, epsilon)
     log_horizon = math.log(horizon)
     most = horizon * max((gap for _, gap in instance.suboptimal), default=0.0)
-    private = "sharper.private-divergence, arXiv 2505.05613"
+    private = "private divergence as repaired, arXiv 2505.05613"
     rows = (
-        ("without privacy (Lai-Robbins)", PAPER, found.without_privacy, "pd.limit"),
-        ("problem-dependent, 6 epsilon t", PAPER, found.paper, "pd.rearranged, kl.theorem"),
-        ("problem-dependent, epsilon t", SHARP, found.improved, "pd.sharper, kl.constant-one"),
+        ("without privacy (Lai-Robbins)", PAPER, found.without_privacy, "book.16.2"),
+        ("problem-dependent, 6 epsilon t", PAPER, found.paper, "thm:nogap as printed"),
+        ("problem-dependent, epsilon t", SHARP, found.improved, "thm:nogap as repaired"),
         ("problem-dependent, d_epsilon", SHARP, found.sharp, private),
     )
     return [
@@ -150,12 +151,12 @@ def minimax(arms: int, epsilon: float, horizon: int) -> list[RegretBound]:
     values, unit = (arms, epsilon, horizon), "unit variance and unbounded means"
     gaussian, bounded = "minimax, Gaussian rewards", "minimax, rewards in [0, 1]"
     paper, sharp = minimax_paper(*values), minimax_gaussian(*values)
-    sharper = "mm.sharper-value, kl.total-variation, sharper.minimax-public"
-    bernoulli = "kl.total-variation, sharper.minimax-bounded"
+    sharper = "thm:minimax as repaired, sharper.minimax-public"
+    bernoulli = f"thm:minimax for bounded rewards as repaired, {PUBLIC}"
     return [
         lower_bound(name, form, Scope.MINIMAX, value, claims, f"{SOME}; {extra}")
         for name, form, value, claims, extra in (
-            (gaussian, PAPER, paper, "mm.value, mm.constant-131, mm.constant-27",
+            (gaussian, PAPER, paper, "thm:minimax as printed",
              f"{unit}: no statement about rewards in [0, 1]"),
             (gaussian, SHARP, sharp, sharper, unit),
             (bounded, SHARP, minimax_bounded(*values), bernoulli, "Bernoulli instances around 1/2"),

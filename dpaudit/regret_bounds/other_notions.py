@@ -24,7 +24,7 @@ import math
 from dpaudit.errors import require_integer, require_positive
 from dpaudit.regret_bounds import entropy
 from dpaudit.regret_bounds.bound import SHARP, Instance, RegretBound, Scope, lower_bound
-from dpaudit.regret_bounds.lower import LIMIT_NOTE, SOME, bounded_public, largest
+from dpaudit.regret_bounds.lower import LIMIT_NOTE, PUBLIC, SOME, bounded_public, largest
 
 FREE = "holds for every policy, private or not"
 FURTHER = "Azize and Basu (2023) state a further factor sqrt(K - 1), which is not checked here"
@@ -56,7 +56,7 @@ def local_bounds(instance: Instance, epsilon: float, horizon: int) -> list[Regre
     )
     return [
         lower_bound("problem-dependent, randomised bits", SHARP, limit, total * math.log(horizon),
-                    f"{claims}, pd.limit", f"0/1 rewards; {LIMIT_NOTE}"),
+                    f"{claims}, book.16.2", f"0/1 rewards; {LIMIT_NOTE}"),
         lower_bound("minimax, randomised bits", SHARP, Scope.MINIMAX, worst, claims, SOME),
     ]  # fmt: skip
 
@@ -78,8 +78,8 @@ def zcdp_bounds(instance: Instance, rho: float, horizon: int) -> list[RegretBoun
     limit, some = Scope.ASYMPTOTIC, Scope.MINIMAX
     return [
         lower_bound("without privacy (Lai-Robbins)", SHARP, limit, total * math.log(horizon),
-                    "pd.limit", f"{FREE}: {UNKNOWN}; {LIMIT_NOTE}"),
-        lower_bound("minimax, without privacy", SHARP, some, public, "sharper.minimax-bounded",
+                    "book.16.2", f"{FREE}: {UNKNOWN}; {LIMIT_NOTE}"),
+        lower_bound("minimax, without privacy", SHARP, some, public, PUBLIC,
                     f"{FREE}; {SOME}"),
         lower_bound("minimax, coupled tables", SHARP, some, private,
                     "notions.zcdp-second-moment, notions.zcdp-value", f"{SOME}; {FURTHER}"),

@@ -41,9 +41,13 @@ class ArmRegime:
 
 @dataclass(frozen=True)
 class MinimaxRegime:
-    """The budgets below which privacy dominates the minimax lower bound."""
+    """The budgets below which privacy dominates the minimax lower bound.
+
+    `paper` is that of the paper's own bound; its text has the fraction upside down, `printed`.
+    """
 
     paper: float
+    printed: float
     gaussian: float
     bounded: float
 
@@ -71,7 +75,8 @@ def minimax(arms: int, horizon: int) -> MinimaxRegime:
     require_integer("horizon", horizon, arms - 1)
     ratio = math.sqrt((arms - 1) / horizon)
     return MinimaxRegime(
-        paper=131 / 27 * ratio,
+        paper=27 / 131 * ratio,
+        printed=131 / 27 * ratio,
         gaussian=_from_tanh(math.sqrt(math.pi / 2) * ratio),
         bounded=_from_tanh((arms - 1) / (32 * bounded_public(arms, horizon))),
     )

@@ -139,10 +139,11 @@ def _regimes(console: Console, found: dict[str, Any]) -> None:
         console.print(table)
         console.print(f"this epsilon: {found['regime']}")
         edge = found["minimax"]
-        console.print(
-            f"minimax: privacy dominates the lower bound below epsilon {number(edge.bounded)} "
-            f"(rewards in [0, 1]), {number(edge.gaussian)} (Gaussian); paper {number(edge.paper)}",
-        )
+        words = f"privacy dominates the lower bound below epsilon {number(edge.bounded)} (rewards "
+        words += f"in [0, 1]), {number(edge.gaussian)} (Gaussian); in the paper's form "
+        words += f"{number(edge.paper)} (l. 285 prints {number(edge.printed)}, the fraction upside "
+        words += "down: rm.minimax-regime)"
+        console.print(*_hanging("minimax: ", words, console.width), sep="\n")
     else:
         edge = found["minimax_linear"]
         console.print(

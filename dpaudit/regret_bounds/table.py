@@ -24,7 +24,8 @@ from dpaudit.regret_bounds.episodes import LazyIndex
 from dpaudit.regret_bounds.transport import finite_lower
 
 TERM_2 = "gr.sizes-sum"  # finite for every alpha > 1
-EPISODES = f"sharper.episodes, {TERM_2}"
+ACCOUNTING = "episode accounting as repaired"
+EPISODES = f"{ACCOUNTING}, {TERM_2}"
 ANY_ALPHA = "holds for alpha > 1"
 EVERY = "for every instance with rewards in [0, 1]"
 ALGORITHMS = ("adap_ucb", "adap_klucb", "lazy_dp_ucb", "dp_se", "dp_ucb")
@@ -83,7 +84,7 @@ def _order(algorithm: str, value: float, claim: str, note: str) -> RegretBound:
 
 def _below(instance: Instance, setting: Setting, algorithm: str) -> RegretBound:
     value = finite_lower(instance, setting.epsilon, setting.horizon, sharpest(algorithm, setting))
-    claims = "sharper.private-divergence, sharper.transport"
+    claims = "private divergence as repaired, sharper.transport"
     note = "the comparison with expected regret that is meaningful at finite T"
     name = "at this T, given its upper bounds"
     return lower_bound(name, SHARP, Scope.FINITE, value, claims, note, algorithm=algorithm)
@@ -97,7 +98,7 @@ def _adap_ucb(means: tuple[float, ...], s: Setting, best: float) -> list[RegretB
             "16 alpha log T / min(gap, epsilon)",
             PAPER,
             upper.adap_ucb_paper(*values),
-            "ucb.repaired-small, ucb.repaired-large",
+            "thm:ucb_upperbound as printed",
             "needs alpha > 3; the printed proof would need 20.94 at gap = epsilon, a repaired one "
             "needs 13.6",
         ),
@@ -105,11 +106,11 @@ def _adap_ucb(means: tuple[float, ...], s: Setting, best: float) -> list[RegretB
             "repaired closed form, 4 n* + 3",
             SHARP,
             upper.adap_ucb_closed(*values),
-            f"ucb.repaired-quadratic, gr.good-event-fixed, {EPISODES}",
+            f"ucb.repaired-quadratic, {EPISODES}",
             ANY_ALPHA,
         ),
         row("episode by episode", SHARP, best, EPISODES, ANY_ALPHA),
-        row("gap-free", PAPER, upper.gap_free_paper(*values), "gf.tuning", EVERY),
+        row("gap-free", PAPER, upper.gap_free_paper(*values), "thm:nogap_upper as printed", EVERY),
         row(
             "gap-free",
             SHARP,
@@ -129,23 +130,25 @@ def _adap_klucb(means: tuple[float, ...], s: Setting, best: float) -> list[Regre
             "C1 log T gap / min(d, C2 epsilon gap)",
             PAPER,
             upper.adap_klucb_paper(*values),
-            "klu.explicit, klu.rounding",
-            "needs alpha > 3; C1, C2 are no constants: taken for this instance from the proof",
+            "thm:kl_ucb_upperbound as repaired",
+            "needs alpha > 3; the C1, C2 of the printed proof are no constants: taken for this "
+            "instance (klu.constants)",
         ),
         row(
             "universal: C1 = 4 alpha / c, C2 = 1",
             SHARP,
             upper.adap_klucb_universal(*values),
-            f"sharper.klucb-ratio, sharper.klucb-constant, sharper.klucb-sum, {TERM_2}",
-            f"any c < 0.3178, with a remainder of order 1 / gap^2 free of T; {ANY_ALPHA}",
+            "klucb universal as repaired",
+            "any c < 0.3178; beside it pulls of order 1 / gap^2 + 1 / (epsilon gap), free of T; "
+            f"{ANY_ALPHA}",
         ),
         row("episode by episode", SHARP, best, EPISODES, ANY_ALPHA),
-        row("gap-free", SHARP, free, "sharper.klucb-ratio, gf.klucb", EVERY),
+        row("gap-free", SHARP, free, "klucb universal as repaired, gf.klucb", EVERY),
     ]
 
 
 def _lazy_dp_ucb(means: tuple[float, ...], s: Setting, best: float) -> list[RegretBound]:
-    return [upper_bound("lazy_dp_ucb", "episode by episode", SHARP, best, "sharper.episodes")]
+    return [upper_bound("lazy_dp_ucb", "episode by episode", SHARP, best, ACCOUNTING)]
 
 
 def _dp_se(means: tuple[float, ...], s: Setting, best: float) -> list[RegretBound]:

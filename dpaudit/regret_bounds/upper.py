@@ -11,10 +11,11 @@ D n = A sqrt(n) + B, P(index at T >= best) <= 3/(2T) from n* on. Releases before
 n* pulls in all, later ones 3: E[N_a] <= 4 n* + 3 + optimism. As n* <= A^2/D^2 + 2 B/D, for every
 instance the regret is at most 4 A sqrt((K-1) T) + 8 B (K-1) + 3 (K-1) + optimism (gap-free).
 
-AdaP-KLUCB. The paper's C1, C2 depend on the instance and on T (through c(beta) and gamma), and
-no universal pair exists with its additive constant: for best = 1 and epsilon large, arm a is pulled
-as long as its rewards are all 1, about 1/(1 - mean) times. Universal constants, with a remainder
-that depends on the gap but not on T: for 0 < c < c0 = 0.3178..., the root of 1 - 2 c + c log c,
+AdaP-KLUCB. The paper's C1, C2 depend on the instance and on T (through c(beta) and gamma), and no
+universal pair bounds E[N_a] with its additive constant: for best = 1 and epsilon large, arm a is
+pulled as long as its rewards are all 1, about 1/(1 - mean) times (regret of order 1). Universal
+constants, with a remainder that depends on the gap but not on T: for 0 < c < c0 = 0.3178..., the
+root of 1 - 2 c + c log c,
 
     E[N_a] <= 4 alpha log T / (c min(d, epsilon D)) + 8/(eta D)^2 + 4/(eta epsilon D) + 1 + optimism
 

@@ -50,6 +50,21 @@ Proof.
     + intros v_moving within. replace (- (fun v_moving => (1 + (- (/ v_moving)))) v_moving) with ((1 + (- v_moving)) / v_moving) by (cbv beta; same). sign.
 Qed.
 
+(* sharper.klucb-room *)
+Lemma sharper_klucb_room : forall v_c v_s v_Delta v_y v_k v_z : R,
+  0 < v_c ->
+  0 < v_s ->
+  0 < v_Delta ->
+  0 < v_y ->
+  v_y < 1 ->
+  0 < v_k ->
+  0 <= (v_z + v_k + (- v_y) + (v_Delta * v_s)) ->
+  0 <= ((- v_k) + (v_Delta * v_c)) ->
+  (v_Delta * (1 + (- v_c) + (- v_s))) <= (v_z + v_Delta + (- v_y)).
+Proof.
+  intros. enough (0 <= (v_z + v_Delta + (- v_y) + (- (v_Delta * (1 + (- v_c) + (- v_s)))))) by lra. replace (v_z + v_Delta + (- v_y) + (- (v_Delta * (1 + (- v_c) + (- v_s))))) with ((v_z + v_k + (- v_y) + (v_Delta * v_s)) + ((- v_k) + (v_Delta * v_c))) by same. sign.
+Qed.
+
 (* sharper.klucb-sum *)
 Lemma sharper_klucb_sum : forall v_y : R,
   0 < v_y ->
@@ -60,6 +75,16 @@ Proof.
   - apply (rises (fun v_moving => ((- 2) + (- v_moving) + (2 * (exp (v_moving / 2))))) (fun v_moving => ((- 1) + (exp (v_moving / 2)))) 0 v_y); [lra | |].
     + intros v_moving within. auto_derive; [side | same].
     + intros v_moving within. replace ((fun v_moving => ((- 1) + (exp (v_moving / 2)))) v_moving) with ((- 1) + (exp (v_moving / 2))) by (cbv beta; same). sign.
+Qed.
+
+(* sharper.episodes-kinds *)
+Lemma sharper_episodes_kinds : forall v_u v_p v_q v_m : R,
+  0 <= (v_u + (- v_p)) ->
+  0 <= (v_p + (- v_q)) ->
+  0 <= (v_q + (- v_m)) ->
+  v_m <= v_u.
+Proof.
+  intros. enough (0 <= (v_u + (- v_m))) by lra. replace (v_u + (- v_m)) with ((v_u + (- v_p)) + (v_p + (- v_q)) + (v_q + (- v_m))) by same. sign.
 Qed.
 
 (* sharper.minimax-public *)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -45,6 +46,54 @@ def test_mutants_are_counted(capsys):
     assert "8 steps" in text and "steps that no mutation breaks: none" in text
 
 
+def test_a_theorem_alone_is_judged_by_what_it_rests_on_elsewhere(capsys):
+    assert run(["prove", "--only", "thm:nogap_upper", "--only", "mm.two-maxima"]) == 0
+    text = capsys.readouterr().out
+    assert "thm:nogap_upper  as printed  proved" in text
+    assert "11 steps:" in text and "ucb.assembly" not in text and "thm:minimax  " not in text
+    assert run(["prove", "--only", "thm:minimax as printed", "--json", "-"]) == 0
+    kinds = {it["theorem"] + ", " + it["form"]: it["standing"]
+             for it in json.loads(capsys.readouterr().out)["theorems"]}  # fmt: skip
+    assert kinds == {
+        "thm:minimax, as printed": "granted",
+        "thm:minimax, as repaired": "granted",
+        "thm:minimax for bounded rewards, as printed": "false",
+        "thm:minimax for bounded rewards, as repaired": "granted",
+    }
+
+
+def test_a_theorem_that_falls_by_a_step_elsewhere_is_a_surprise(monkeypatch, capsys):
+    real = ledger.check
+
+    def check(claim):
+        outcome = real(claim)
+        return replace(outcome, kind="unresolved") if claim.label == "ucb.assembly" else outcome
+
+    monkeypatch.setattr(ledger, "check", check)
+    assert run(["prove", "--only", "gap_free"]) == 1
+    assert "surprise: thm:nogap_upper as printed is open" in capsys.readouterr().out
+
+
+def test_what_was_sampled_names_the_theorem_that_proves_it(capsys):
+    assert run(["prove", "--counterexample", "kl.constant-one"]) == 0
+    assert "drawn at random; theorem: lem:kl as repaired" in capsys.readouterr().out
+
+
+def test_errata_on_a_terminal_keep_to_its_lines(monkeypatch, capsys):
+    command = ["prove", "--only", "tables", "--errata", "-"]
+    assert run(command) == 0
+    piped = capsys.readouterr().out
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "72")
+    assert run(command) == 0
+    shown = capsys.readouterr().out
+    words = [line for line in shown.splitlines() if not line.startswith("|")]
+    assert max(map(len, words)) <= 72 < max(map(len, piped.splitlines()))
+    assert shown.split() == piped.split()
+    assert "17 steps are about the paper and counted here.\n" in piped
+
+
 def test_the_graph_needs_every_step(capsys):
     assert run(["prove", "--only", "gap_free", "--graph", "-"]) == 2
     assert "--graph needs every step" in capsys.readouterr().err
@@ -63,6 +112,8 @@ def test_listing_checks_nothing(capsys):
     [
         (["--only", "karwa_vadan"], "Did you mean 'karwa_vadhan'?"),
         (["--counterexample", "kv.log-ration"], "Did you mean 'kv.log-ratio'?"),
+        (["--counterexample", "thm:minimax"], "is a theorem, not a step: `--only 'thm:minimax'`"),
+        (["--list", "--json", "-"], "json=- --list checks nothing"),
         (["--only", "gap_free", "--json", "/no/such/place/x.json"], "cannot be written"),
     ],
 )

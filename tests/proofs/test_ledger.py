@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import re
 
 import pytest
@@ -22,6 +24,7 @@ from dpaudit.claims.theorem import (
     standing,
 )
 from dpaudit.errors import InvalidArgument, UnknownName
+from dpaudit.regret_bounds import entropy, upper
 
 RESULTS = ledger.load_results()
 NAMES = (
@@ -162,6 +165,45 @@ def test_errata_name_every_false_step_with_its_counterexample(entries):
             assert f"--counterexample {entry.claim.label}`" in text
             assert entry.outcome.counterexample in text
             assert entry.claim.correction in text and entry.claim.survives
+
+
+def test_what_models_suggest_and_a_theorem_says_is_said_by_one_that_stands(entries, judged):
+    kinds = {one.theorem.label: one.standing.kind for one in judged}
+    pointed = [entry for entry in entries if entry.claim.theorem]
+    assert len(pointed) >= 15
+    for entry in pointed:
+        assert kinds[entry.claim.theorem] in ("proved", "granted"), entry.claim.label
+        assert entry.claim.models is not None and entry.claim.theorem in entry.outcome.how
+
+
+def test_the_gamma_of_the_printed_l_is_the_number_that_is_stated(entries):
+    [entry] = [it for it in entries if it.claim.label == "ucb.gamma-sign"]
+    alpha, log_horizon, gap, epsilon = 3.1, 12.0, 1.0, 2.0
+    level = alpha * log_horizon
+    n = 4 * level / (gap * min(epsilon, 2 * gap))
+    gamma = gap - 2 * math.sqrt(level / (2 * n)) - 2 * level / (epsilon * n)
+    assert gamma * n / level == pytest.approx(-1)
+    assert "gamma n/(alpha L) >= 0" in entry.claim.statement
+    assert entry.outcome.counterexample.startswith("Delta = 1")
+    assert entry.outcome.counterexample.endswith("right side -1.0000000")
+
+
+@pytest.mark.parametrize("c", [0.05, 0.2, 0.3178])
+def test_the_universal_klucb_bound_covers_its_first_sum(c):
+    """The leading term and the remainder against the sum over releases, term by term."""
+    slack = upper.universal_slack(c)
+    assert slack > 0
+    for best, mean, epsilon in itertools.product((0.9, 0.6), (0.1, 0.55), (0.1, 1.0, 20.0)):
+        gap, level = best - mean, 3.1 * math.log(1e7)
+        rate = min(entropy.bernoulli(mean, best), epsilon * gap)
+        summed = 0.0
+        for i in range(60):
+            n = 2**i / 2
+            chance = math.exp(-n * (slack * gap) ** 2 / 2)
+            chance += math.exp(-epsilon * n * slack * gap / 2) / 2
+            summed += 2 * n * (1.0 if n < level / (c * rate) else min(1.0, chance))
+        most = 4 * level / (c * rate) + 8 / (slack * gap) ** 2 + 4 / (slack * epsilon * gap)
+        assert summed <= most
 
 
 def test_records_are_plain_data(entries):

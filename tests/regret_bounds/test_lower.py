@@ -156,7 +156,9 @@ def test_minimax_regimes_are_where_the_parts_meet():
     assert lower.bounded_private(5, edge.bounded, 10**6) == pytest.approx(
         lower.bounded_public(5, 10**6)
     )
-    assert regimes.minimax(100, 10**6).paper == pytest.approx(0.0483, abs=1e-4)
+    edge = regimes.minimax(5, 10**6)
+    assert 4 / (131 * edge.paper) == pytest.approx(math.sqrt(4 * 10**6) / 27)
+    assert regimes.minimax(100, 10**6).printed == pytest.approx(0.0483, abs=1e-4)  # l. 285
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
