@@ -103,8 +103,8 @@ def judge(
         replay=case.replay,
         code=True,
     )
-    certificate = case.proved.certificate if case.proved is not None else None
-    return JudgedTarget(report, case.line, certificate)
+    kept = case.proved.certificate if case.proved is not None else None
+    return JudgedTarget(report, case.line, kept() if kept is not None else None)
 
 
 @dataclass(kw_only=True)
@@ -146,7 +146,7 @@ class _Case(Checks):
         if name == "exact" and not last:
             share = min(left * EXACT_SHARE, EXACT_MOST * self.slowness)
         if name == "code":  # its time is work, so that a busy machine does not change verdicts
-            self.take(name, self.code, share, share, self.work)
+            self.take(name, self.code, share, left, self.work)
         else:
             self.take(name, getattr(self, name), share, start + share)
 

@@ -21,6 +21,7 @@ from typing import Any
 from dpaudit.errors import InvalidArgument
 
 BETWEEN = 20.0  # seconds between two lines of progress where there is no terminal
+LONG = 1 << 20  # bytes of JSON that nobody reads line by line
 NEAR = 1 << 14  # bytes at either end of a file that are searched for its mark
 PAGE = '<meta name="generator" content="dpaudit">'
 
@@ -57,7 +58,7 @@ def mark_of(kind: str) -> str:
 def write_json(
     value: Any, destination: str, kind: str | None = None, mark: str | None = None
 ) -> None:
-    """Write a value as indented JSON to a file, or to standard output for `-`.
+    """Write a value as JSON to a file, or to standard output for `-`; a short one is indented.
 
     A `kind` of `documents.SCHEMAS` is written with its name and schema first, which is its mark;
     other data replace a file with the given mark, or one that begins with the same key.
@@ -70,7 +71,9 @@ def write_json(
 
         data = {"dpaudit": kind, "schema": SCHEMAS[kind]} | data
         mark = mark_of(kind)
-    text = msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
+    encoded = msgspec.json.encode(data)
+    indent = 2 if len(encoded) < LONG else 0
+    text = msgspec.json.format(encoded, indent=indent).decode() + "\n"
     if destination == "-":
         sys.stdout.write(text)
     else:

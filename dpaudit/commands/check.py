@@ -19,6 +19,7 @@ import argparse
 import shlex
 import sys
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpaudit.parsing import CLAIM, TARGET, add_claim, add_outputs, add_parameters
@@ -122,13 +123,23 @@ def asked_of(arguments: argparse.Namespace, paged: bool, certified: bool = False
 
 def certified(found: Examined, destination: str) -> str:
     """Write the certificate, if there is one; return what is said of it."""
-    from dpaudit.output import write_json
+    from dpaudit.documents import LARGEST
+    from dpaudit.output import mark_of, write_json
+    from dpaudit.verdict import Status
 
     if found.certificate is not None:
-        write_json(found.certificate, destination)
+        write_json(found.certificate, destination, mark=mark_of("certificate"))
+        path = Path(destination)
+        if path.is_file() and (size := path.stat().st_size) > LARGEST:
+            reads = (
+                f"more than `verify` reads ({LARGEST >> 20} MiB); a shorter --horizon takes less"
+            )
+            return f"Certificate: {destination} has {size >> 20} MiB, {reads}."
         return f"Certificate: python -m dpaudit verify {destination}"
     if found.report.claim.notion is not None:
         return "No certificate: there are some of pure epsilon for one reward alone."
+    if any(it.status is Status.PROVED for it in found.report.findings):
+        return "No certificate was made of this proof."
     return "No certificate: neither structure nor code has proved anything."
 
 

@@ -5,7 +5,7 @@ shifts and charges; of a declaration: its public states with their requests, or 
 every arm. Every charge is added up again, and every branch must have all of its outcomes. That
 forms and requests are those of the target is not part of it; the digest says which text was read.
 Exit 0 if it holds, 1 if not, 2 if there is no certificate to read, 4 if it holds of another text
-than the files have now.
+than the files have now, or these are not where it is run (paths are looked up from there).
 
 example:
   dpaudit check my_bandit.py:Policy --certificate proof.json
@@ -54,12 +54,11 @@ def execute(arguments: argparse.Namespace) -> int:
     print(f"  {found.size} re-checked in fractions")
     other = ""
     if data["kind"] == "code":
-        digest, file = str(data.get("sha256")), Path(target.rpartition(":")[0])
-        other = "" if _digest(file) in (None, digest) else ", which the file is no longer"
+        digest, file = str(data.get("sha256")), _file(target)
+        other = _changed(file, digest, shown(target.rpartition(":")[0] or target))
         beside = data.get("beside")
         for name, known in beside.items() if isinstance(beside, dict) else ():
-            if _digest(file.parent / str(name)) not in (None, known):
-                other += f", and {shown(name)} has changed since"
+            other += _changed(file.parent / str(name), str(known), shown(name))
         name = f"sha256 {shown(digest[:16])}...{other}"
         text = (
             f"of the text with {name}; that its object, arms, rounds and comparisons are these, "
@@ -70,15 +69,27 @@ def execute(arguments: argparse.Namespace) -> int:
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
     print(textwrap.fill(f"  {text} is not shown", width, subsequent_indent="  "))
     if other:
-        print("STALE: the proof is of another text than the files have now; check it again")
+        print("STALE: nothing shows that the proof is of what the files have now; check it again")
     return 4 if other else 0
 
 
-def _digest(path: Path) -> str | None:
-    """Return the digest of a file's text as it is now, if there is one."""
+def _file(target: str) -> Path:
+    """Return where the judged code is, or would be."""
+    from dpaudit.errors import DpauditError
+    from dpaudit.symbolic.subject import located
+
+    try:
+        return located(target)[0]
+    except DpauditError:
+        return Path(target.rpartition(":")[0])
+
+
+def _changed(path: Path, known: str, name: str) -> str:
+    """Return that a file has another text than the one proved, or is not there; else nothing."""
     import hashlib
 
     try:
-        return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
+        found = hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
     except OSError:
-        return None
+        return f", and there is no {name} here"
+    return "" if found == known else f", and {name} has changed since"

@@ -248,11 +248,11 @@ class Array:
             raise current().escape("argsort of what may be nan")
         return array(sorted(range(len(self)), key=self.store.__getitem__))
 
-    def clip(self, low: Any = None, high: Any = None) -> Any:
+    def clip(self, low: Any = None, high: Any = None, **more: Any) -> Any:
         """Return the elements, clipped."""
         from dpaudit.symbolic.elementwise import clip
 
-        return clip(self, low, high)
+        return clip(self, low, high, **more)
 
     def round(self, decimals: int = 0) -> Any:
         """Return rounded public numbers."""

@@ -179,12 +179,14 @@ def clip(value: Any, low: Any = None, high: Any = None, **more: Any) -> Any:
     high = more.pop("a_max", more.pop("max", high))
     if more:
         raise current().escape(f"np.clip with {', '.join(more)}")
-    value = lifted(value)
+    value, low, high = lifted(value), lifted(low), lifted(high)
+    if isinstance(low, Array) or isinstance(high, Array):  # as numpy defines it
+        for name, bound in (("maximum", low), ("minimum", high)):
+            value = value if bound is None else binary(name)(value, bound)
+        return value
     if isinstance(value, Array):
-        if value.real is not None and not isinstance(low, Tracked | Array):
+        if value.real is not None and not isinstance(low, Tracked):
             return wrap(np.clip(value.real, low, high))
-        if isinstance(low, Array) or isinstance(high, Array):
-            raise current().escape("np.clip with arrays of bounds")
         return mapped(lambda one: _clipped(one, low, high), value)
     return _clipped(value, low, high)
 

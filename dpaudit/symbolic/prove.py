@@ -22,10 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.checks import place_of
-from dpaudit.deadline import Work
+from dpaudit.deadline import Expired, Work
 from dpaudit.errors import DpauditError
 from dpaudit.sample.boxes import accepted
 from dpaudit.sample.guard import lent_randomness
+from dpaudit.sources import CORE
 from dpaudit.structure.program import TAU, with_boundaries
 from dpaudit.symbolic.alike import Unlike
 from dpaudit.symbolic.certificate import MoveRecorder
@@ -46,6 +47,8 @@ PATIENCE = 5.0  # seconds for the question, at most
 CHOICE = "choice"
 PRODUCT = Fraction(1, 2**54)  # what one more rounding of a draw, of 2^-53 of it, moves at most
 NUMPY = "numpy's 53-bit uniforms are independent, its log is within 1 ulp, doubles round to nearest"
+FAR = 1000  # times the budget, which nobody spends
+LATE = "the time for it is over"
 REMEDY = "dpaudit.noise's noisy_sum would be covered"
 
 
@@ -64,7 +67,8 @@ class Proved:
     finding: Finding
     lead: FailingPath | None = None
     line: int | None = None
-    certificate: dict[str, Any] | None = None
+    certificate: Callable[[], dict[str, Any]] | None = None
+    """What was proved as data, if it was asked for: it takes a while to write."""
 
 
 def digest(path: Path) -> str:
@@ -72,12 +76,16 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
 
 
-def _of_the_reader(error: BaseException) -> bool:
-    """Tell whether no line of judged code was running when an error was raised, or called."""
-    here = Path(__file__).parents[1]
-    files = [Path(it.filename) for it in traceback.extract_tb(error.__traceback__)]
-    calling = isinstance(error, TypeError) and files[-1].name == "drivers.py"
-    return not calling and all(here in file.parents for file in files)
+def _raised_at(error: BaseException) -> tuple[CodeLine | None, str]:
+    """Return the line of judged code that was running, if any, and the reader's file it called."""
+    here, place, called = Path(__file__).parents[1], None, ""
+    for it in traceback.extract_tb(error.__traceback__):
+        path = Path(it.filename)
+        if here in path.parents and CORE not in path.parents:
+            called = path.name
+        elif "-packages" not in it.filename and it.filename[:1] != "<":
+            place, called = CodeLine(it.filename, it.lineno or 0), ""
+    return place, called
 
 
 def prove(target: CodeTarget, budget: float, recorder: MoveRecorder | None = None) -> Proved:
@@ -91,16 +99,21 @@ def prove(target: CodeTarget, budget: float, recorder: MoveRecorder | None = Non
 
     if not target.readable:
         return silent(f"{target.text} is not file.py:object, so its code was not read.")
-    path = target.path
+    path, found, compared = target.path, WalkOutcome(0), 0
     try:
         found = walked(target, WALKED * budget, clock, recorder)
-        compared = clipped = 0
         if found.failure is None and found.horizon > 0:
             left = partial(clock.before, budget)
             compared = side_by_side(target, found.reached, found.horizon, left)
-            clipped = clipping(target, found, clock) if left() else 0
     except Escape as stop:
         return silent(f"Not followed: {stop}.", line=_line(stop.place, path))
+    except Expired:
+        if not found.horizon:
+            raise
+        far = f"{found.horizon:,} rounds were followed, and no reward is charged too much"
+        return silent(
+            f"{far}. The budget ended before real runs had shown that they were read aright."
+        )
     except Exception as error:
         return silent(_stopped(target, error))
     if found.failure is not None:
@@ -111,6 +124,7 @@ def prove(target: CodeTarget, budget: float, recorder: MoveRecorder | None = Non
         if found.whole:
             return silent(f"The budget ended after {found.states:,} paths: {WHOLE}.")
         return silent("The budget ended before the first round was covered.")
+    clipped = clipping(target, found, clock, budget)
     program, rounding = _program(target, found, clock, budget)
     finding = Finding(
         "code",
@@ -125,7 +139,7 @@ def prove(target: CodeTarget, budget: float, recorder: MoveRecorder | None = Non
         program=program,
         rounding=rounding,
     )
-    document = None if recorder is None else _document(target, recorder, found)
+    document = None if recorder is None else partial(_document, target, recorder, found)
     return Proved(finding, certificate=document)
 
 
@@ -139,8 +153,12 @@ def _stopped(target: CodeTarget, error: Exception) -> str:
         return f"Not compared: {error}."
     if isinstance(error, DpauditError):
         raise error
+    place, called = _raised_at(error)
+    if place is not None and called:  # what a stand-in raises, the real function may not
+        return f"Not followed: {place}: on symbols it raises {said(error)}."
     told = f"{said(error)}{place_of(error)}"
-    if _of_the_reader(error):
+    calling = isinstance(error, TypeError) and called == "drivers.py"
+    if place is None and not calling:
         return f"The reader itself failed: {told}; please report it."
     return f"Some path ends in {told}."
 
@@ -173,7 +191,23 @@ def _reason(target: CodeTarget, found: WalkOutcome, compared: int, clipped: int)
         said.append(f"Rewards of up to 1e9 in size cost no more (asked up to round {clipped:,}).")
     if found.horizon < target.horizon:
         said.append(f"The budget ended at round {found.horizon:,} of {target.horizon:,}.")
+        said.append(_farther(found, target.horizon))
     return " ".join(said)
+
+
+def _farther(found: WalkOutcome, horizon: int) -> str:
+    """Return which budget may reach a horizon, by the pace at which rounds were followed so far."""
+    (begun, start), (at, end) = found.pace[0], found.pace[-1]
+    half, middle = max(it for it in found.pace if 2 * it[0] <= at)
+    if begun == half or not start < middle < end:
+        return "A larger --budget gets farther."
+    power = math.log((end - start) / (middle - start)) / math.log(at / half)
+    times = (horizon / at) ** power
+    if times > FAR:
+        rest = f"The rest takes more than {FAR:,} times as long"
+        return f"{rest}: claim fewer rounds, or decide less often."
+    about = f"{float(f'{max(times, 1.1):.2g}'):g}"
+    return f"By its pace, a --budget about {about} times as large may reach them all."
 
 
 def overruled(target: CodeTarget) -> list[str]:
@@ -229,9 +263,11 @@ def in_doubles(
             subject, target.horizon, epsilon, deadline, clock=clock, doubles=largest
         )
         found = walk.explore()
-        why = "the time for it is over" if found.horizon < 1 else ""
+        why = LATE if found.horizon < 1 else ""
         if found.failure is not None:
             why = f"{found.failure.place}: only differences of indices are hidden"
+    except Expired:  # what is proved in real arithmetic stands
+        why = LATE
     except (Escape, Exception) as stop:
         why = str(stop)
     if not why:
@@ -243,7 +279,7 @@ def in_doubles(
     return None, f"nothing is proved of the code, because {why.rstrip('.')}; {REMEDY}."
 
 
-def clipping(target: CodeTarget, found: WalkOutcome, clock: Work) -> int:
+def clipping(target: CodeTarget, found: WalkOutcome, clock: Work, end: float) -> int:
     """Return up to which round the bound stands for rewards of up to 1e9 too; 0 if it does not.
 
     The same walk is made with rewards in that interval: what is released of them is charged no more
@@ -252,8 +288,9 @@ def clipping(target: CodeTarget, found: WalkOutcome, clock: Work) -> int:
     now = clock()
     short = replace(target, horizon=found.horizon)
     try:
-        wide = walked(short, now + max(1.0, min(PATIENCE, now)), clock, rewards=WIDE)
-    except (Escape, Exception):  # code that raises on such a reward does not clip it
+        limit = min(now + max(1.0, min(PATIENCE, now)), end)
+        wide = walked(short, limit, clock, rewards=WIDE)
+    except (Escape, Exception, Expired):  # code that raises on such a reward does not clip it
         return 0
     same = wide.failure is None and 0 < wide.charge <= found.charge
     return wide.horizon if same else 0

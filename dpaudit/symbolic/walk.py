@@ -89,6 +89,8 @@ class WalkOutcome:
     """The blocks of the code that were followed."""
     files: frozenset[str] = frozenset()
     """The files that were read."""
+    pace: list[tuple[int, float]] = field(default_factory=list)
+    """When so many rounds of every path had been followed."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,7 @@ class SymbolicWalk:
         while self.times and self.found.failure is None:
             at = self.times[0]
             self.found.horizon = at
+            self.found.pace.append((at, self.clock()))
             if at >= self.horizon:
                 break
             layer = self.layers[at]

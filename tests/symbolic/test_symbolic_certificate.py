@@ -9,6 +9,7 @@ import pytest
 from evil import policy
 
 from dpaudit.cli import run
+from dpaudit.commands.verify import _file
 from dpaudit.symbolic.certificate import MoveRecorder
 from dpaudit.symbolic.subject import CodeTarget, subject_of
 from dpaudit.symbolic.walk import SymbolicWalk
@@ -163,3 +164,28 @@ class Policy:
     (tmp_path / "beside.py").write_text("def scale(epsilon):\n    return 0.001 / epsilon\n")
     assert run(["verify", "proof.json"]) == 4
     assert "beside.py has changed since" in capsys.readouterr().out
+    (tmp_path / "beside.py").unlink()
+    assert run(["verify", "proof.json"]) == 4
+    assert "there is no beside.py here" in capsys.readouterr().out
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert run(["verify", str(tmp_path / "proof.json")]) == 4
+    told = capsys.readouterr().out
+    assert "there is no mine.py here" in " ".join(told.split()) and "STALE: nothing shows" in told
+
+
+def test_a_mutant_is_found_where_it_lies():
+    assert _file("mutants/float_saturated").name == "float_saturated.py"
+
+
+def test_a_certificate_that_is_too_large_to_verify_says_so(tmp_path, monkeypatch, capsys):
+    (tmp_path / "mine.py").write_text(COIN)
+    proof = str(tmp_path / "proof.json")
+    words = ["--method", "code", "--horizon", "4", "--certificate", proof]
+    for largest in (1 << 30, 1 << 10):
+        monkeypatch.setattr("dpaudit.documents.LARGEST", largest)
+        assert run(["check", f"{tmp_path / 'mine.py'}:Policy", *words]) == 0
+        told = capsys.readouterr().out
+        assert ("more than `verify` reads" in told) is (largest == 1 << 10)
+        assert run(["verify", proof]) == (0 if largest == 1 << 30 else 2)

@@ -9,8 +9,10 @@ import pytest
 
 from dpaudit.cli import run
 from dpaudit.core.mutants import find, names
-from dpaudit.symbolic.prove import _upper, prove
+from dpaudit.deadline import Expired, Work
+from dpaudit.symbolic.prove import _farther, _upper, prove, walked
 from dpaudit.symbolic.subject import CodeTarget
+from dpaudit.symbolic.walk import WalkOutcome
 from dpaudit.verdict import ANY_REWARDS, Status
 
 FAULTS = Path(__file__).parents[2] / "benchmarks" / "faults"
@@ -113,6 +115,41 @@ def test_whether_rewards_are_clipped_is_asked_of_the_code(tmp_path, clipped, say
         says = False
     assert ("cost no more" in found.reason) is says
     assert (found.streams == ANY_REWARDS) is says
+
+
+def test_what_was_proved_outlives_the_budget(tmp_path, monkeypatch):
+    def late(*given, **named):
+        raise Expired
+
+    (tmp_path / "policy.py").write_text(CLIPPING.format(clipped="np.clip(reward, 0, 1)"))
+    target = CodeTarget(f"{tmp_path / 'policy.py'}:Policy", 2, 40, 1.0)
+    whole = prove(target, 30).finding
+    found = walked(target, 30, Work())
+    once = lambda *given, **named: late() if named else found  # noqa: E731
+    monkeypatch.setattr("dpaudit.symbolic.prove.walked", once)
+    monkeypatch.setattr("dpaudit.symbolic.prove.SymbolicWalk", late)  # in doubles
+    short = prove(target, 30).finding
+    assert (short.status, short.horizon) == (whole.status, whole.horizon)
+    assert whole.streams == ANY_REWARDS != short.streams
+    assert whole.program is not None and "the time for it is over" in short.rounding
+    monkeypatch.setattr("dpaudit.symbolic.prove.side_by_side", late)
+    silent = prove(target, 30).finding
+    assert silent.status is Status.SILENT
+    assert silent.reason.startswith("40 rounds were followed, and no reward is charged too much.")
+
+
+@pytest.mark.parametrize(
+    ("pace", "says"),
+    [
+        ([(0, 1.0)], "A larger --budget"),
+        ([(0, 1.0), (50, 2.0), (100, 3.0)], "about 10 times as large"),
+        ([(0, 1.0), (50, 2.0), (100, 5.0)], "about 100 times as large"),
+        ([(0, 1.0), (50, 2.0), (100, 17.0)], "more than 1,000 times as long"),
+    ],
+)
+def test_which_budget_reaches_the_horizon_follows_from_the_pace(pace, says):
+    found = WalkOutcome(pace[-1][0], pace=pace)
+    assert says in _farther(found, 1000)
 
 
 def test_what_is_not_covered_depends_on_clipping(tmp_path, capsys):

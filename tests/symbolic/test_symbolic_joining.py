@@ -411,3 +411,6 @@ def test_a_failure_of_the_reader_is_not_told_as_the_policys(tmp_path, monkeypatc
     assert "The reader itself failed" in prove(target, 20.0).finding.reason
     file.write_text(HUGE.replace("self.n += 1", "[][self.n]"))
     assert "Some path ends in IndexError" in prove(target, 20.0).finding.reason
+    file.write_text("import numpy as np\n" + HUGE.replace("1\n", "np.ones(2).fill(1, 3)\n", 1))
+    found = prove(target, 20.0).finding.reason
+    assert "Not followed: policy.py:8: on symbols it raises TypeError" in found

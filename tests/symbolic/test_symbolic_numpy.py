@@ -27,6 +27,7 @@ np.stack([a,b]) | np.vstack([m,a]) | np.hstack([a,b]) | np.column_stack([a,b]) |
 np.cumsum(a) | np.cumsum(m,axis=0) | np.cumsum(m) | a@b | m@a | np.dot(m,a) | np.dot(a,b) | a.dot(2)
 m.sum(axis=0) | m.sum() | m.mean(axis=1) | np.mean(m) | np.sum(a) | np.repeat(a,2) | np.tile(a,2)
 np.transpose(m) | np.squeeze(m[:1]) | np.expand_dims(a,0) | np.ravel(m.T) | np.reshape(m.T,-1)
+np.clip(a,b,0.8) | m.clip(0,a) | np.clip(s,a,1) | a.clip(max=0.5) | np.clip(b,[0,0.2,0],None)
 np.clip(a,0,0.5) | np.maximum(a,0.2) | np.minimum(m,a) | np.where(i>1,a,b) | np.where(i>1,a,0)
 np.full(2,s) | np.zeros_like(m) | np.full_like(a,s) | np.array([s,1]) | np.array([[s,0.0],[1,s]])
 np.asarray(a) | np.array(a) | np.copy(m) | a.max() | np.min(m) | np.argmax(a) | a.argmin()
@@ -116,7 +117,12 @@ def test_programs_on_symbols_do_what_numpy_does(numbers, writes, value):
 
 
 @pytest.mark.parametrize(
-    "value", ["a+b", "s*a", "s-m", "m.sum(axis=0)", "np.where(i>1,a,b)", "a@b", "m.T"]
+    "value",
+    [
+        *("a+b", "s*a", "s-m", "m.sum(axis=0)", "np.where(i>1,a,b)", "a@b", "m.T"),
+        *("np.clip(a,b,0.8)", "m.clip(0,a)", "np.clip(s,a,1)", "a.clip(max=0.5)"),
+        *("np.clip(b,[0,0.2,0],None)", "np.clip(a,0,np.ones(3))"),
+    ],
 )
 def test_what_policies_need_is_followed(value):
     with active(Run(guarded=True)) as now:
