@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations, groupby, product
@@ -149,13 +149,20 @@ class Pairs:
         return Attained(stream, neighbour, found)
 
     def binary(self) -> tuple[Attained | None, bool]:
-        """Return the best pair of binary streams, and whether all were looked at in time."""
+        """Return the best pair of binary streams, and whether all were looked at in time.
+
+        Neighbours have some rewards at the other end: what differs most.
+        """
         best: Attained | None = None
+        several = min(self.notion.unit, self.horizon)
         for stream in product((0.0, 1.0), repeat=self.horizon):
-            for neighbour in self._neighbours(stream):
+            for places in combinations(range(self.horizon), several):
                 if time.monotonic() > self.deadline:
                     return best, False
-                best = self._better(best, self.look(stream, neighbour))
+                other = tuple(1 - r if i in places else r for i, r in enumerate(stream))
+                found = self.look(stream, other)
+                if best is None or found.value.lower > best.value.lower:
+                    best = found
         return best, True
 
     def climbed(self, best: Attained) -> Attained:
@@ -163,40 +170,25 @@ class Pairs:
         improved = True
         while improved:
             improved = False
-            for place in range(self.horizon):
-                for value in STEPS:
-                    if time.monotonic() > self.deadline:
-                        return best
-                    found = self._moved(best, place, value)
-                    if found is not None and found.value.lower > best.value.lower:
-                        best, improved = found, True
+            for place, value in product(range(self.horizon), STEPS):
+                if time.monotonic() > self.deadline:
+                    return best
+                if best.stream[place] != best.neighbour[place] or best.stream[place] == value:
+                    continue
+                pair = best.stream, best.neighbour
+                found = self.look(*((*row[:place], value, *row[place + 1 :]) for row in pair))
+                if found.value.lower > best.value.lower:
+                    best, improved = found, True
         return best
-
-    def _moved(self, pair: Attained, place: int, value: float) -> Attained | None:
-        if pair.stream[place] != pair.neighbour[place] or pair.stream[place] == value:
-            return None
-        both = [(*row[:place], value, *row[place + 1 :]) for row in (pair.stream, pair.neighbour)]
-        return self.look(both[0], both[1])
-
-    def _neighbours(self, stream: Stream) -> Iterator[Stream]:
-        """Yield the streams with some rewards at the other end: what differs most."""
-        for places in combinations(range(self.horizon), min(self.notion.unit, self.horizon)):
-            yield tuple(1 - r if i in places else r for i, r in enumerate(stream))
-
-    @staticmethod
-    def _better(best: Attained | None, found: Attained) -> Attained:
-        return found if best is None or found.value.lower > best.value.lower else best
 
 
 def shortcut(pairs: Pairs) -> Attained:
     """Return the best pair whose other rewards are all 0 or all 1; a better one may exist."""
     if pairs.notion.plain:
         raise Unsupported("For the largest likelihood ratio the shortcut is a theorem; see worst.")
-    best: Attained | None = None
-    for stream in ((0.0,) * pairs.horizon, (1.0,) * pairs.horizon):
-        for place in range(pairs.horizon):
-            other = (*stream[:place], 1 - stream[place], *stream[place + 1 :])
-            for pair in ((stream, other), (other, stream)):
-                best = pairs._better(best, pairs.look(*pair))
-    assert best is not None
-    return best
+    found = []
+    for base, place in product((0.0, 1.0), range(pairs.horizon)):
+        plain = (base,) * pairs.horizon
+        other = (*plain[:place], 1 - base, *plain[place + 1 :])
+        found += [pairs.look(plain, other), pairs.look(other, plain)]
+    return max(found, key=lambda it: it.value.lower)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.arithmetic import exact
@@ -39,22 +39,24 @@ def judge(
     if best is None:
         reason, seconds = stopped or "No horizon to judge.", time.monotonic() - start
         return [Finding("exact", Status.SILENT, reason, arms=claimed.arms, seconds=seconds)]
-    best[0].deadline = start + CLIMB_SHARE * budget
-    best = best[0], best[0].climbed(best[1]), best[2]
     pairs, found, whole = best
-    horizon, told = pairs.horizon, f"{_told(pairs, found, whole)} {stopped}".rstrip()
-    for way, one in sequences(build, notion, longest, start + SEQUENCE_SHARE * budget):
-        if _violates(found, notion):
-            break
+    pairs.deadline = start + CLIMB_SHARE * budget
+    found = pairs.climbed(found)
+    told = f"{_told(pairs, found, whole)} {stopped}".rstrip()
+
+    def tried() -> Iterator[tuple[Attained, str]]:
+        for way, one in sequences(build, notion, longest, start + SEQUENCE_SHARE * budget):
+            if _violates(found, notion):
+                return
+            yield one, f", on one event: {way}"
+        if not found.value.lower > 0:
+            for one in first_decision(build, notion, longest, start + budget):
+                yield one, ""
+
+    for one, way in tried():
         if one.value.lower > found.value.lower:
-            found, horizon = one, way.horizon
-            told = f"Attained{_at(notion)} ({_kind(one)}) by {one}, on one event: {way}."
-    if not found.value.lower > 0:
-        for one in first_decision(build, notion, longest, start + budget):
-            if one.value.lower > found.value.lower:
-                found, horizon = one, len(one.stream)
-                told = f"Attained{_at(notion)} ({_kind(one)}) by {one}."
-    lower, sure, seconds = found.value.lower, found.value.certified, time.monotonic() - start
+            found, told = one, f"{_attained(one, notion)}{way}."
+    lower, sure, horizon = found.value.lower, found.value.certified, len(found.stream)
     other = build(horizon) is not claimed
     told += f" This is the instance built for {horizon:,} rounds." * other
     return [
@@ -67,7 +69,7 @@ def judge(
             horizon=horizon,
             instance=horizon if other else None,
             streams="pairs of streams that were looked at",
-            seconds=seconds,
+            seconds=time.monotonic() - start,
             bracket=Bracket(notion.measure, lower, math.inf, sure),
         )
     ]
@@ -109,12 +111,10 @@ def _violates(found: Attained, notion: Notion) -> bool:
     return found.value.certified and (lower == math.inf or exact(lower) > exact(notion.bound))
 
 
-def _at(notion: Notion) -> str:
-    return f" at epsilon = {notion.level:g}" if notion.kind is Kind.APPROXIMATE else ""
-
-
-def _kind(found: Attained) -> str:
-    return "certified" if found.value.certified else "floating point"
+def _attained(found: Attained, notion: Notion) -> str:
+    at = f" at epsilon = {notion.level:g}" if notion.kind is Kind.APPROXIMATE else ""
+    kind = "certified" if found.value.certified else "floating point"
+    return f"Attained{at} ({kind}) by {found}"
 
 
 def _told(pairs: Pairs, found: Attained, whole: bool) -> str:
@@ -122,9 +122,8 @@ def _told(pairs: Pairs, found: Attained, whole: bool) -> str:
     if not found.value.lower > 0:
         return f"No pair of streams of {pairs.horizon} rounds that was looked at shows anything."
     looked = "all pairs" if whole else "some pairs"
-    at = _at(pairs.notion)
     searched = f"{looked} of binary streams were tried, then values in between"
-    reason = f"Attained{at} ({_kind(found)}) by {found}; {searched}."
+    reason = f"{_attained(found, pairs.notion)}; {searched}."
     if pairs.notion.unit == 1 and pairs.notion.kind not in (Kind.PURE, Kind.LOCAL):
         short = shortcut(pairs).value
         if short.upper < found.value.lower:
