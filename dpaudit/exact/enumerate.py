@@ -27,13 +27,14 @@ from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Accumulate, Algorithm, Release, Respond
 from dpaudit.core.arithmetic import exact
-from dpaudit.core.lattice import Lattice, rounded
+from dpaudit.core.lattice import Lattice
 from dpaudit.errors import Contradiction, InvalidArgument, Unsupported
 from dpaudit.exact import finite
 from dpaudit.exact.balls.interval import Array, Interval
 from dpaudit.exact.clock import GRACE, Clock, OutOfTime
-from dpaudit.exact.likelihood import Likelihood, path_likelihood, total
-from dpaudit.exact.paths import Path, all_paths
+from dpaudit.exact.lattice_sums import whole_sums
+from dpaudit.exact.likelihood import Likelihood, of_paths
+from dpaudit.exact.paths import Path, all_paths, by_actions
 from dpaudit.exact.search import Question, WorstLoss
 from dpaudit.exact.witness import witness_of
 from dpaudit.verdict import Enclosure
@@ -122,15 +123,13 @@ def worst_pair(
         raise InvalidArgument("horizon", horizon, rule)
     clock = Clock.of(budget)
     streams = np.array(list(product(grid, repeat=horizon)), dtype=float)
-    groups: dict[bytes, list[Path]] = {}
     found = Enumerated(tuple(map(float, grid)))
     sums = np.zeros((2, len(streams)))
     try:
-        for path in all_paths(algorithm, horizon, clock):
-            groups.setdefault(path.actions.tobytes(), []).append(path)
-            found.paths += 1
+        groups = by_actions(all_paths(algorithm, horizon, clock))
+        found.paths = sum(map(len, groups))
         while groups:  # what was built for a path goes with it
-            group = groups.pop(next(iter(groups)))
+            group = groups.pop(0)
             table = _table(group, streams, clock)
             found.certified = found.certified and table.certified
             rivals, upper = found.see(group[0].actions, table)
@@ -160,7 +159,7 @@ def _table(group: Sequence[Path], streams: Array, clock: Clock) -> Tabulated:
     found = []
     for stream in streams[place]:
         clock()
-        found.append(total([path_likelihood(path, stream, "float", clock) for path in group]))
+        found.append(of_paths(group, stream, "float", clock))
     return _tabulated(found, np.ravel(alike))
 
 
@@ -176,7 +175,7 @@ def _narrowed(
     for number in np.unique(table.alike[rivals]):
         clock()
         stream = streams[int(np.argmax(table.alike == number))]
-        found[number] = total([path_likelihood(path, stream, "ball", clock) for path in group])
+        found[number] = of_paths(group, stream, "ball", clock)
     return _tabulated(found, table.alike)
 
 
@@ -195,9 +194,7 @@ def _sums(path: Path, streams: Array) -> Iterator[NDArray[np.int64]]:
             cells = int(event.noise.cells(event.divisor))
         if cells > FINEST:
             raise Unsupported("Rewards of so many digits have no sums in whole steps.")
-        own = [streams[:, part.start : part.stop] for part in path.steps(event.rows)]
-        whole = rounded(np.concatenate(own, axis=1), cells, "nearest", np.random.default_rng(0))
-        yield whole.sum(axis=1)
+        yield whole_sums(path, event.rows, streams, cells)
 
 
 def _responded(group: Sequence[Path], streams: Array, clock: Clock) -> Tabulated:

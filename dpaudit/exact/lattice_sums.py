@@ -15,14 +15,13 @@ one register: for others there is no answer.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.core.algorithm import Accumulate, Choose, Release
+from dpaudit.core.algorithm import Accumulate, Choose, Release, Rows
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.lattice import DiscreteLaplace, Lattice, rounded
 from dpaudit.core.scores import Affine, KLBound
@@ -51,30 +50,17 @@ def applies(path: Path) -> bool:
     return any(isinstance(event.noise, Lattice) for event in releases)
 
 
-def sums_of(path: Path, stream: Array) -> tuple[int, ...]:
-    """Return the integer sums that the releases of a path add noise to."""
-    found = []
-    for event in path.events:
-        if isinstance(event, Release | Accumulate):
-            noise = event.noise
-            if not isinstance(noise, Lattice):
-                raise Unsupported("Noise on a lattice and on the line have no common sum.")
-            grid = int(noise.cells(event.divisor))
-            if noise.rounding != "nearest":
-                whole = (stream == 0) | (stream == 1)
-                if not whole.all():
-                    raise Unsupported("Rewards that are rounded by a coin have no exact sum.")
-            parts = [stream[part.start : part.stop] for part in path.steps(event.rows)]
-            steps = [rounded(part, grid, "nearest", np.random.default_rng(0)) for part in parts]
-            found.append(int(sum(int(part.sum()) for part in steps)))
-    return tuple(found)
+def whole_sums(path: Path, rows: Rows, streams: Array, cells: int) -> NDArray[np.int64]:
+    """Return the sum of rows on every stream, each reward rounded to the nearest of 0..cells."""
+    own = [streams[..., part.start : part.stop] for part in (range(0), *path.steps(rows))]
+    whole = rounded(np.concatenate(own, axis=-1), cells, "nearest", np.random.default_rng(0))
+    return np.asarray(whole.sum(axis=-1))
 
 
-def probability(path: Path, sums: Sequence[int]) -> Enclosure:
+def probability(path: Path, stream: Array) -> Enclosure:
     """Return the probability that the decisions come out as on a path, without its coins."""
     held: list[Held] = []
     done, points, passes, certified = 1.0, 0, 0, True
-    left = iter(sums)
     for event in path.events:
         if isinstance(event, Accumulate):
             raise Unsupported("Registers that add up on a lattice have no sum of one dimension.")
@@ -84,7 +70,7 @@ def probability(path: Path, sums: Sequence[int]) -> Enclosure:
                 axis = list(block.values).index(event.register)
                 values = {n: v for n, v in block.values.items() if n != event.register}
                 held.append(Held(values, block.weights.sum(axis=axis)))
-            held.append(_fresh(event, next(left)))
+            held.append(_fresh(path, event, stream))
         elif isinstance(event, Decided):
             held, exactly_ = _decided(event, held)
             certified = certified and exactly_
@@ -99,17 +85,23 @@ def probability(path: Path, sums: Sequence[int]) -> Enclosure:
     )
 
 
-def _fresh(request: Release, total: int) -> Held:
+def _fresh(path: Path, request: Release, stream: Array) -> Held:
     """Return a register that has just been written."""
     law = request.noise
+    if not isinstance(law, Lattice):
+        raise Unsupported("Noise on a lattice and on the line have no common sum.")
     if type(law) is not DiscreteLaplace:
         raise Unsupported(f"{type(law).__name__} noise has no formula in the exact engines.")
-    scale, cells = law.steps, 1 / law.step
+    if law.rounding != "nearest" and not np.all((stream == 0) | (stream == 1)):
+        raise Unsupported("Rewards that are rounded by a coin have no exact sum.")
+    scale, cells, grid = law.steps, 1 / law.step, int(law.cells(request.divisor))
     reach = math.ceil(REACH * scale)
-    if 2 * reach + 1 > MOST_POINTS or (abs(total) + reach) * cells.denominator > 2**53:
+    most = len(request.rows) * grid + reach
+    if 2 * reach + 1 > MOST_POINTS or most * cells.denominator > 2**53:
         raise Unsupported(f"A lattice of {2 * reach + 1:,} points is too fine for sums.")
     if cells.numerator > 2**53:
         raise Unsupported("A lattice is too fine for doubles.")
+    total = int(whole_sums(path, request.rows, stream, grid))
     z = np.arange(-reach, reach + 1, dtype=np.int64)
     h = float(1 / scale)
     weights = math.tanh(h / 2) * np.exp(-np.abs(z) * h)

@@ -29,7 +29,7 @@ from dpaudit.core.scores import RULES, Affine
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import algebra, finite, lattice_sums
 from dpaudit.exact.balls import certified, gaussians
-from dpaudit.exact.balls.interval import above, below, enclose
+from dpaudit.exact.balls.interval import above, below
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.floats.draws import DRAWS_ERROR, Draws, drawn
 from dpaudit.exact.floats.own import MeasuredDuels
@@ -56,25 +56,17 @@ class Likelihood:
     @property
     def lower(self) -> float:
         """The lower end, rounded down."""
-        return max(0.0, _exponential(self.log_lower)[0])
+        return max(0.0, below(arb(self.log_lower).exp()))
 
     @property
     def upper(self) -> float:
         """The upper end, rounded up."""
-        return min(1.0, _exponential(self.log_upper)[1])
+        return min(1.0, above(arb(self.log_upper).exp()))
 
     @property
     def middle(self) -> float:
         """A value inside."""
         return 0.5 * (self.lower + self.upper)
-
-
-def _exponential(log_value: float) -> tuple[float, float]:
-    """Return doubles below and above exp(log_value)."""
-    if log_value == -math.inf:
-        return 0.0, 0.0
-    found = enclose(arb(log_value).exp())
-    return found.lower, found.upper
 
 
 def likelihood(
@@ -94,35 +86,29 @@ def likelihood(
     stream = require_rewards(rewards, len(np.asarray(actions)))
     if not paths:
         return Likelihood(-math.inf, -math.inf, True)
-    return total([path_likelihood(path, stream, engine, clock) for path in paths])
+    return of_paths(paths, stream, engine, clock)
 
 
-def total(parts: Sequence[Likelihood]) -> Likelihood:
-    """Return the enclosure of a sum of likelihoods."""
-    if len(parts) == 1:
+def of_paths(
+    paths: Sequence[Path], stream: NDArray[np.float64], engine: Engine, clock: Clock = ENDLESS
+) -> Likelihood:
+    """Return an enclosure of the probability that a run takes one of these paths, coins and all."""
+    parts = [_decided(path, stream, engine, clock) for path in paths]
+    if len(parts) == 1 and paths[0].chance == 1:
         return parts[0]
     with ctx.workprec(WORKING_BITS):
-        lows = [arb(part.log_lower).exp() for part in parts if part.log_lower > -math.inf]
-        highs = [arb(part.log_upper).exp() for part in parts if part.log_upper > -math.inf]
-        low = below(sum(lows, arb(0)).log()) if lows else -math.inf
-        high = above(sum(highs, arb(0)).log()) if highs else -math.inf
-    return Likelihood(low, min(high, 0.0), all(part.certified for part in parts))
+        coins = [ball(path.chance) for path in paths]
+        low = (coin * arb(part.log_lower).exp() for coin, part in zip(coins, parts, strict=True))
+        high = (coin * arb(part.log_upper).exp() for coin, part in zip(coins, parts, strict=True))
+        return _between(sum(low, arb(0)), sum(high, arb(0)), all(it.certified for it in parts))
 
 
-def path_likelihood(
-    path: Path, stream: NDArray[np.float64], engine: Engine, clock: Clock = ENDLESS
-) -> Likelihood:
-    """Return an enclosure of the probability of one decision path and of its coins."""
-    found = _decided(path, stream, engine, clock)
-    if path.chance == 1 or found.log_upper == -math.inf:
-        return found
+def _between(lower: arb, upper: arb, certified: bool = True) -> Likelihood:
+    """Return the enclosure of a probability between two balls."""
     with ctx.workprec(WORKING_BITS):
-        coins = enclose(ball(path.chance).log())
-    return Likelihood(
-        math.nextafter(found.log_lower + coins.lower, -math.inf),
-        min(math.nextafter(found.log_upper + coins.upper, math.inf), 0.0),
-        found.certified,
-    )
+        low = below(lower.log()) if lower > 0 else -math.inf
+        high = -math.inf if upper.is_zero() else above(upper.log())
+    return Likelihood(low, min(high, 0.0), certified)
 
 
 def _decided(path: Path, stream: NDArray[np.float64], engine: Engine, clock: Clock) -> Likelihood:
@@ -130,16 +116,12 @@ def _decided(path: Path, stream: NDArray[np.float64], engine: Engine, clock: Clo
     if not path.reads:
         return Likelihood(0.0, 0.0, True)
     if finite.applies(path):
-        chance = finite.probability(path, [exact(float(reward)) for reward in stream])
-        if not chance:
-            return Likelihood(-math.inf, -math.inf, True)
-        log_chance = enclose(ball(chance).log())
-        return Likelihood(log_chance.lower, min(log_chance.upper, 0.0), True)
+        with ctx.workprec(WORKING_BITS):
+            chance = ball(finite.probability(path, [exact(float(reward)) for reward in stream]))
+        return _between(chance, chance)
     if lattice_sums.applies(path):
-        part = lattice_sums.probability(path, lattice_sums.sums_of(path, stream))
-        low = below(arb(part.lower).log()) if part.lower else -math.inf
-        high = above(arb(part.upper).log()) if part.upper else -math.inf
-        return Likelihood(low, min(high, 0.0), part.certified)
+        part = lattice_sums.probability(path, stream)
+        return _between(arb(part.lower), arb(part.upper), part.certified)
     region = region_of(path)
     sums = {i: exact_sum(stream, episode.steps) for i, episode in enumerate(region.episodes)}
     return enclosed(region, sums, engine, clock)
@@ -152,8 +134,6 @@ def enclosed(
 
     Raise `Unsupported` where there is none.
     """
-    if not region.decisions:
-        return Likelihood(0.0, 0.0, True)
     found = _certified(region, sums, clock, WIDTHS[engine])
     if found is not None:
         return found

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -166,6 +166,14 @@ def paths_of(
         rule = f"must lie in 0..{algorithm.arms - 1} (and as far again for recommendations)."
         raise InvalidArgument("actions", "(values)", rule)
     return found
+
+
+def by_actions(paths: Iterable[Path]) -> list[list[Path]]:
+    """Return paths in groups that show as the same actions."""
+    found: dict[bytes, list[Path]] = {}
+    for path in paths:
+        found.setdefault(path.actions.tobytes(), []).append(path)
+    return [*found.values()]
 
 
 def require_shown(algorithm: Algorithm, path: Path, clock: Clock = ENDLESS) -> None:

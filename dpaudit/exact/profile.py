@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.errors import Contradiction, InvalidArgument
-from dpaudit.exact.likelihood import Engine, Likelihood, path_likelihood, require_engine, total
-from dpaudit.exact.paths import all_paths
+from dpaudit.exact.likelihood import Engine, Likelihood, of_paths, require_engine
+from dpaudit.exact.paths import all_paths, by_actions
 from dpaudit.exact.region import require_rewards
 
 ROUNDED = 1e-12  # what adding doubles up may lose
@@ -63,11 +63,8 @@ def law(
     """Return every action sequence of the stream's length with its probability."""
     require_engine(engine)
     rewards = require_rewards(stream, len(np.asarray(stream)))
-    parts: dict[tuple[int, ...], list[Likelihood]] = {}
-    for path in all_paths(algorithm, len(rewards)):
-        actions = tuple(int(arm) for arm in path.actions)
-        parts.setdefault(actions, []).append(path_likelihood(path, rewards, engine))
-    whole = Law({actions: total(found) for actions, found in parts.items()})
+    groups = by_actions(all_paths(algorithm, len(rewards)))
+    whole = Law({tuple(it[0].actions.tolist()): of_paths(it, rewards, engine) for it in groups})
     if whole.certified and not whole.lower - ROUNDED <= 1 <= whole.upper + ROUNDED:
         raise Contradiction("Certified likelihoods of all action sequences do not add up to 1.")
     return whole

@@ -38,7 +38,7 @@ from dpaudit.exact.enumerate import enumerated, finitely_many
 from dpaudit.exact.floats.own import MeasuredDuels
 from dpaudit.exact.known import OWN_ERROR, require_alike
 from dpaudit.exact.likelihood import resolved
-from dpaudit.exact.paths import NOT_SHOWN, Path, all_paths, require_no_coin
+from dpaudit.exact.paths import NOT_SHOWN, Path, all_paths, by_actions, require_no_coin
 from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.search import (
     Candidates,
@@ -98,21 +98,25 @@ class Searched:
     `error` is what doubles may add to the bounds, `doubt` why they were asked.
     """
 
-    paths: list[Path] = field(default_factory=list)
-    groups: list[list[int]] = field(default_factory=list)
+    groups: list[list[Path]] = field(default_factory=list)
     found: Candidates = field(default_factory=Candidates)
     certified: bool = False
     error: float = 0.0
     doubt: str = ""
 
     @property
-    def regions(self) -> list[Region]:
-        """The regions of the paths."""
-        return [region_of(path) for path in self.paths]
+    def paths(self) -> list[Path]:
+        """The paths of all groups."""
+        return [path for group in self.groups for path in group]
+
+    @property
+    def kept(self) -> bool:
+        """Whether some decision is an elimination, whose outcomes are refined."""
+        return any(map(_kept, self.paths))
 
     def at(self, group: int) -> tuple[Path, Region]:
         """Return a group's first path, and its region."""
-        path = self.paths[self.groups[group][0]]
+        path = self.groups[group][0]
         return path, region_of(path)
 
 
@@ -146,27 +150,25 @@ class LossSearch(Question):
     def listed(self) -> Searched:
         """List the paths; raise `Unsupported` where a condition of the theorem fails."""
         # a search that is listed in time states a lower end, however little budget is left for it
-        paths: list[Path] = []
+        paths = []
         for path in all_paths(self.algorithm, self.horizon, self.clock.later(GRACE)):
             require_no_coin(path)
-            if _kept(path):  # its outcomes are refined
+            if _kept(path):
                 conditions.require_single_use(region_of(path))
             else:
                 conditions.require_extremal(region_of(path))
             paths.append(path)
-        groups: dict[bytes, list[int]] = {}
-        for number, path in enumerate(paths):
-            groups.setdefault(path.actions.tobytes(), []).append(number)
-        if len(groups) < len(paths) and not any(map(_kept, paths)):
+        found = Searched(by_actions(paths))
+        if len(found.groups) < len(paths) and not found.kept:
             raise Unsupported(NOT_SHOWN)
-        return Searched(paths, list(groups.values()))
+        return found
 
     def searched(self, listed: Searched, width: float = WIDTH) -> Searched:
         """Search in balls where they cover the paths, else by scores that nobody has proved."""
         try:
             return self.enclosed(listed, width)
         except Unsupported as refusal:
-            if any(map(_kept, listed.paths)):
+            if listed.kept:
                 raise
             return replace(self.measured(listed, width), doubt=str(refusal))
 
@@ -175,13 +177,13 @@ class LossSearch(Question):
         alike: set[int] = set()
         for path in listed.paths:
             require_alike(path.requests, alike)
-        regions, kept = listed.regions, any(map(_kept, listed.paths))
+        regions, kept = [*map(region_of, listed.paths)], listed.kept
         if not kept and all(map(gaussians.applies, regions)):
             trees = dict(enumerate(map(forest_of, regions)))
             shared = Sharing(gaussians.Normals(), trees)
             found = self._precisely(len(regions), Precise(lambda *_: shared, False), width)
         elif kept or any(map(bounded_by_lines, regions)):
-            polytopes = Polytopes([[regions[i] for i in group] for group in listed.groups])
+            polytopes = Polytopes([[*map(region_of, group)] for group in listed.groups])
             found = self._precisely(len(listed.groups), Precise(lambda *_: polytopes, False), width)
         else:
             found = self._bending(regions, Known(), width)
@@ -228,7 +230,7 @@ class LossSearch(Question):
 
     def measured(self, listed: Searched, width: float) -> Searched:
         """Search what is not certified: by scores in doubles."""
-        regions = listed.regions
+        regions = [*map(region_of, listed.paths)]
         if any(map(gaussians.applies, regions)):
             raise Unsupported("A likelihood is too small for the panels of Gaussian noise.")
         rounding = [resolved(region) for region in regions]

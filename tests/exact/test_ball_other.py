@@ -11,6 +11,7 @@ from certified_engine import path_log_likelihood, worst_loss
 from flint import arb, ctx
 from scipy.integrate import quad
 
+from dpaudit import exact
 from dpaudit.core.algorithm import Accumulate, Keep, Release, Rows
 from dpaudit.core.algorithms import load
 from dpaudit.core.arithmetic import FLOAT
@@ -112,7 +113,7 @@ def test_noiseless_paths_happen_once_and_agree_with_the_runner(name):
 @pytest.mark.parametrize("name", ["ucb", "kl_ucb"])
 def test_without_noise_the_loss_is_infinite(name):
     algorithm = load(name, arms=2)
-    found = worst_loss(algorithm, 8)
+    found = exact.worst_loss(algorithm, 8)
     assert found.loss.lower == math.inf
     witness = found.witness
     one, two = (

@@ -10,7 +10,7 @@ import pytest
 
 import dpaudit.exact
 from dpaudit.core.algorithms import load
-from dpaudit.exact.likelihood import WIDTHS, path_likelihood
+from dpaudit.exact.likelihood import WIDTHS, of_paths
 from dpaudit.exact.paths import all_paths
 
 
@@ -24,8 +24,8 @@ def test_both_engines_are_certified_and_meet(name, horizon, epsilon):
     paths = list(all_paths(load(name, arms=2, epsilon=epsilon), horizon))
     for index in rng.choice(len(paths), min(len(paths), 8), replace=False):
         stream = rng.integers(0, 2, horizon).astype(float)
-        fine = path_likelihood(paths[index], stream, "ball")
-        quick = path_likelihood(paths[index], stream, "float")
+        fine = of_paths([paths[index]], stream, "ball")
+        quick = of_paths([paths[index]], stream, "float")
         assert fine.certified and quick.certified
         assert quick.log_lower <= fine.log_upper and fine.log_lower <= quick.log_upper
         for found, width in ((fine, WIDTHS["ball"]), (quick, WIDTHS["float"])):

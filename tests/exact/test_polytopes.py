@@ -289,12 +289,12 @@ def test_gaussian_eliminations_leave_no_choice_of_other_slopes_out():
 def test_likelihoods_that_do_not_add_up_are_told(monkeypatch):
     algorithm = load("adap_ucb", arms=2)
     profile = import_module("dpaudit.exact.profile")  # the package has a function of this name
-    monkeypatch.setattr(profile, "path_likelihood", lambda *_: Likelihood(-0.1, -0.1, True))
+    monkeypatch.setattr(profile, "of_paths", lambda *_: Likelihood(-0.1, -0.1, True))
     with pytest.raises(Contradiction):
         law(algorithm, (1.0, 0.0, 0.0))
     for sure, wrong in ((True, Contradiction), (False, Unsupported)):
         same = Likelihood(math.log(0.4), math.log(0.4), sure)
-        monkeypatch.setattr(enumerate_, "path_likelihood", lambda *_, same=same: same)
+        monkeypatch.setattr(enumerate_, "of_paths", lambda *_, same=same: same)
         with pytest.raises(wrong):
             enumerate_.worst_pair(algorithm, 3, (0.0, 1.0))
 
