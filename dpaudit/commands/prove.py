@@ -362,7 +362,7 @@ def _replay(label: str) -> int:
         f"{claim.label} ({result.title}; {claim.place})",
         f"  {claim.statement}",
         f"  domain: {ledger.domain_of(claim)}",
-        f"  outcome: {outcome.kind}; {outcome.how}",
+        f"  outcome: {outcome.kind}{f'; {outcome.how}' * (outcome.how != outcome.kind)}",
     ]
     lines += [f"  {outcome.boundary}"] if outcome.boundary else []
     lines += [f"  counterexample: {outcome.counterexample}"] if outcome.counterexample else []

@@ -8,6 +8,8 @@ from typing import Any
 
 from dpaudit import __version__
 from dpaudit.claims.claim import OUTCOMES, REFUTED, RESTRICTED, UNRESOLVED, Result
+from dpaudit.claims.ledger import theorems
+from dpaudit.claims.theorem import STANDINGS, leaves_of, standing
 from dpaudit.core.arithmetic import at_least, at_most
 from dpaudit.core.notions import Kind, Notion
 from dpaudit.judging import Report
@@ -136,7 +138,7 @@ def _ledger_words(counts: Mapping[str, int] | None) -> Markup:
     )
 
 
-def ledger_page(steps: Sequence[Mapping[str, Any]], results: Mapping[str, Result]) -> str:
+def ledger_page(steps: Sequence[Mapping[str, Any]], results: dict[str, Result]) -> str:
     """Return the page of the ledger: what is false in the paper first, then every step."""
     counts = [
         (kind, sum(step["outcome"] == kind for step in steps), words)
@@ -153,6 +155,7 @@ def ledger_page(steps: Sequence[Mapping[str, Any]], results: Mapping[str, Result
             class_="lead",
         ),
         table("Outcomes", ("outcome", "steps", "meaning"), counts),
+        _theorems(steps, results),
         tag("h2", "Errata"),
         [_errata(result, steps) for result in results.values() if result.in_paper],
         tag("h2", "Every step"),
@@ -172,6 +175,23 @@ def ledger_page(steps: Sequence[Mapping[str, Any]], results: Mapping[str, Result
         class_="broad",
     )
     return document("dpaudit: the proof ledger", style(), body, sorting())
+
+
+def _theorems(steps: Sequence[Mapping[str, Any]], results: dict[str, Result]) -> Markup:
+    """Return the theorems that rest on these steps alone, each with its standing."""
+    outcomes, known = {step["step"]: step["outcome"] for step in steps}, theorems(results)
+    rows = []
+    for one in known.values():
+        if outcomes.keys() >= set(leaves_of(one, known)):
+            found = standing(one, known, outcomes)
+            words = one.name, one.form, found.kind, ", ".join(found.leaves), one.statement
+            rows.append([typeset(word) for word in words])
+    heads = ("theorem", "form", "standing", "because of", "statement")
+    return join(
+        tag("h2", "Theorems"),
+        table("Each is as good as the worst step below it", heads, rows, "sortable"),
+        table("Standings", ("standing", "meaning"), list(STANDINGS.items())),
+    )
 
 
 def _errata(result: Result, steps: Sequence[Mapping[str, Any]]) -> Markup | None:

@@ -39,7 +39,6 @@ def describe(
 ) -> dict[str, Any]:
     """Return everything about a stochastic instance; simulations only where runs > 0."""
     bounded = [algorithm for algorithm in algorithms if algorithm in ALGORITHMS]
-    low, high = regimes.edges(instance, "right")
     document: dict[str, Any] = {
         "instance": name,
         "means": list(instance.means),
@@ -50,7 +49,7 @@ def describe(
         "unbounded": [algorithm for algorithm in algorithms if algorithm not in ALGORITHMS],
         "regimes": {
             "arms": regimes.per_arm(instance),
-            "regime": _regime(setting.epsilon, low, high),
+            "regime": regimes.words(instance, setting.epsilon),
             "minimax": regimes.minimax(instance.arms, setting.horizon),
         },
         "measured": [],
@@ -77,14 +76,6 @@ def describe_notion(
 
 def _measured(found: Measured) -> dict[str, Any]:
     return {**vars(found), "verdict": found.verdict}
-
-
-def _regime(epsilon: float, low: float, high: float) -> str:
-    if epsilon >= high:
-        return "low privacy: the lower bound is the one without privacy"
-    if epsilon < low:
-        return "high privacy: every suboptimal arm costs more than without privacy"
-    return "mixed: some arms cost more than without privacy"
 
 
 def describe_linear(

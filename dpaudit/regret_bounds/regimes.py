@@ -69,6 +69,18 @@ def edges(instance: Instance, threshold: str) -> tuple[float, float]:
     return (min(values), max(values)) if values else (0.0, 0.0)
 
 
+def words(instance: Instance, epsilon: float) -> str:
+    """Say in which regime of its arms an instance is; of unbeatable means nothing is known."""
+    low, high = edges(instance, "right")
+    if any(math.isinf(arm.paper) for arm in per_arm(instance)):
+        return "unknown: no law has a larger mean than the best arm, so the lower bound is 0"
+    if epsilon >= high:
+        return "low privacy: the lower bound is the one without privacy"
+    if epsilon < low:
+        return "high privacy: every suboptimal arm costs more than without privacy"
+    return "mixed: some arms cost more than without privacy"
+
+
 def minimax(arms: int, horizon: int) -> MinimaxRegime:
     """Return the thresholds of the minimax bounds for K arms and T rounds."""
     require_integer("arms", arms, 2)

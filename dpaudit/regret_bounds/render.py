@@ -133,8 +133,8 @@ def _regimes(console: Console, found: dict[str, Any]) -> None:
     if "arms" in found:
         table = _table((), ("arm mean", "gap", "paper d/(6t)", "d/t", "privacy is free from"))
         for arm in found["arms"]:
-            values = (arm.mean, arm.gap, arm.paper, arm.improved, arm.right)
-            table.add_row(*map(number, values))
+            edges = [arm.paper, arm.improved, arm.right] if math.isfinite(arm.paper) else [None] * 3
+            table.add_row(*map(number, (arm.mean, arm.gap, *edges)))
         console.print("[bold]regimes of epsilon, per arm[/bold]")
         console.print(table)
         console.print(f"this epsilon: {found['regime']}")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
+from dpaudit.claims.claim import ClaimOutcome
+from dpaudit.claims.ledger import Entry, load_results, standings
 from dpaudit.cli import run
 from dpaudit.core import mutants
 from dpaudit.core.algorithms import names
@@ -13,6 +16,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.judging import Report
 from dpaudit.page import collection
 from dpaudit.page.algorithm import page
+from dpaudit.page.collection import write_ledger
 from dpaudit.page.gallery import GallerySubject, subjects
 from dpaudit.page.index import IndexRow, index
 from dpaudit.verdict import Status
@@ -59,6 +63,23 @@ def test_every_algorithm_is_judged_and_linked(judged, ledger, tmp_path, capsys):
     assert "kv.log-ratio: restricted" in faults and "eps \u2264 2" in faults
     assert "<script>" not in faults.replace("</script>", "").partition("<script>")[0]
     assert "a \u2264 b &lt;script&gt;" in faults
+
+
+def test_the_ledger_page_judges_theorems_as_prove_does(tmp_path):
+    results = load_results()
+    entries = [
+        Entry(result, claim, ClaimOutcome(claim.expect, ""), 0.0)
+        for result in results.values()
+        for claim in result.claims
+    ]
+    write_ledger([entry.record() for entry in entries], tmp_path)
+    page = re.sub(r"<[^>]+>", "|", (tmp_path / "ledger.html").read_text())
+    for one in standings(results, entries):
+        cells = [one.theorem.name, one.theorem.form, one.standing.kind]
+        row = r"\|+".join(map(re.escape, [*cells, ", ".join(one.standing.leaves)]))
+        assert re.search(row, page), one.theorem.label
+    write_ledger([entry.record() for entry in entries if entry.result.name == "tables"], tmp_path)
+    assert ">thm:minimax<" not in (tmp_path / "ledger.html").read_text()
 
 
 def test_ctrl_c_keeps_finished_pages(monkeypatch, refuted, ledger, tmp_path):

@@ -149,6 +149,14 @@ def test_privacy_never_stops_costing_unbounded_rewards(law):
     assert found.sharp > found.without_privacy
 
 
+def test_nothing_is_said_of_the_regime_where_no_law_beats_the_best_arm():
+    said = regimes.words(bernoulli([1.0, 0.5]), 1.0)
+    assert said.startswith("unknown: no law has a larger mean")
+    assert lower.coefficients(bernoulli([1.0, 0.5]), 1.0).sharp == 0
+    assert regimes.words(bernoulli([0.9, 0.5]), 1.0).startswith("high privacy")
+    assert regimes.words(bernoulli([0.5, 0.5]), 1.0).startswith("low privacy")
+
+
 def test_minimax_regimes_are_where_the_parts_meet():
     edge = regimes.minimax(5, 10**6)
     private = math.sqrt(2 * math.pi) / 32 * 4 / math.tanh(edge.gaussian / 2)
