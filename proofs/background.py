@@ -108,6 +108,11 @@ def _decomposition(rng):
     return Tally(60)
 
 
+levels = Domain(
+    {p: POSITIVE, q: POSITIVE, u: UNIT, v: UNIT, x: UNIT, m: UNIT, n: POSITIVE, a: at_least(0)},
+    (n * x + a - u, n * m + a - v, 1 - p - q),
+)
+
 CLAIMS = (
     Claim(
         "bg.laplace-variance",
@@ -158,6 +163,18 @@ CLAIMS = (
         n * m * v,
         Domain({m: UNIT, u: UNIT, v: UNIT, n: POSITIVE}, (n * v - u,)),
         by=(Rewrite(m * K, {K: n * v - u}),),
+    ),
+    Claim(
+        "bg.post-processing-levels",
+        "Lemma lem:post_proc, l. 1769, with delta",
+        "The probability of a further event is a mixture of indicators of its level sets: weights "
+        "p + q <= 1 and P <= e^eps P' + delta on both sets give p u + q v <= e^eps (p x + q m) + "
+        "delta (two levels; more likewise); a is delta.",
+        p * u + q * v,
+        "<=",
+        n * (p * x + q * m) + a,
+        levels,
+        by=(Rewrite(p * K + q * L + a * M, dict(zip((K, L, M), levels.constraints, strict=True))),),
     ),
     Claim(
         "bg.markov",
@@ -383,10 +400,11 @@ RESULT = Result(
             "lem:post_proc",
             PRINTED,
             "l. 1769",
-            "A function of the output of an eps-DP mechanism is eps-DP.",
-            ("sum",),
-            ("bg.post-processing",),
-            coq="`post_processing` in coq/cited_inequalities.v, for finite sets",
+            "A function of the output of an (eps, delta)-DP mechanism, random or not, is "
+            "(eps, delta)-DP.",
+            ("sum", "integral"),
+            ("bg.post-processing", "bg.post-processing-levels"),
+            coq="`post_processing` in coq/cited_inequalities.v, for finite sets and delta = 0",
         ),
         Theorem(
             "lem:markov",

@@ -5,11 +5,20 @@ from __future__ import annotations
 from fractions import Fraction
 from math import comb
 
-from sympy import Rational, Symbol, exp, log, symbols
+from sympy import Max, Min, Rational, Symbol, exp, log, symbols
 
 from dpaudit.claims.balls import ball
 from dpaudit.claims.claim import ENUMERATED, REFUTED, Claim, Result, Tally
-from dpaudit.claims.domain import POSITIVE, REALS, Domain, RealInterval, above, between, closed
+from dpaudit.claims.domain import (
+    POSITIVE,
+    REALS,
+    UNIT,
+    Domain,
+    RealInterval,
+    above,
+    between,
+    closed,
+)
 from dpaudit.claims.linear import PiecewiseLinear
 from dpaudit.claims.theorem import FALSE, PRINTED, REPAIRED, Theorem
 
@@ -214,7 +223,18 @@ CLAIMS = (
         hints=({m: Fraction(1), z: Fraction(2)},),
         expect=REFUTED,
         correction="mu - alpha >= 1 only when mu = 1 and alpha = 0, and then the bound is above 1.",
-        survives="Claim 1 survives.",
+        survives="Claim 1 survives (co.clip-fixed).",
+    ),
+    Claim(
+        "co.clip-fixed",
+        "correction of l. 1364-1365",
+        "Z >= u gives clip(Z) >= u for every u <= 1: where clip(Z) <= mu - alpha < 1, so is Z.",
+        u,
+        "<=",
+        Min(Max(0, z), 1),
+        Domain({z: REALS, u: UNIT}, (z - u,)),
+        by=(PiecewiseLinear(),),
+        role="sharper",
     ),
     Claim(
         "co.claim-1",
@@ -223,6 +243,7 @@ CLAIMS = (
         models=_claim_one,
         expect=ENUMERATED,
         role="theorem",
+        theorem="lem:kl_concentration as repaired",
     ),
     Claim(
         "co.claim-2-edge",
@@ -321,7 +342,8 @@ RESULT = Result(
             "lem:kl_concentration",
             PRINTED,
             "l. 1337",
-            "For every mu in [0, 1], P(mu >= U) <= 3 delta/2 (Claim 2).",
+            "For every mu in [0, 1], Claim 1, P(mu >= clipped mean + alpha) <= "
+            "exp(-n d(mu - alpha, mu)) + delta/2, and Claim 2, P(mu >= U) <= 3 delta/2.",
             refuted_by=("co.claim-2-edge",),
             expect=FALSE,
         ),
@@ -329,13 +351,14 @@ RESULT = Result(
             "lem:kl_concentration",
             REPAIRED,
             "l. 1337",
-            "For every mu < 1 and 0 < delta <= 1, P(mu >= U) <= 3 delta/2; for mu = 1, "
+            "For 0 < delta <= 1, Claim 1 for every mu, and Claim 2 for every mu < 1; for mu = 1, "
             "P(mu > U) <= delta/2.",
             ("union bound", "cases"),
             (
                 "lem:chernoff as printed",
                 "lem:lap_conc as printed",
                 "lem:kl_prop as printed",
+                "co.clip-fixed",
                 "co.laplace",
                 "co.union",
                 "co.assembly",

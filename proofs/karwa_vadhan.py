@@ -42,6 +42,11 @@ box = Domain({e: POSITIVE, p: UNIT})
 averages = {**box.box, x: UNIT, y: UNIT, m: UNIT, d: UNIT}
 low = Domain(averages, (exp(e) * m + d - x, y - m))
 high = Domain(averages, (exp(e) * y + d - x, m - y))
+# m stands for B, d for the average without a hit
+combined = Domain(
+    {x: UNIT, y: UNIT, s: at_least(1), m: UNIT, d: UNIT, h: at_least(0), k: at_least(0)},
+    (s * m * d + k - x, y + h - m * d),
+)
 
 HIT = "Lemma crl:vadhan_seq"
 CLAIMS = (
@@ -130,6 +135,7 @@ CLAIMS = (
         models=models.lower_bound,
         expect=SAMPLED,
         role="sharper",
+        theorem="eq:lb as repaired",
     ),
     Claim(
         "kv.lower-unrolled",
@@ -152,12 +158,25 @@ CLAIMS = (
         survives="the next display uses e^{+eps}.",
     ),
     Claim(
+        "kv.combine-assembly",
+        "correction of eq:combine",
+        "M_0 <= A c + k and M_1 >= B c - h, B > 0, give M_0 <= (A/B)(M_1 + h) + k; x = M_0, y = "
+        "M_1, c = m(0) is written delta here, B is m, A/B is s.",
+        x,
+        "<=",
+        s * (y + h) + k,
+        combined,
+        by=(Rewrite(K + s * N, {K: s * m * d + k - x, N: y + h - m * d}),),
+        role="sharper",
+    ),
+    Claim(
         "kv.combine",
         "correction of eq:combine",
         "The corrected combination.",
         models=models.combined,
         expect=SAMPLED,
         role="sharper",
+        theorem="eq:combine as repaired",
     ),
     Claim(
         "kv.log-ratio",
@@ -515,6 +534,48 @@ RESULT = Result(
                 "book.chain-rule",
             ),
             coq="`sequential` in coq/karwa_vadhan_lemma.v, for finite alphabets and every length",
+            expect=GRANTED,
+        ),
+        Theorem(
+            "eq:lb",
+            PRINTED,
+            "l. 722",
+            "M_j(E) >= m_j(0) B + delta (B - 1)/(e^-eps - 1), B = prod(1 - p_i + p_i e^-eps).",
+            refuted_by=("kv.lower-printed",),
+            expect=FALSE,
+        ),
+        Theorem(
+            "eq:lb",
+            REPAIRED,
+            "l. 722",
+            "M_j(E) >= m_j(0) B - delta (1 - B)/(e^eps - 1).",
+            ("induction", "expectation"),
+            ("fact:1 as repaired", "kv.lower-unrolled", "kv.moment"),
+            expect=GRANTED,
+        ),
+        Theorem(
+            "eq:combine",
+            PRINTED,
+            "l. 729",
+            "M_0(E) <= (A/B)(M_1(E) + delta (1 - B)/(1 - e^-eps)) + delta (B - 1)/(e^eps - 1), "
+            "A = prod(1 - p_i + p_i e^eps).",
+            refuted_by=("kv.combine-printed",),
+            expect=FALSE,
+        ),
+        Theorem(
+            "eq:combine",
+            REPAIRED,
+            "l. 729",
+            "M_0(E) <= (A/B)(M_1(E) + delta (1 - B)/(e^eps - 1)) + delta (A - 1)/(e^eps - 1), and "
+            "so with the larger (1 - B)/(1 - e^-eps) of the next display.",
+            ("chain",),
+            (
+                "eq:lb as repaired",
+                "fact:1 as repaired",
+                "kv.unrolled",
+                "kv.moment",
+                "kv.combine-assembly",
+            ),
             expect=GRANTED,
         ),
         Theorem(

@@ -165,7 +165,7 @@ CLAIMS = (
         role="constant",
         correction="the printed argument proves e^-6/8; the theorem's e^-6/4 is true by "
         "sqrt(2 pi)/16.",
-        survives="survives, with sqrt(2 pi)/16 = 0.1566 in place of 0.00062.",
+        survives="survives, with sqrt(2 pi)/16 = 0.1567 in place of 0.00062.",
     ),
     Claim(
         "lin.constant-8",

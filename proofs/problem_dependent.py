@@ -341,8 +341,8 @@ RESULT = Result(
             "thm:nogap",
             PRINTED,
             "l. 292",
-            "For every eps > 0 and consistent eps-global DP policy, liminf R/log T >= "
-            "sum_a Delta_a/min(d_a, 6 eps t_a).",
+            "For every eps > 0, class M_1 x .. x M_K and consistent eps-global DP policy, liminf "
+            "R/log T >= sum_a Delta_a/min(d_a, 6 eps t_a).",
             ("chain",),
             ("thm:nogap as repaired", "pd.sharper"),
             expect=GRANTED,

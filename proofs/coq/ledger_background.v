@@ -51,6 +51,28 @@ Proof.
   intros. enough (0 <= ((- (v_m * v_u)) + (v_m * v_v * v_n))) by lra. replace ((- (v_m * v_u)) + (v_m * v_v * v_n)) with (v_m * ((- v_u) + (v_v * v_n))) by same. sign.
 Qed.
 
+(* bg.post-processing-levels *)
+Lemma bg_post_processing_levels : forall v_p v_q v_u v_v v_x v_m v_n v_a : R,
+  0 < v_p ->
+  0 < v_q ->
+  0 <= v_u ->
+  v_u <= 1 ->
+  0 <= v_v ->
+  v_v <= 1 ->
+  0 <= v_x ->
+  v_x <= 1 ->
+  0 <= v_m ->
+  v_m <= 1 ->
+  0 < v_n ->
+  0 <= v_a ->
+  0 <= (v_a + (- v_u) + (v_x * v_n)) ->
+  0 <= (v_a + (- v_v) + (v_m * v_n)) ->
+  0 <= (1 + (- v_p) + (- v_q)) ->
+  ((v_u * v_p) + (v_v * v_q)) <= (v_a + (v_n * ((v_m * v_q) + (v_x * v_p)))).
+Proof.
+  intros. enough (0 <= (v_a + (v_n * ((v_m * v_q) + (v_x * v_p))) + (- (v_u * v_p)) + (- (v_v * v_q)))) by lra. replace (v_a + (v_n * ((v_m * v_q) + (v_x * v_p))) + (- (v_u * v_p)) + (- (v_v * v_q))) with ((v_a * (1 + (- v_p) + (- v_q))) + ((v_a + (- v_u) + (v_x * v_n)) * v_p) + ((v_a + (- v_v) + (v_m * v_n)) * v_q)) by same. sign.
+Qed.
+
 (* bg.markov *)
 Lemma bg_markov : forall v_a v_m v_n : R,
   0 <= v_a ->

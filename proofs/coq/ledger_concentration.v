@@ -53,3 +53,13 @@ Lemma co_assembly : forall v_z v_x v_y v_delta : R,
 Proof.
   intros. kinks.
 Qed.
+
+(* co.clip-fixed *)
+Lemma co_clip_fixed : forall v_z v_u : R,
+  0 <= v_u ->
+  v_u <= 1 ->
+  0 <= (v_z + (- v_u)) ->
+  v_u <= (Rmin 1 (Rmax 0 v_z)).
+Proof.
+  intros. kinks.
+Qed.

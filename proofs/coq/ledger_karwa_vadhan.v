@@ -12,6 +12,26 @@ Proof.
   intros. same.
 Qed.
 
+(* kv.combine-assembly *)
+Lemma kv_combine_assembly : forall v_x v_y v_s v_m v_delta v_h v_k : R,
+  0 <= v_x ->
+  v_x <= 1 ->
+  0 <= v_y ->
+  v_y <= 1 ->
+  1 <= v_s ->
+  0 <= v_m ->
+  v_m <= 1 ->
+  0 <= v_delta ->
+  v_delta <= 1 ->
+  0 <= v_h ->
+  0 <= v_k ->
+  0 <= (v_k + (- v_x) + (v_delta * v_m * v_s)) ->
+  0 <= (v_h + v_y + (- (v_delta * v_m))) ->
+  v_x <= (v_k + (v_s * (v_h + v_y))).
+Proof.
+  intros. enough (0 <= (v_k + (- v_x) + (v_s * (v_h + v_y)))) by lra. replace (v_k + (- v_x) + (v_s * (v_h + v_y))) with ((v_k + (- v_x) + (v_delta * v_m * v_s)) + (v_s * (v_h + v_y + (- (v_delta * v_m))))) by same. sign.
+Qed.
+
 (* kv.log-ratio-sharp *)
 Lemma kv_log_ratio_sharp : forall v_epsilon v_p : R,
   0 < v_epsilon ->
