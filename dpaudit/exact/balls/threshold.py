@@ -139,28 +139,9 @@ def _threshold(x: Interval, pair: Rivals, rough: bool) -> Theta:
     if inner.any():
         found = own.bound.value(m[inner])
         v.lo[inner], v.hi[inner] = found.lo, found.hi
-        least, most = other.bound.bottom, other.bound.ceiling
-        with np.errstate(invalid="ignore"):
-            under = inner & (v.hi < least.lo)
-            past = inner & (v.lo > most.hi)
-            over = inner & (v.lo > least.hi) & (v.hi < most.lo)
-        high[under], low[past] = -np.inf, np.inf
-        high[inner & ~under & ~over & (v.hi < most.lo)] = _last(other).hi
-        if over.any():
-            found = other.bound.inverse(v[over])
-            mean.lo[over], mean.hi[over] = found.lo, found.hi
-            level = other.register(found)
-            low[over], high[over] = level.lo, level.hi
-        # a value next to a ceiling may have no upper end of its own
-        rest = inner & ~over & (v.lo > least.hi) & (v.lo < most.lo)
-        if rest.any():
-            low[rest] = other.register(other.bound.inverse(Interval.of(v.lo[rest]))).lo
-            if most.lo == np.inf:
-                high[rest] = _last(other).hi
-        if pair.order is not Order.BELOW:
-            # a score above its own bottom is above the other's: all that is clipped there loses
-            edge = other.register(Interval.of(np.float64(0.0))).lo
-            low[inner] = np.maximum(low[inner], edge)
+        level, met = _reached(other, found, pair.order is not Order.BELOW)
+        low[inner], high[inner] = level.lo, level.hi
+        mean.lo[inner], mean.hi[inner] = met.lo, met.hi
     if rough:
         endless = np.full(x.lo[1:].shape, np.inf)
         slope, bend = Interval(np.zeros_like(endless), endless), Interval(-endless, endless)
@@ -177,29 +158,44 @@ def _last(placed: Placed) -> Interval:
     return Interval.of(-np.inf) if placed.endless else placed.register(placed.bound.top)
 
 
-def _crossing(placed: Placed, v: Interval) -> Interval:
-    """Enclose the register at which a score is v, which is above its bottom."""
-    most = placed.bound.ceiling
-    if v.lo > most.hi:
-        return Interval.of(np.inf)
-    if not v.hi < most.lo:
-        return Interval(np.float64(-np.inf), np.float64(np.inf))
-    level = Interval(np.array([v.lo]), np.array([v.hi]))
-    return placed.register(placed.bound.inverse(level))[0]
+def _reached(other: Placed, v: Interval, above: bool) -> tuple[Interval, Interval]:
+    """Enclose the registers up to which a score is below v, and its mean there where it is inside.
+
+    All v are above the score's bottom, as exact numbers, if `above` says so.
+    """
+    least, most = other.bound.bottom, other.bound.ceiling
+    low, high = np.full(v.lo.shape, -np.inf), np.full(v.lo.shape, np.inf)
+    mean = Interval(np.full(v.lo.shape, np.nan), np.full(v.lo.shape, np.nan))
+    with np.errstate(invalid="ignore"):
+        inside, ended = (v.lo > least.hi) & (v.lo < most.lo), v.hi < most.lo
+        # a value next to an infinite ceiling may have no upper end of its own
+        high[ended | (v.lo < most.lo) & np.isinf(most.lo)] = _last(other).hi
+        high[v.hi < least.lo], low[v.lo > most.hi] = -np.inf, np.inf
+    if inside.any():
+        ended = ended[inside]
+        found = other.bound.inverse(
+            Interval(v.lo[inside], np.where(ended, v.hi[inside], v.lo[inside]))
+        )
+        level = other.register(found)
+        low[inside], high[inside] = level.lo, np.where(ended, level.hi, high[inside])
+        mean.lo[inside], mean.hi[inside] = found.lo, np.where(ended, found.hi, np.nan)
+    if above:
+        # all that is clipped at the bottom loses
+        low = np.maximum(low, other.register(Interval.of(np.float64(0.0))).lo)
+    return Interval(low, high), mean
+
+
+def _crossing(placed: Placed, v: Interval, above: bool = True) -> Interval:
+    """Enclose the register at which a score is v."""
+    return _reached(placed, Interval(np.array([v.lo]), np.array([v.hi])), above)[0][0]
 
 
 def _roof(pair: Rivals) -> Interval:
     """theta where the own score is at its ceiling."""
-    if pair.tops is Order.EQUAL:
-        return Interval.of(np.inf) if pair.first_wins_ties else _last(pair.second)
-    if pair.tops is Order.ABOVE:
-        return Interval.of(np.inf)
-    v, least = pair.first.bound.ceiling, pair.second.bound.bottom
-    if v.hi < least.lo:
-        return Interval.of(-np.inf)
-    if v.lo > least.hi:
-        return _crossing(pair.second, v)
-    return Interval(np.float64(-np.inf), _last(pair.second).hi)
+    if pair.tops is Order.BELOW:
+        return _crossing(pair.second, pair.first.bound.ceiling, pair.order is not Order.BELOW)
+    wins = pair.tops is Order.ABOVE or pair.first_wins_ties
+    return Interval.of(np.inf) if wins else _last(pair.second)
 
 
 def _floor(pair: Rivals) -> Interval:
