@@ -39,7 +39,7 @@ def test_thresholds_agree_with_the_arm_that_the_rule_picks(name, pulls, epsilon)
         own = rule(FLOAT).at(first)
         means = np.sort(np.concatenate([rng.uniform(-0.3, 1.3, 400), rng.uniform(0, 1, 400) ** 4]))
         x = (means - float(own.shift)) / float(own.scale)
-        theta = pair.threshold(x, True).at
+        theta = pair.threshold(x).at
         for lose, y in ((True, theta.lo - 1e-7), (False, theta.hi + 1e-7)):
             sure = np.isfinite(y)
             y = np.where(sure, y, 0.0)
@@ -67,7 +67,7 @@ def test_derivative_bounds_hold(name, pulls, epsilon):
             pair = compared(rule, (first, 1 - first))
         own = rule(FLOAT).at(first)
         x = (np.linspace(1e-3, 1 - 1e-3, 2001) - float(own.shift)) / float(own.scale)
-        found = pair.threshold(x, True)
+        found = pair.threshold(x)
         with np.errstate(invalid="ignore"):
             at = 0.5 * (found.at.lo + found.at.hi)
             steps = np.diff(at) / np.diff(x)

@@ -89,7 +89,7 @@ def test_thresholds_agree_with_the_scores_inverse(own, other, order, first):
         Placed(Entropy(tight(level)), tight(1.0), tight(shift))
         for level, shift in ((own, 0.3), (other, 0.7))
     )
-    found = Rivals(one, two, order, first).threshold(x, True)
+    found = Rivals(one, two, order, first).threshold(x)
     value = left.value(x)
     cut = right.inverse_upper(value) if first else right.inverse(value)
     finite = np.isfinite(cut)

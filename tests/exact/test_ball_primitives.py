@@ -219,7 +219,7 @@ def test_threshold_slopes_and_bends_bound_secants(one: float, two: float, first:
     if abs(one - two) < 0.05:
         two = one + 0.05
     x = np.linspace(0.02, 0.98, 49) - one
-    found = _pair(one, two, first).threshold(x, True)
+    found = _pair(one, two, first).threshold(x)
     h = x[1] - x[0]
     inner = np.isfinite(found.at.lo) & np.isfinite(found.at.hi)
     for i in np.flatnonzero(inner[:-1] & inner[1:]):

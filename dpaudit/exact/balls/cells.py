@@ -88,7 +88,8 @@ class Cells(Algebra[Weight]):
 
         def build() -> Theta:
             grid = self.grids[at.kinds[not of_first]]
-            found = at.scores.threshold(np.asarray(grid.x, dtype=float), of_first)
+            scores = at.scores if of_first else at.scores.flipped
+            found = scores.threshold(np.asarray(grid.x, dtype=float))
             ends = Interval(*(np.asarray(end, grid.x.dtype) for end in (found.at.lo, found.at.hi)))
             return replace(found, at=ends)
 

@@ -198,7 +198,8 @@ class OnCells:
             scores, images = self.known.duel(self.tree, edge).scores, {}
             for source, target in (edge.ends, edge.ends[::-1]):
                 if source in found:
-                    at = scores.threshold(np.unique(found[source]), source == edge.ends[0]).at
+                    one = scores if source == edge.ends[0] else scores.flipped
+                    at = one.threshold(np.unique(found[source])).at
                     image = 0.5 * (at.lo + at.hi)[np.isfinite(at.lo) & np.isfinite(at.hi)]
                     # where a threshold is constant, and at its ends, nothing is to be resolved
                     apart = np.diff(image, prepend=-np.inf, append=np.inf) > CLOSE

@@ -251,7 +251,8 @@ class Known:
         """Yield where thresholds may jump or bend sharply, and beyond which they are constant."""
         for found in duels:
             for place, kind in enumerate(found.kinds):
-                yield kind, found.scores.marks(place == 0)
+                scores = found.scores.flipped if place else found.scores
+                yield kind, scores.marks
 
 
 def require_resolved(rate: Fraction) -> None:

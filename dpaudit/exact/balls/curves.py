@@ -160,7 +160,7 @@ class Curves:
             return Theta(Interval.of(x), Interval.of(np.ones(cells)), Interval.of(np.zeros(cells)))
         inner, tie = self.on(x, given[:-1], known, rough), given[-1]
         if len(given) == 1:
-            outer = self.pair(tie).threshold(inner.at, True, rough)
+            outer = self.pair(tie).threshold(inner.at, rough)
         else:
             classes = self.classes[tie.decision, tie.source]
             upwards = tie.decision < given[-2].decision
@@ -177,10 +177,8 @@ class Curves:
             return [mark for part in given.maps for mark in self.kinks(part)]
         found: list[Interval] = []
         for place, step in enumerate(given):
-            marks = self.pair(step).marks(True)
-            if place:
-                marks += self.classes[step.decision, step.source].ends()
-            found += self._back(marks, inverse(given[:place]))
+            ends = self.classes[step.decision, step.source].ends() if place else []
+            found += self._back(self.pair(step).marks + ends, inverse(given[:place]))
         return found
 
     def _crossings(self, one: Map, two: Map, reach: float) -> list[Interval]:
@@ -284,11 +282,11 @@ def ahead(one: Theta, two: Theta, length: Array) -> Array:
 def _across(pair: Comparison, x: Interval, classes: Classes, upwards: bool, rough: bool) -> Theta:
     """Return the threshold of what a register is asked for, which may lie in a class."""
     low, high = (classes.moved(end, upwards) for end in (x.lo, x.hi))
-    theta = pair.threshold(Interval(low, high), True, rough)
+    theta = pair.threshold(Interval(low, high), rough)
     moved = (low != x.lo) | (high != x.hi)
     if moved.any():
         # next to where a score saturates, doubles do not resolve it: a threshold rises, ask farther
-        beside = pair.threshold(high + BESIDE if upwards else low - BESIDE, True, True).at
+        beside = pair.threshold(high + BESIDE if upwards else low - BESIDE, True).at
         if upwards:
             best = Interval(theta.at.lo, np.minimum(theta.at.hi, beside.hi))
         else:

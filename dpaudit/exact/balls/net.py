@@ -80,7 +80,7 @@ class Net:
         found: dict[int, list[Interval]] = {root: [] for root in self.shown.values()}
         for one, two in permutations(self.shown, 2):
             if one[0] == two[0]:
-                found[self.shown[one]] += self.curves.pair(Tie(*one, two[1])).marks(True)
+                found[self.shown[one]] += self.curves.pair(Tie(*one, two[1])).marks
         return found
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -23,11 +23,7 @@ FLIPPED = {Order.BELOW: Order.ABOVE, Order.ABOVE: Order.BELOW, Order.EQUAL: Orde
 
 
 class Comparison(Protocol):
-    """Two scores: which values of one side's register lose to each value of the other's."""
-
-    @property
-    def certified(self) -> bool:
-        """Whether the thresholds are proved."""
+    """Two scores: which values of the second's register lose to each value of the first's."""
 
     @property
     def always(self) -> bool | None:
@@ -40,14 +36,15 @@ class Comparison(Protocol):
     def centred(self, first: Interval, second: Interval) -> Comparison:
         """Return the comparison of registers that are counted from centres."""
 
-    def threshold(self, x: Array | Interval, of_first: bool, rough: bool = False) -> Theta:
-        """Enclose the threshold on increasing values x of one side's register.
+    def threshold(self, x: Array | Interval, rough: bool = False) -> Theta:
+        """Enclose the threshold on increasing values x of the first's register.
 
         Where `rough`, its derivatives are not asked for.
         """
 
-    def marks(self, of_first: bool) -> list[Interval]:
-        """Return one side's register values at which the threshold may jump or bend sharply."""
+    @property
+    def marks(self) -> list[Interval]:
+        """The first's values at which the threshold may jump or bend sharply."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,6 @@ class Rivals:
     order: Order
     first_wins_ties: bool
     tops: Order = Order.EQUAL
-    certified: ClassVar[bool] = True
 
     def centred(self, first: Interval, second: Interval) -> Rivals:
         return replace(self, first=self.first.centred(first), second=self.second.centred(second))
@@ -107,50 +103,86 @@ class Rivals:
         lost = second.endless and not self.first_wins_ties
         return False if lost or second.bound.bottom.lo > first.bound.ceiling.hi else None
 
-    def threshold(self, x: Array | Interval, of_first: bool, rough: bool = False) -> Theta:
+    def threshold(self, x: Array | Interval, rough: bool = False) -> Theta:
+        own, other = self.first, self.second
         at = x if isinstance(x, Interval) else Interval.of(x)
-        return _threshold(at, self if of_first else self.flipped, rough)
+        m, shape = own.mean(at), at.lo.shape
+        top = np.full(shape, True) if own.endless else m.lo >= own.bound.top.hi
+        bottom = (m.hi <= 0) & ~top
+        inner = (m.lo > 0) & (m.hi < own.bound.top.lo) & ~top
+        low, high = np.full(shape, -np.inf), np.full(shape, np.inf)
+        roof, floor = self._roof, self._floor
+        low[top], high[top] = roof.lo, roof.hi
+        low[bottom], high[bottom] = floor.lo, floor.hi
+        v, mean = _unknown(shape), _unknown(shape)
+        if inner.any():
+            found = own.bound.value(m[inner])
+            v.lo[inner], v.hi[inner] = found.lo, found.hi
+            level, met = _reached(other, found, self.order is not Order.BELOW)
+            low[inner], high[inner] = level.lo, level.hi
+            mean.lo[inner], mean.hi[inner] = met.lo, met.hi
+        if rough:
+            endless = np.full(low[1:].shape, np.inf)
+            slope, bend = Interval(np.zeros_like(endless), endless), Interval(-endless, endless)
+        else:
+            slope, bend = self._derivatives(m, v, mean)
+        same = (low[1:] == high[:-1]) & (low[:-1] == low[1:]) & (high[:-1] == high[1:])
+        flat = (bottom[1:] & bottom[:-1]) | (top[1:] & top[:-1]) | same
+        still = Interval.of(np.zeros(flat.shape))
+        return Theta(Interval(low, high), where(flat, still, slope), where(flat, still, bend))
 
-    def marks(self, of_first: bool) -> list[Interval]:
-        return [*(self if of_first else self.flipped)._marks]
+    def _derivatives(self, m: Interval, v: Interval, mean: Interval) -> tuple[Interval, Interval]:
+        """Enclose theta' and theta'' on each cell; without ends where it may bend without limit."""
+        own, other = self.first, self.second
+        with np.errstate(all="ignore"):
+            mine = Interval(m.lo[:-1], m.hi[1:])
+            theirs = Interval(mean.lo[:-1], mean.hi[1:])
+            score = Interval(v.lo[:-1], v.hi[1:])
+            usable = np.isfinite(mine.lo + mine.hi + theirs.lo + theirs.hi + score.lo + score.hi)
+            mine, theirs = _fill(mine, usable, 0.25), _fill(theirs, usable, 0.25)
+            score = _fill(score, usable, 1.0)
+            pace, swing, sound = own.bound.derivatives(mine, score)
+            their_pace, their_swing, also = other.bound.derivatives(theirs, score)
+            slope = their_pace.over(pace)
+            bend = slope.over(pace) * (swing - their_swing)
+            stretch = own.scale.over(other.scale)
+            slope, bend = slope * stretch, bend * stretch * own.scale
+            usable &= sound & also & (pace.lo > 0) & (score.lo > 0)
+            usable &= np.isfinite(slope.lo + slope.hi + bend.lo + bend.hi)
+        endless = Interval.of(np.inf)
+        slope = where(usable, slope.clip(0.0, np.inf), Interval(np.float64(0.0), endless.hi))
+        return slope, where(usable, bend, Interval(-endless.hi, endless.hi))
 
     @cached_property
-    def _marks(self) -> list[Interval]:
-        return _marks(self)
+    def _roof(self) -> Interval:
+        """theta where the own score is at its ceiling."""
+        if self.tops is Order.BELOW:
+            return _crossing(self.second, self.first.bound.ceiling, self.order is not Order.BELOW)
+        wins = self.tops is Order.ABOVE or self.first_wins_ties
+        return Interval.of(np.inf) if wins else _last(self.second)
 
     @cached_property
-    def floor(self) -> Interval:
-        """Theta where the first's mean is clipped at 0 and its score is finite."""
-        return _floor(self)
+    def _floor(self) -> Interval:
+        """theta where the own mean is clipped at 0 and its score is finite."""
+        if self.order is Order.ABOVE and not self.first.endless:
+            return _crossing(self.second, self.first.bound.bottom)
+        if self.order is Order.EQUAL and self.first_wins_ties:
+            return self.second.register(Interval.of(np.float64(0.0)))
+        return Interval.of(-np.inf)
 
-
-def _threshold(x: Interval, pair: Rivals, rough: bool) -> Theta:
-    own, other = pair.first, pair.second
-    m, shape = own.mean(x), x.lo.shape
-    top = np.full(shape, True) if own.endless else m.lo >= own.bound.top.hi
-    bottom = (m.hi <= 0) & ~top
-    inner = (m.lo > 0) & (m.hi < own.bound.top.lo) & ~top
-    low, high = np.full(shape, -np.inf), np.full(shape, np.inf)
-    roof, floor = _roof(pair), pair.floor
-    low[top], high[top] = roof.lo, roof.hi
-    low[bottom], high[bottom] = floor.lo, floor.hi
-    v = Interval(np.full(shape, np.nan), np.full(shape, np.nan))
-    mean = Interval(np.full(shape, np.nan), np.full(shape, np.nan))
-    if inner.any():
-        found = own.bound.value(m[inner])
-        v.lo[inner], v.hi[inner] = found.lo, found.hi
-        level, met = _reached(other, found, pair.order is not Order.BELOW)
-        low[inner], high[inner] = level.lo, level.hi
-        mean.lo[inner], mean.hi[inner] = met.lo, met.hi
-    if rough:
-        endless = np.full(x.lo[1:].shape, np.inf)
-        slope, bend = Interval(np.zeros_like(endless), endless), Interval(-endless, endless)
-    else:
-        slope, bend = _derivatives(pair, m, v, mean)
-    same = (low[1:] == high[:-1]) & (low[:-1] == low[1:]) & (high[:-1] == high[1:])
-    flat = (bottom[1:] & bottom[:-1]) | (top[1:] & top[:-1]) | same
-    still = Interval.of(np.zeros(flat.shape))
-    return Theta(Interval(low, high), where(flat, still, slope), where(flat, still, bend))
+    @cached_property
+    def marks(self) -> list[Interval]:
+        own, other = self.first, self.second
+        if own.endless:
+            return []
+        ends = [own.register(mean) for mean in (Interval.of(np.float64(0.0)), own.bound.top)]
+        crossings = []
+        if self.order is Order.BELOW and not other.endless:
+            crossings.append(_crossing(own, other.bound.bottom))
+        if self.tops is Order.ABOVE and other.bound.ceiling.lo > own.bound.bottom.hi:
+            crossings.append(_crossing(own, other.bound.ceiling))
+        inner = [x for x in crossings if np.isfinite(x.lo) and np.isfinite(x.hi)]
+        return [ends[0], *inner, ends[1]]
 
 
 def _last(placed: Placed) -> Interval:
@@ -165,7 +197,7 @@ def _reached(other: Placed, v: Interval, above: bool) -> tuple[Interval, Interva
     """
     least, most = other.bound.bottom, other.bound.ceiling
     low, high = np.full(v.lo.shape, -np.inf), np.full(v.lo.shape, np.inf)
-    mean = Interval(np.full(v.lo.shape, np.nan), np.full(v.lo.shape, np.nan))
+    mean = _unknown(v.lo.shape)
     with np.errstate(invalid="ignore"):
         inside, ended = (v.lo > least.hi) & (v.lo < most.lo), v.hi < most.lo
         # a value next to an infinite ceiling may have no upper end of its own
@@ -190,62 +222,9 @@ def _crossing(placed: Placed, v: Interval, above: bool = True) -> Interval:
     return _reached(placed, Interval(np.array([v.lo]), np.array([v.hi])), above)[0][0]
 
 
-def _roof(pair: Rivals) -> Interval:
-    """theta where the own score is at its ceiling."""
-    if pair.tops is Order.BELOW:
-        return _crossing(pair.second, pair.first.bound.ceiling, pair.order is not Order.BELOW)
-    wins = pair.tops is Order.ABOVE or pair.first_wins_ties
-    return Interval.of(np.inf) if wins else _last(pair.second)
-
-
-def _floor(pair: Rivals) -> Interval:
-    """theta where the own mean is clipped at 0 and its score is finite."""
-    if pair.order is Order.ABOVE and not pair.first.endless:
-        return _crossing(pair.second, pair.first.bound.bottom)
-    if pair.order is Order.EQUAL and pair.first_wins_ties:
-        return pair.second.register(Interval.of(np.float64(0.0)))
-    return Interval.of(-np.inf)
-
-
-def _derivatives(
-    pair: Rivals, m: Interval, v: Interval, mean: Interval
-) -> tuple[Interval, Interval]:
-    """Enclose theta' and theta'' on each cell; without ends where it may bend without limit."""
-    own, other = pair.first, pair.second
-    with np.errstate(all="ignore"):
-        mine = Interval(m.lo[:-1], m.hi[1:])
-        theirs = Interval(mean.lo[:-1], mean.hi[1:])
-        score = Interval(v.lo[:-1], v.hi[1:])
-        usable = np.isfinite(mine.lo + mine.hi + theirs.lo + theirs.hi + score.lo + score.hi)
-        mine, theirs = _fill(mine, usable, 0.25), _fill(theirs, usable, 0.25)
-        score = _fill(score, usable, 1.0)
-        pace, swing, sound = own.bound.derivatives(mine, score)
-        their_pace, their_swing, also = other.bound.derivatives(theirs, score)
-        slope = their_pace.over(pace)
-        bend = slope.over(pace) * (swing - their_swing)
-        stretch = own.scale.over(other.scale)
-        slope, bend = slope * stretch, bend * stretch * own.scale
-        usable &= sound & also & (pace.lo > 0) & (score.lo > 0)
-        usable &= np.isfinite(slope.lo + slope.hi + bend.lo + bend.hi)
-    endless = Interval.of(np.inf)
-    slope = where(usable, slope.clip(0.0, np.inf), Interval(np.float64(0.0), endless.hi))
-    return slope, where(usable, bend, Interval(-endless.hi, endless.hi))
+def _unknown(shape: tuple[int, ...]) -> Interval:
+    return Interval(np.full(shape, np.nan), np.full(shape, np.nan))
 
 
 def _fill(x: Interval, usable: Mask, value: float) -> Interval:
     return Interval(np.where(usable, x.lo, value), np.where(usable, x.hi, value))
-
-
-def _marks(pair: Rivals) -> list[Interval]:
-    """Return the first register's values at which theta may jump or bend sharply, in order."""
-    own, other = pair.first, pair.second
-    if own.endless:
-        return []
-    ends = [own.register(mean) for mean in (Interval.of(np.float64(0.0)), own.bound.top)]
-    crossings = []
-    if pair.order is Order.BELOW and not other.endless:
-        crossings.append(_crossing(own, other.bound.bottom))
-    if pair.tops is Order.ABOVE and other.bound.ceiling.lo > own.bound.bottom.hi:
-        crossings.append(_crossing(own, other.bound.ceiling))
-    inner = [x for x in crossings if np.isfinite(x.lo) and np.isfinite(x.hi)]
-    return [ends[0], *inner, ends[1]]

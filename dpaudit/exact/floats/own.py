@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -40,7 +39,6 @@ class PlainComparison:
     scores: tuple[Score, Score]
     first_wins_ties: bool
     centres: tuple[float, float] = (0.0, 0.0)
-    certified: ClassVar[bool] = False
 
     @property
     def identity(self) -> Hashable:
@@ -71,13 +69,11 @@ class PlainComparison:
             found = own.inverse_upper(v) if self.first_wins_ties else own.inverse(v)
             return np.asarray(found - self.centres[1], dtype=float)
 
-    def threshold(self, x: Array | Interval, of_first: bool, rough: bool = False) -> Theta:
-        """Return theta at increasing values x of one side's register, its derivatives measured."""
-        if not of_first:
-            return self.flipped.threshold(x, True, rough)
+    def threshold(self, x: Array | Interval, rough: bool = False) -> Theta:
+        """Return theta at increasing values x of the first's register, its derivatives measured."""
         if isinstance(x, Interval):
             ends = Interval(*(np.maximum.accumulate(self._theta(end)) for end in (x.lo, x.hi)))
-            return replace(self.threshold(x.lo, True, rough), at=ends)
+            return replace(self.threshold(x.lo, rough), at=ends)
         at = np.maximum.accumulate(self._theta(x))
         if rough:
             none, endless = np.zeros(len(x) - 1), np.full(len(x) - 1, np.inf)
@@ -95,12 +91,14 @@ class PlainComparison:
         slope = Interval(np.maximum(slope.lo, 0.0), slope.hi)
         return Theta(Interval.of(at), where(flat, still, slope), where(flat, still, bend))
 
-    def marks(self, of_first: bool) -> list[Interval]:
-        """Return the kinks of one side's score, and the images of the other's."""
-        own = 0 if of_first else 1
-        mine, theirs = (_bends(self.scores[place]) for place in (own, 1 - own))
-        shifted = [x - self.centres[1 - own] for x in theirs]
-        points = [*(x - self.centres[own] for x in mine), *self.reached(1 - own, shifted)]
+    @property
+    def marks(self) -> list[Interval]:
+        """The kinks of the first's score, and the images of the second's."""
+        mine, theirs = (
+            [x - centre for x in _bends(score)]
+            for score, centre in zip(self.scores, self.centres, strict=True)
+        )
+        points = [*mine, *self.reached(1, theirs)]
         return [_blunt(x) for x in sorted(points)]
 
     def reached(self, source: int, points: list[float]) -> list[float]:
