@@ -173,10 +173,13 @@ CLAIMS = (
     Claim(
         "ucb.first-index",
         f"{AT}, l. 1564",
-        "X = 4 alpha L/(Delta min(eps, 2 Delta)) >= 1 for Delta <= 1, T >= 2: 4*3*log(2)/2 >= 1.",
+        "l >= 0 for Delta <= 1, T >= 2: the repaired n = F(u) alpha L/(4 Delta^2), F(u) >= 4 a >= "
+        "2, "
+        "is at least 3 log(2)/2 >= 1, and the printed one, 4 alpha L/(Delta min(eps, 2 Delta)), "
+        "too.",
         1,
         "<=",
-        6 * log(2),
+        Rational(3, 2) * log(2),
         role="constant",
     ),
     Claim(

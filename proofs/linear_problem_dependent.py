@@ -475,7 +475,7 @@ RESULT = Result(
             PRINTED,
             "l. 1176",
             "liminf rho_T(H) <= sum_j |a_j'(a - a*)|/|a_j|^2 for every cluster point H.",
-            refuted_by=("lpd.component", "lpd.fact-2"),
+            refuted_by=("lpd.fact-2",),
             expect=FALSE,
         ),
         Theorem(

@@ -28,7 +28,7 @@ from dpaudit.regret_bounds.lower import LIMIT_NOTE, PUBLIC, SOME, bounded_public
 
 FREE = "holds for every policy, private or not"
 FURTHER = "Azize and Basu (2023) state a further factor sqrt(K - 1), which is not checked here"
-UNKNOWN = "no problem-dependent bound of rho-zCDP is known"
+UNKNOWN = "no problem-dependent bound of rho-zCDP is known here"
 
 
 def local_bounds(instance: Instance, epsilon: float, horizon: int) -> list[RegretBound]:

@@ -26,7 +26,7 @@ Proof.
 Qed.
 
 (* ucb.first-index *)
-Lemma ucb_first_index : 1 <= (6 * (ln 2)).
+Lemma ucb_first_index : 1 <= ((3 * (ln 2)) / 2).
 Proof.
   first [lra | interval with (i_prec 60)].
 Qed.
