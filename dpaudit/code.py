@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,6 +87,7 @@ def judge(
         source=source,
         end=time.monotonic() + options.spend(BUDGET),
         certified=certified,
+        far=to.far,
     )
     for name in case.chosen:
         case.run(name)
@@ -115,6 +117,8 @@ class _Case(Checks):
     end: float
     certified: bool = False
     """Whether to keep what is proved as a certificate."""
+    far: Callable[[str], Any] = NOBODY.far
+    """Who is told which check is under way, and how far it is."""
     proved: Proved | None = None
     replay: dict[str, Any] | None = None
     line: int | None = None
@@ -138,6 +142,7 @@ class _Case(Checks):
     def run(self, name: str) -> None:
         """Run one check; whatever happens in it is a finding."""
         start, self.work = time.monotonic(), Work()
+        self.far(name)
         left = max(self.end - start, 0.1)
         if name == "exact" and self.proved is not None and self.proved.lead is None:
             return  # nothing points at a violation
@@ -174,7 +179,8 @@ class _Case(Checks):
         from dpaudit.symbolic.certificate import MoveRecorder
         from dpaudit.symbolic.prove import prove
 
-        self.proved = prove(self.read, budget, MoveRecorder() if self.certified else None)
+        far = lambda at: self.far(f"code, round {at:,} of {self.read.horizon:,}")  # noqa: E731
+        self.proved = prove(self.read, budget, MoveRecorder() if self.certified else None, far)
         self.line = self.proved.line
         wall, work = self.work.elapsed, self.work()
         self.slowness, now = wall / work, time.monotonic()

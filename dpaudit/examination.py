@@ -225,6 +225,8 @@ def apart(asked: Asked, to: Listener = NOBODY) -> Examined:
         elif kind == "finding":
             so_far.findings.append(msgspec.convert(data, Finding, strict=False))
             to.heard(so_far.findings[-1])
+        elif kind == "far":
+            to.far(data)
         elif kind == "kept":
             so_far.kept = msgspec.convert(data, Report, strict=False)
         elif kind == "concluded":
@@ -290,6 +292,7 @@ def inside(tell: Callable[[str, Any], None], target: str, asked: dict[str, Any])
         lambda finding: tell("finding", finding),
         lambda report: tell("kept", report),
         concluded,
+        lambda text: tell("far", text),
     )
     found = _here(target, work, to)
     if work.fixed:

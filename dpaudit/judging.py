@@ -172,12 +172,16 @@ class Report:
 
 @dataclass(frozen=True)
 class Listener:
-    """Who is told the claim, every finding, the report so far, and the report before details."""
+    """Who is told the claim, every finding, the report so far, and the report before details.
+
+    `far` is told which check is under way, and how far it is.
+    """
 
     begun: Callable[[PrivacyClaim], Any] = lambda claim: None
     heard: Callable[[Finding], Any] = lambda finding: None
     kept: Callable[[Report], Any] | None = None
     concluded: Callable[[Report], Any] = lambda report: None
+    far: Callable[[str], Any] = lambda text: None
 
 
 NOBODY = Listener()
@@ -320,6 +324,7 @@ def check(
         time.monotonic() + options.spend(BUDGET),
     )
     for name in chosen:
+        to.far(name)
         end += prepare(name)
         start = time.monotonic()
         left = max(end - start, SHORTEST)

@@ -12,13 +12,17 @@ import os
 import secrets
 import stat
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpaudit.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 BETWEEN = 20.0  # seconds between two lines of progress where there is no terminal
 LONG = 1 << 20  # bytes of JSON that nobody reads line by line
@@ -176,6 +180,30 @@ def require_writable(destination: str | None, mark: str | None = None) -> None:
         raise InvalidArgument("file", path, "cannot be written: permission denied.")
     if mark is not None:
         _require_own(path, mark)
+
+
+@contextmanager
+def waiting(out: Console, description: str) -> Iterator[Callable[[str], Any]]:
+    """Yield what is told how far work is: a spinner on a terminal, elsewhere a line at times.
+
+    An empty text ends it.
+    """
+    if out.is_terminal:
+        with out.status(description) as status:
+            yield lambda text: status.update(text) if text else status.stop()
+        return
+    said, ended, begun = [description], threading.Event(), time.monotonic()
+
+    def tick() -> None:
+        while not ended.wait(BETWEEN):
+            sys.stderr.write(f"{said[-1]}, {time.monotonic() - begun:,.0f} s\n")
+            sys.stderr.flush()
+
+    threading.Thread(target=tick, daemon=True).start()
+    try:
+        yield lambda text: said.append(text) if text else ended.set()
+    finally:
+        ended.set()
 
 
 @contextmanager

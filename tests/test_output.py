@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -15,6 +16,7 @@ from dpaudit import output
 from dpaudit.cli import run
 from dpaudit.errors import InvalidArgument
 from dpaudit.output import require_writable, write_bytes, write_json, write_text
+from dpaudit.report import console
 
 
 def mode(path):
@@ -182,3 +184,16 @@ def test_a_log_hears_of_long_work_at_times(capsys, monkeypatch):
     with output.progress("quick", total=None) as advance:
         pass
     assert capsys.readouterr().err == "report: 2 of 3, 25 s. two\nreport: 1,002 of 3, 61 s. three\n"
+
+
+def test_a_log_hears_that_a_claim_is_still_judged(capsys, monkeypatch):
+    monkeypatch.setattr(output, "BETWEEN", 0.01)
+    with output.waiting(console(quiet=False), "checking") as say:
+        say("checking: code, round 7 of 9")
+        time.sleep(0.2)
+        say("")
+        time.sleep(0.05)
+        told = capsys.readouterr().err
+        assert set(told.splitlines()) == {"checking: code, round 7 of 9, 0 s"}
+        time.sleep(0.05)
+    assert capsys.readouterr().err == ""

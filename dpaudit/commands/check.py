@@ -70,7 +70,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.examination import examine
     from dpaudit.formats import options as machine
     from dpaudit.judging import Listener
-    from dpaudit.output import mark_of, require_writable, write_json
+    from dpaudit.output import mark_of, require_writable, waiting, write_json
 
     paged = arguments.html is not None or arguments.details
     asked = asked_of(arguments, paged, arguments.certificate is not None)
@@ -83,15 +83,16 @@ def execute(arguments: argparse.Namespace) -> int:
         require_page(arguments.html)
     out = report.console(quiet=arguments.json == "-")
     saved: list[str] = []
-    with out.status(f"checking, for up to {asked.options.spend(engine.BUDGET):g} s") as status:
+    with waiting(out, "checking") as say:
 
         def concluded(found: Report) -> None:
-            status.stop()
+            say("")
             saved.extend(save(found, arguments.witness))
             report.show_verdict(out, found, command(arguments), saved[0] if saved else None)
 
         show = partial(report.show_claim, out), partial(report.show_finding, out)
-        found = examine(asked.target, asked, Listener(*show, concluded=concluded))
+        far = lambda text: say(f"checking: {text}")  # noqa: E731
+        found = examine(asked.target, asked, Listener(*show, concluded=concluded, far=far))
     if arguments.html is not None:
         from dpaudit.page.algorithm import write
 

@@ -61,7 +61,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.gate.run import Gate
     from dpaudit.gate.show import show_result, show_total
     from dpaudit.message import FOLDER
-    from dpaudit.output import write_json
+    from dpaudit.output import waiting, write_json
     from dpaudit.parsing import integer, number
 
     jobs = integer("jobs", arguments.jobs)
@@ -80,8 +80,8 @@ def execute(arguments: argparse.Namespace) -> int:
     out = report.console(quiet=arguments.json == "-")
     results: list[ClaimResult] = []
     try:
-        with out.status("judging") as status:
-            begun = lambda claim: status.update(f"judging {claim}")  # noqa: E731
+        with waiting(out, "judging") as say:
+            begun = lambda claim: say(f"judging {claim}")  # noqa: E731
             for result in gate.results(entries, begun, jobs):
                 results.append(result)
                 show_result(out, result)

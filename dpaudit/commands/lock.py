@@ -65,7 +65,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from dpaudit.errors import InvalidArgument, require_integer
     from dpaudit.gate.lock import write
     from dpaudit.gate.update import Writer
-    from dpaudit.output import require_writable
+    from dpaudit.output import require_writable, waiting
     from dpaudit.parsing import integer
     from dpaudit.report import console
 
@@ -82,12 +82,12 @@ def execute(arguments: argparse.Namespace) -> int:
         raise InvalidArgument("TARGET", "(none)", "is required unless --update or --remove.")
     old, out = _locked(path, arguments, reason), console(quiet=False)
     show = partial(out.print, markup=False, soft_wrap=True)
-    with out.status("judging") as status:
+    with waiting(out, "judging") as say:
         writer = Writer(
             path,
             old,
             reason,
-            begun=lambda claim: status.update(f"judging {claim}"),
+            begun=lambda claim: say(f"judging {claim}"),
             heard=lambda claim, report: show("\n".join(_heard(claim, report))),
             told=lambda lines: show("\n".join(lines)),
             jobs=jobs,

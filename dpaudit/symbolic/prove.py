@@ -49,6 +49,10 @@ PRODUCT = Fraction(1, 2**54)  # what one more rounding of a draw, of 2^-53 of it
 NUMPY = "numpy's 53-bit uniforms are independent, its log is within 1 ulp, doubles round to nearest"
 FAR = 1000  # times the budget, which nobody spends
 LATE = "the time for it is over"
+UNREAD = (
+    "and no reward is charged too much. The budget ended before real runs had shown that they "
+    "were read aright"
+)
 REMEDY = "dpaudit.noise's noisy_sum would be covered"
 
 
@@ -88,8 +92,16 @@ def _raised_at(error: BaseException) -> tuple[CodeLine | None, str]:
     return place, called
 
 
-def prove(target: CodeTarget, budget: float, recorder: MoveRecorder | None = None) -> Proved:
-    """Return what the code check concludes of an instance; a recorder gets what was proved."""
+def prove(
+    target: CodeTarget,
+    budget: float,
+    recorder: MoveRecorder | None = None,
+    far: Callable[[int], Any] = lambda at: None,
+) -> Proved:
+    """Return what the code check concludes of an instance; a recorder gets what was proved.
+
+    `far` is told how many rounds have been followed.
+    """
     clock = Work()
     arms, epsilon = target.arms, target.epsilon
 
@@ -101,7 +113,7 @@ def prove(target: CodeTarget, budget: float, recorder: MoveRecorder | None = Non
         return silent(f"{target.text} is not file.py:object, so its code was not read.")
     path, found, compared = target.path, WalkOutcome(0), 0
     try:
-        found = walked(target, WALKED * budget, clock, recorder)
+        found = walked(target, WALKED * budget, clock, recorder, far=far)
         if found.failure is None and found.horizon > 0:
             left = partial(clock.before, budget)
             compared = side_by_side(target, found.reached, found.horizon, left)
@@ -110,10 +122,7 @@ def prove(target: CodeTarget, budget: float, recorder: MoveRecorder | None = Non
     except Expired:
         if not found.horizon:
             raise
-        far = f"{found.horizon:,} rounds were followed, and no reward is charged too much"
-        return silent(
-            f"{far}. The budget ended before real runs had shown that they were read aright."
-        )
+        return silent(f"{found.horizon:,} rounds were followed, {UNREAD}.")
     except Exception as error:
         return silent(_stopped(target, error))
     if found.failure is not None:
@@ -200,14 +209,14 @@ def _farther(found: WalkOutcome, horizon: int) -> str:
     (begun, start), (at, end) = found.pace[0], found.pace[-1]
     half, middle = max(it for it in found.pace if 2 * it[0] <= at)
     if begun == half or not start < middle < end:
-        return "A larger --budget gets farther."
+        return "A larger budget (--budget) gets farther."
     power = math.log((end - start) / (middle - start)) / math.log(at / half)
     times = (horizon / at) ** power
     if times > FAR:
         rest = f"The rest takes more than {FAR:,} times as long"
-        return f"{rest}: claim fewer rounds, or decide less often."
+        return f"{rest}: claim fewer rounds (--horizon), or decide less often."
     about = f"{float(f'{max(times, 1.1):.2g}'):g}"
-    return f"By its pace, a --budget about {about} times as large may reach them all."
+    return f"By its pace, a budget (--budget) {about} times as large may reach them all."
 
 
 def overruled(target: CodeTarget) -> list[str]:
@@ -302,6 +311,7 @@ def walked(
     clock: Callable[[], float] = time.monotonic,
     recorder: MoveRecorder | None = None,
     rewards: tuple[Exact, Exact] = UNIT,
+    far: Callable[[int], Any] = lambda at: None,
 ) -> WalkOutcome:
     """Walk with both sides of each comparison published; where that fails, with differences."""
     first = WalkOutcome(0)
@@ -319,6 +329,7 @@ def walked(
             heard=recorder,
             rewards=rewards,
             clock=clock,
+            far=far,
         )
         try:
             found = walk.explore()

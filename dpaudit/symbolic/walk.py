@@ -122,6 +122,8 @@ class SymbolicWalk:
     clock: Callable[[], float] = time.monotonic
     doubles: Found | None = None
     """What is to be found of the program in doubles, if that is asked."""
+    far: Callable[[int], Any] = lambda at: None
+    """Who is told how many rounds have been followed."""
 
     def __post_init__(self) -> None:
         self.doubts: Doubts | None = Doubts() if self.doubles is None else None
@@ -143,6 +145,7 @@ class SymbolicWalk:
             at = self.times[0]
             self.found.horizon = at
             self.found.pace.append((at, self.clock()))
+            self.far(at)
             if at >= self.horizon:
                 break
             layer = self.layers[at]

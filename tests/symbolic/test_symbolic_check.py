@@ -10,6 +10,9 @@ import pytest
 from dpaudit.cli import run
 from dpaudit.core.mutants import find, names
 from dpaudit.deadline import Expired, Work
+from dpaudit.examination import Asked, examine
+from dpaudit.judging import Listener
+from dpaudit.options import Options
 from dpaudit.symbolic.prove import _farther, _upper, prove, walked
 from dpaudit.symbolic.subject import CodeTarget
 from dpaudit.symbolic.walk import WalkOutcome
@@ -125,7 +128,7 @@ def test_what_was_proved_outlives_the_budget(tmp_path, monkeypatch):
     target = CodeTarget(f"{tmp_path / 'policy.py'}:Policy", 2, 40, 1.0)
     whole = prove(target, 30).finding
     found = walked(target, 30, Work())
-    once = lambda *given, **named: late() if named else found  # noqa: E731
+    once = lambda *given, **named: late() if "rewards" in named else found  # noqa: E731
     monkeypatch.setattr("dpaudit.symbolic.prove.walked", once)
     monkeypatch.setattr("dpaudit.symbolic.prove.SymbolicWalk", late)  # in doubles
     short = prove(target, 30).finding
@@ -138,12 +141,20 @@ def test_what_was_proved_outlives_the_budget(tmp_path, monkeypatch):
     assert silent.reason.startswith("40 rounds were followed, and no reward is charged too much.")
 
 
+def test_a_listener_is_told_how_far_a_proof_is(tmp_path):
+    (tmp_path / "policy.py").write_text(CLIPPING.format(clipped="reward"))
+    told = []
+    asked = Asked(f"{tmp_path / 'policy.py'}:Policy", Options(horizon=40))
+    assert examine(asked.target, asked, Listener(far=told.append)).report.verdict is Status.PROVED
+    assert told[0] == "code" and told[-1] == "code, round 40 of 40"
+
+
 @pytest.mark.parametrize(
     ("pace", "says"),
     [
-        ([(0, 1.0)], "A larger --budget"),
-        ([(0, 1.0), (50, 2.0), (100, 3.0)], "about 10 times as large"),
-        ([(0, 1.0), (50, 2.0), (100, 5.0)], "about 100 times as large"),
+        ([(0, 1.0)], "A larger budget"),
+        ([(0, 1.0), (50, 2.0), (100, 3.0)], "(--budget) 10 times as large"),
+        ([(0, 1.0), (50, 2.0), (100, 5.0)], "(--budget) 100 times as large"),
         ([(0, 1.0), (50, 2.0), (100, 17.0)], "more than 1,000 times as long"),
     ],
 )
