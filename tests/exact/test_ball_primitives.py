@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.core.arithmetic import ball
+from dpaudit.core.noise import Laplace
 from dpaudit.exact.balls import interval as rounding
 from dpaudit.exact.balls.beyond import Beyond, tail
 from dpaudit.exact.balls.bounds import Entropy
@@ -33,6 +34,7 @@ from dpaudit.exact.balls.weight import (
     cumulative,
     piece,
 )
+from dpaudit.exact.trees import Batch
 
 many = settings(max_examples=150, deadline=None)
 REAL = st.floats(-50, 50, allow_subnormal=False)
@@ -289,13 +291,13 @@ def test_masses_beyond_a_threshold_contain_the_closed_form(
 def test_a_mesh_without_positive_masses_bounds_nothing() -> None:
     """Vanishing lower ends must never narrow the upper end."""
     grid = Grid(np.linspace(0, 1, 17))
-    law = Masses(grid, Fraction(1), Fraction(0)), Masses(grid, Fraction(1), Fraction(1))
+    kind = Batch(Laplace(1.0), Fraction(1), 1)
     cells = np.zeros((1, 16))
     endless = Interval(cells - np.inf, cells + np.inf)
     unknown = Weight(
         Interval(np.zeros((1, 17)), np.ones((1, 17))), Interval(cells, cells + 1), endless, endless
     )
-    found = Moving(*law, np.arange(17))(unknown)
+    found = Moving(kind, 16, grid)(unknown)
     with np.errstate(invalid="ignore"):
         (steps,) = mesh_steps(found, 16, 1.0, rising=True)
     assert steps.upper == np.inf

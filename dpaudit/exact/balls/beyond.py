@@ -84,27 +84,14 @@ class Beyond:
         ends = weight.at[..., index], weight.at[..., index + 1]
         mean = part.mean(ends, weight.range[..., index], weight.second[..., index])
         x = self.law.grid.x
-        base = sums[..., index if self.below else index + 1]
-        nothing = np.isneginf(s) if self.below else np.isposinf(s)
-        everything = np.isposinf(s) if self.below else np.isneginf(s)
-        value = base + (mass.hi * mean.hi if upper else mass.lo * mean.lo)
+        value = sums[..., index if self.below else index + 1]
+        value = value + (mass.hi * mean.hi if upper else mass.lo * mean.lo)
         value = value * (1 + ROUND if upper else 1 - ROUND)
-        whole = total[..., None]
-        value = np.where(everything, whole, np.where(nothing, 0.0, value))
         # a finite threshold beyond the grid: the tail there is undivided, so take all or none of it
-        past = (s < x[0]) | (s > x[-1])
-        outside = past & ~nothing & ~everything
-        if outside.any():
-            value = np.where(outside, self._undivided(sums, s, whole, upper), value)
-        return value
-
-    def _undivided(self, sums: Array, s: Array, whole: Array, upper: bool) -> Array:
-        x = self.law.grid.x
-        first = s < x[0] if self.below else s > x[-1]
-        ends = sums[..., :1], sums[..., -1:]
-        edge, far = ends if self.below else ends[::-1]
-        near, rest = (edge, whole) if upper else (np.zeros_like(edge), far)
-        return np.where(first, near, rest)
+        sides = (s < x[0], np.isneginf(s)), (s > x[-1], np.isposinf(s))
+        (near, nothing), (far, everything) = sides if self.below else sides[::-1]
+        value = np.where(nothing if upper else near, 0.0, value)
+        return np.where(far if upper else everything, total[..., None], value)
 
 
 def tail(law: Masses, theta: Theta, below: bool) -> Weight:

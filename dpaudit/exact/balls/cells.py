@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,9 +22,9 @@ from dpaudit.exact.algebra import Algebra, Bounds, Curve, Message
 from dpaudit.exact.balls.beyond import Beyond, tail
 from dpaudit.exact.balls.compare import Bout, Known
 from dpaudit.exact.balls.interval import WIDE, Array, Interval, above
-from dpaudit.exact.balls.own_sum import Moving, Scan, mesh_steps
+from dpaudit.exact.balls.own_sum import Moving, Scan, centres_of, mesh_steps
 from dpaudit.exact.balls.roots import Theta
-from dpaudit.exact.balls.weight import Grid, Masses, Weight, away
+from dpaudit.exact.balls.weight import Grid, Masses, Weight
 from dpaudit.exact.trees import Batch, Edge, Forest
 
 FEWEST = 16  # cells between two marks
@@ -113,15 +112,8 @@ class Cells(Algebra[Weight]):
         return self.law(kind, centre).total(function).log()
 
     def curve(self, function: Weight, kind: Batch) -> Meshed:
-
-        def build() -> Moving:
-            ends = self.law(kind, Fraction(0)), self.law(kind, kind.centre(kind.rows))
-            centres = centres_of(kind, self.mesh)
-            near = np.array([float(centre) for centre in centres])
-            nodes = np.searchsorted(self.grids[kind].x, near)
-            return Moving(*ends, nodes, away(centres))
-
-        return Meshed(self._once(kind, build)(function), self.mesh, kind)
+        moving = self._once(kind, lambda: Moving(kind, self.mesh, self.grids[kind]))
+        return Meshed(moving(function), self.mesh, kind)
 
     def mapped(self, operation: Callable[..., Any], *columns: Sequence[Weight]) -> list[Any]:
         size = columns[0][0].at.lo.size
@@ -147,10 +139,11 @@ class Meshed:
 
     def split(self) -> list[Curve]:
         """Return a curve for every function."""
-        return [Curve(partial(self._row, row)) for row in range(len(self.scan.mass.lo))]
 
-    def _row(self, row: int, rising: bool, whole: bool) -> Bounds:
-        return self.largest(rising)[row]
+        def curve(row: int) -> Curve:
+            return Curve(lambda rising, whole: self.largest(rising)[row])
+
+        return [curve(row) for row in range(len(self.scan.mass.lo))]
 
     def largest(self, rising: bool) -> list[Bounds]:
         """Enclose the largest gains of steps of at most 1; of whole steps if the mesh is 1."""
@@ -168,45 +161,45 @@ def impossible(tree: Forest, known: Known) -> bool:
     return any(always is not None and always != wins for always, wins in found)
 
 
-def centres_of(kind: Batch, mesh: int) -> list[Fraction]:
-    """Return the centres at the own sums 0, 1 / mesh, 2 / mesh, ..., n; none if the mesh is 0."""
-    if not mesh:
-        return []
-    return [kind.centre(Fraction(number, mesh)) for number in range(kind.rows * mesh + 1)]
+def graded(spans: Sequence[tuple[float, float]], cells: int, fewest: int) -> Array:
+    """Return nodes between spans that rise, thickening towards both ends of each stretch.
 
-
-def graded(low: float, high: float, cells: int) -> Array:
-    """Return nodes that thicken towards both ends like the sixth-degree smooth step."""
-    u = np.linspace(0.0, 1.0, cells + 1)[1:-1]
-    return low + (high - low) * u**3 * (10 - 15 * u + 6 * u**2)
-
-
-def _nodes(marks: Sequence[Interval], cells: int) -> Array:
-    """Return nodes on both sides of every mark, and graded ones between them.
-
-    At a mark thresholds bend like t / log t: the fewer cells of a short stretch go with its length
-    to the power 2 / 3.
+    Nodes are graded like the sixth-degree smooth step. At a mark thresholds bend like t / log t:
+    the fewer cells of a short stretch go with its length to the power 2 / 3.
     """
-    if not marks:
-        return np.empty(0)
-    edges = [16 * np.spacing(1 + abs(mark.hi)) + 2 * (mark.hi - mark.lo) for mark in marks]
-    spans = sorted((m.lo - edge, m.hi + edge) for m, edge in zip(marks, edges, strict=True))
-    found = [np.array(spans).ravel()]
-    first, last = spans[0][0], max(stop for _, stop in spans)
-    whole = last - first
-    # a mark that is not known well may lie anywhere in a part of the grid, and leaves it its cells
-    narrow = [span for span in spans if span[1] - span[0] <= 1e-6 * whole]
-    reached = first
-    for start, stop in [*narrow, (last, last)]:
-        if start - reached > 1e-9 * whole:
-            share = ((start - reached) / whole) ** (2 / 3)
-            found.append(graded(reached, start, max(FEWEST, math.ceil(cells * share))))
+    found = [np.empty(0)]
+    reached, last = spans[0][0], spans[-1][1]
+    whole = last - reached
+    for start, stop in spans:
+        share = (start - reached) / whole
+        if share > 1e-9:
+            count = max(fewest, math.ceil(cells * share ** (2 / 3)))
+            u = np.linspace(0.0, 1.0, count + 1)[1:-1]
+            found.append(reached + (start - reached) * u**3 * (10 - 15 * u + 6 * u**2))
         reached = max(reached, stop)
     return np.concatenate(found)
 
 
+def span_of(mark: Interval) -> tuple[float, float]:
+    """Return what lies so near to a mark that nodes are on either side of it."""
+    edge = 16 * np.spacing(1 + abs(float(mark.hi))) + 2 * (mark.hi - mark.lo)
+    return float(mark.lo - edge), float(mark.hi + edge)
+
+
+def _nodes(marks: Sequence[Interval], cells: int) -> Array:
+    """Return nodes on both sides of every mark, and graded ones between them."""
+    if not marks:
+        return np.empty(0)
+    spans = sorted(map(span_of, marks))
+    first, last = spans[0][0], max(stop for _, stop in spans)
+    # a mark that is not known well may lie anywhere in a part of the grid, and leaves it its cells
+    narrow = [span for span in spans if span[1] - span[0] <= 1e-6 * (last - first)]
+    between = graded([(first, first), *narrow, (last, last)], cells, FEWEST)
+    return np.concatenate([np.array(spans).ravel(), between])
+
+
 def _grid(kind: Batch, parts: Sequence[Array], mesh: int, wide: bool) -> Grid:
-    centres = np.array([float(centre) for centre in centres_of(kind, mesh)])
+    centres = np.array(centres_of(kind, mesh), dtype=float)
     nodes = np.unique(np.concatenate([*parts, centres]))
     if not wide:
         return Grid(nodes)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.exact.algebra import Bounds, Curve
-from dpaudit.exact.balls.cells import Meshed, cap_of, centres_of
+from dpaudit.exact.balls.cells import Meshed, cap_of
 from dpaudit.exact.balls.compare import Known
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.balls.net import (
@@ -24,8 +24,8 @@ from dpaudit.exact.balls.net import (
     terms_of,
     tilts_of,
 )
-from dpaudit.exact.balls.own_sum import Moving
-from dpaudit.exact.balls.weight import Grid, Masses, Weight, away
+from dpaudit.exact.balls.own_sum import Moving, centres_of
+from dpaudit.exact.balls.weight import Grid, Weight
 from dpaudit.exact.balls.windows import (
     REACH,
     Functions,
@@ -184,9 +184,7 @@ class Nets:
         if not net.possible:
             return Bounds(0.0, 0.0, ZERO, ZERO)
         cells, mesh = self.fine
-        places = centres_of(kind, mesh)
-        weight, grid, escaped = Integral(net, index).on(cells, self.clock, places)
-        laws = Masses(grid, kind.rate, ZERO), Masses(grid, kind.rate, kind.centre(kind.rows))
-        nodes = np.searchsorted(grid.x, np.array([float(place) for place in places]))
-        moving = Moving(*laws, nodes, away(places), 1.001 * escaped)
+        integral = Integral(net, index)
+        weight, grid, escaped = integral.on(cells, self.clock, centres_of(kind, mesh))
+        moving = Moving(kind, mesh, grid, 1.001 * escaped)
         return Meshed(moving(Weight.stacked([_open(weight)])), mesh, kind).largest(rising)[0]

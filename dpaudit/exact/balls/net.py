@@ -33,6 +33,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact.balls.compare import Known, require_resolved
 from dpaudit.exact.balls.curves import Curves, Map, Tie, composed, inverse, largest
 from dpaudit.exact.balls.interval import Interval, outward
+from dpaudit.exact.balls.polytopes import sums_of
 from dpaudit.exact.balls.threshold import Comparison
 from dpaudit.exact.region import Region, rate_of
 
@@ -86,10 +87,7 @@ class Net:
 
 def net_of(region: Region, centres: Mapping[int, Fraction], known: Known) -> Net:
     """Return a path's net; raise `Unsupported` where a decision has no such comparisons."""
-    shown = {group for decision in region.decisions for group in decision.shown}
-    groups = sorted({group[:end] for group in shown for end in range(1, len(group) + 1)})
-    if len({group[-1] for group in groups}) < len(groups):
-        raise Unsupported("A decision reads part of a sum that another decision read.")
+    groups = sums_of(region.decisions)
     rate = {group[-1]: rate_of(region.episodes[group[-1]]) for group in groups}
     for r in rate.values():
         require_resolved(r)

@@ -24,7 +24,15 @@ import numpy as np
 
 from dpaudit.exact.algebra import Bounds
 from dpaudit.exact.balls.interval import Array, Interval, range_of, up, where
-from dpaudit.exact.balls.weight import ROUND, Indices, Masses, Weight, moved
+from dpaudit.exact.balls.weight import ROUND, Grid, Indices, Masses, Weight, away, moved
+from dpaudit.exact.trees import Batch
+
+
+def centres_of(kind: Batch, mesh: int) -> list[Fraction]:
+    """Return the centres at the own sums 0, 1 / mesh, 2 / mesh, ..., n; none if the mesh is 0."""
+    if not mesh:
+        return []
+    return [kind.centre(Fraction(number, mesh)) for number in range(kind.rows * mesh + 1)]
 
 
 @dataclass(frozen=True)
@@ -43,15 +51,11 @@ class Scan:
 class Moving:
     """A Laplace law that is moved over nodes of its grid, from its first centre to its last."""
 
-    def __init__(
-        self,
-        first: Masses,
-        last: Masses,
-        nodes: Indices,
-        off: float = 0.0,
-        missed: float = 0.0,
-    ) -> None:
-        """Prepare the nodes, each within `off` of a centre; weights miss so much probability."""
+    def __init__(self, kind: Batch, mesh: int, grid: Grid, missed: float = 0.0) -> None:
+        """Prepare the nodes of own sums on a mesh; weights miss so much probability."""
+        centres = centres_of(kind, mesh)
+        first, last = (Masses(grid, kind.rate, kind.centre(own)) for own in (0, kind.rows))
+        nodes, off = np.searchsorted(grid.x, np.array(centres, dtype=float)), away(centres)
         self.first, self.last, self.nodes, self.missed = first, last, nodes, missed
         self.spread, self.off = moved(first.rate, off), float(first.rate.hi) * off
         x, rate = Interval.of(first.grid.x[nodes]), first.rate

@@ -18,7 +18,7 @@ release are independent, and are integrated apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -87,6 +87,15 @@ def releases_of(part: Part) -> list[int]:
     return sorted({i for decision in part for group in decision.shown for i in group})
 
 
+def sums_of(decisions: Iterable[Decision]) -> list[tuple[int, ...]]:
+    """Return the sums of releases that are read, and those before them; no two end alike."""
+    shown = {group for decision in decisions for group in decision.shown}
+    groups = sorted({group[:end] for group in shown for end in range(1, len(group) + 1)})
+    if len({group[-1] for group in groups}) < len(groups):
+        raise Unsupported("A decision reads part of a sum that another decision read.")
+    return groups
+
+
 def likelihood(
     region: Region, parts: Sequence[Part], sums: Mapping[int, Fraction], clock: Clock = ENDLESS
 ) -> arb:
@@ -102,10 +111,7 @@ def probability(
     A sum of releases is known by the last one, which is no other sum's: it is the sum before it and
     a fresh release.
     """
-    shown = {group for decision in part for group in decision.shown}
-    groups = sorted({group[:end] for group in shown for end in range(1, len(group) + 1)})
-    if len({group[-1] for group in groups}) < len(groups):
-        raise Unsupported("A decision reads part of a sum that another decision read.")
+    groups = sums_of(part)
     unit = unit_of(rate_of(region.episodes[group[-1]]) for group in groups)
     functions: Functions = {}
     steps: list[list[tuple[Constraints, Functions]]] = []

@@ -20,7 +20,7 @@ from flint import arb, ctx
 
 from dpaudit.core.arithmetic import ball
 from dpaudit.exact.balls.beyond import Beyond
-from dpaudit.exact.balls.cells import graded
+from dpaudit.exact.balls.cells import graded, span_of
 from dpaudit.exact.balls.curves import Classes, Curves, Map, ahead
 from dpaudit.exact.balls.interval import Array, Interval, outward, where
 from dpaudit.exact.balls.net import Band, Line
@@ -225,15 +225,8 @@ def window(
     near = np.array(sorted(end for span in spans for end in span))
     far = (x for x in bends if not len(near) or np.abs(near - x).min() > CLOSE / r)
     spans |= {(x, x) for x in (-reach, 0.0, reach, last, *held, *far)}
-    ordered = sorted(spans)
-    found = [np.array(ordered).ravel()]
-    reached = -reach
-    for start, stop in ordered:
-        low, high = flat(np.array([reached, start]))
-        if high - low > 1e-9:
-            count = max(FEWEST, math.ceil(cells * ((high - low) / 2) ** (2 / 3)))
-            found.append(back(graded(float(low), float(high), count)))
-        reached = max(reached, stop)
+    ordered = np.array(sorted(spans))
+    found = [ordered.ravel(), back(graded([*map(tuple, flat(ordered))], cells, FEWEST))]
     even = math.ceil((last + reach) * float(max(rates)) / WIDEST)
     nodes = np.unique(np.concatenate([*found, np.linspace(-reach, last, even)])) + 0.0
     return Grid(nodes[(nodes >= -reach) & (nodes <= last)])
@@ -244,12 +237,6 @@ def cells_at(grid: Grid, marks: Iterable[Interval]) -> list[int]:
     ends = grid.x[0], grid.x[-1]
     spans = (np.searchsorted(grid.x, span_of(mark)) for mark in marks if _held(mark, *ends))
     return sorted({k for start, stop in spans for k in range(start, min(stop, len(grid.x) - 1))})
-
-
-def span_of(mark: Interval) -> tuple[float, float]:
-    """Return what lies so near to a mark that it is left out."""
-    edge = 8 * np.spacing(1 + abs(float(mark.hi))) + 2 * (mark.hi - mark.lo)
-    return float(mark.lo - edge), float(mark.hi + edge)
 
 
 def _held(mark: Interval, first: float, last: float) -> bool:
