@@ -56,6 +56,9 @@ def read(path: Path) -> Witness:
     if isinstance(data, dict) and "findings" in data:
         rule = "is a report; save the counterexample alone with `check --witness FILE`."
         raise InvalidArgument("file", path, rule)
+    if isinstance(data, dict) and data.get("dpaudit") == "audit":
+        rule = "holds runs, not likelihoods: `dpaudit audit TARGET --replay FILE` judges new ones."
+        raise InvalidArgument("file", path, rule)
     try:
         return from_json(versioned(data, "witness", unmarked=1))
     except DpauditError as error:

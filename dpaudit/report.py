@@ -17,7 +17,7 @@ from dpaudit.core.arithmetic import at_least, at_most, in_digits
 from dpaudit.core.notions import Kind, Notion
 from dpaudit.judging import PrivacyClaim, Report
 from dpaudit.parsing import written
-from dpaudit.verdict import ANY_REWARDS, Enclosure, Finding, Program, Status, Witness
+from dpaudit.verdict import ANY_REWARDS, Bracket, Enclosure, Finding, Program, Status, Witness
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -276,14 +276,19 @@ def interval(enclosure: Enclosure) -> str:
     return low if low == high else f"[{low}, {high}]"
 
 
-def bounds(low: float, high: float, horizon: int, measure: str = "epsilon") -> str:
-    """Return what is known of the largest loss at a horizon, as a sentence; empty for nothing."""
+def bounds(
+    low: float, high: float, horizon: int, measure: str = "epsilon", sign: str = "<="
+) -> str:
+    """Return what is known of the largest loss at a horizon, as a sentence; empty for nothing.
+
+    The `sign` stands after the lower end: a level that runs have refuted is below the loss.
+    """
     name = f"{measure}*({horizon:,})"
     if low == math.inf:
         return f"{name} is infinite."
     if low <= 0 and high == math.inf:
         return ""
-    left = f"{at_least(low)} <= " if low > 0 else ""
+    left = f"{at_least(low)} {sign} " if low > 0 else ""
     right = f" <= {at_most(high)}" if high < math.inf else ""
     return f"{left}{name}{right}."
 
@@ -303,12 +308,11 @@ def promise(notion: Notion, rounds: int) -> str:
 
 def known(finding: Finding) -> str:
     """Return what a finding knows of the largest loss; an audit's silence words its own bound."""
-    if finding.bracket is not None:
-        inside = finding.bracket
-        return bounds(inside.lower, inside.upper, finding.horizon, inside.measure)
-    if finding.error is not None and finding.status is Status.SILENT:
+    if finding.error is not None and finding.status is Status.SILENT and not finding.bracket:
         return ""
-    return bounds(finding.epsilon_lower, finding.epsilon_upper, finding.horizon)
+    inside = finding.bracket or Bracket("epsilon", finding.epsilon_lower, finding.epsilon_upper)
+    sign = "<=" if finding.error is None else "<"
+    return bounds(inside.lower, inside.upper, finding.horizon, inside.measure, sign)
 
 
 def conclusion(finding: Finding) -> str:

@@ -216,6 +216,9 @@ def replayed(arguments: argparse.Namespace) -> tuple[list[str], bool]:
     """Judge the witness of a report on new runs; return what to print and whether it is refuted."""
     report = read_json("replay", arguments.replay)
     witness = report.get("witness") if isinstance(report, dict) else None
+    if isinstance(report, dict) and report.get("dpaudit") == "witness":
+        rule = "holds likelihoods: `dpaudit replay FILE --target TARGET` computes them anew."
+        raise InvalidArgument("replay", arguments.replay, rule)
     if not witness:
         raise InvalidArgument("replay", arguments.replay, "holds no witness.")
     try:

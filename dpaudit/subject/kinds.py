@@ -127,6 +127,8 @@ class Foreign:
         unknown = [name for name in options.given if name != "arms"]
         if unknown:
             rule = f"is for declared algorithms; {self.text} is code."
+            if unknown[0] == "grid":
+                rule += " --noise lattice sets it; code draws exact noise by dpaudit.noise."
             raise InvalidArgument(unknown[0], options.given[unknown[0]], rule)
         usual = set(options.methods) == set(METHODS)
         methods = code.METHODS if usual else options.methods

@@ -319,6 +319,7 @@ def test_usage_errors_are_one_line(capsys, words, said):
         ("[1, 2]", "holds no counterexample"),
         ('{"target": "ucb"}', "holds no counterexample"),
         ('{"verdict": "REFUTED", "findings": []}', "is a report"),
+        ('{"dpaudit": "audit"}', "`dpaudit audit TARGET --replay FILE` judges new ones"),
     ],
 )
 def test_replay_of_other_files_is_one_line(capsys, tmp_path, text, said):

@@ -13,6 +13,7 @@ from dpaudit.errors import Contradiction
 from dpaudit.examination import Examined
 from dpaudit.judging import Case, PrivacyClaim, Report, verdict
 from dpaudit.options import Options
+from dpaudit.report import known
 from dpaudit.verdict import Enclosure, Finding, Status, combine, exit_code
 
 PROVED, HOLDS, SILENT, REFUTED = Status.PROVED, Status.HOLDS, Status.SILENT, Status.REFUTED
@@ -140,3 +141,10 @@ def test_no_crash_is_green_and_no_refutation_is_lost_in_one():
         asked = Examined("t", "t", True, Options(), report)
         assert replace(asked, crashed=True).exit_code == code
         assert asked.exit_code == report.exit_code
+
+
+def test_a_level_that_runs_have_refuted_is_below_the_loss():
+    level = replace(found(REFUTED, 26), check="sample", epsilon_lower=1.0, error=1e-6)
+    assert known(level) == "1 < epsilon*(26)."
+    assert known(replace(level, status=SILENT)) == ""
+    assert known(replace(level, error=None)) == "1 <= epsilon*(26)."

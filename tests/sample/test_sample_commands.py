@@ -40,6 +40,9 @@ def test_refuted_exits_1_and_the_witness_replays(tmp_path, capsys):
         assert run(replay) == 2
         error = capsys.readouterr().err
         assert message in error and error.count("\n") == 1
+    report.write_text('{"dpaudit": "witness", "schema": 2}')
+    assert run(replay) == 2
+    assert "`dpaudit replay FILE --target TARGET` computes them anew" in capsys.readouterr().err
 
 
 def test_silent_exits_0_in_words(capsys):

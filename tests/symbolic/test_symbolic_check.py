@@ -381,6 +381,8 @@ def test_another_notion_is_not_judged_and_the_policy_is_what_it_is(capsys):
         said = " ".join(capsys.readouterr().out.split())
         assert code == 3 and "horizon 20, anytime" in said
         assert "Code is judged by pure global epsilon for one reward, not by" in said
+    assert run(["check", f"{FAULTS / 'right.py'}:Doubling", "--noise", "lattice"]) == 2
+    assert "is code. --noise lattice sets it; code draws exact noise by" in capsys.readouterr().err
 
 
 def test_the_bound_that_is_stated_is_the_charge_rounded_up():
