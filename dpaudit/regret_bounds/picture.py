@@ -71,6 +71,8 @@ def _at(setting: Setting, against: str, x: float) -> Setting:
 def _shade(
     axes: Any, instance: Instance, setting: Setting, against: str, low: float, high: float
 ) -> None:
+    if against == "epsilon" and not regimes.known(instance):
+        return
     if against == "epsilon":
         first, last = regimes.edges(instance, "right")
         marks = (low, min(max(first, low), high), min(max(last, low), high), high)

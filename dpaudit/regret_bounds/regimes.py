@@ -69,10 +69,15 @@ def edges(instance: Instance, threshold: str) -> tuple[float, float]:
     return (min(values), max(values)) if values else (0.0, 0.0)
 
 
+def known(instance: Instance) -> bool:
+    """Tell whether some law has a larger mean than the best arm; the lower bound is 0 if none."""
+    return not any(math.isinf(arm.paper) for arm in per_arm(instance))
+
+
 def words(instance: Instance, epsilon: float) -> str:
-    """Say in which regime of its arms an instance is; of unbeatable means nothing is known."""
+    """Say in which regime of its arms an instance is, where that is known."""
     low, high = edges(instance, "right")
-    if any(math.isinf(arm.paper) for arm in per_arm(instance)):
+    if not known(instance):
         return "unknown: no law has a larger mean than the best arm, so the lower bound is 0"
     if epsilon >= high:
         return "low privacy: the lower bound is the one without privacy"

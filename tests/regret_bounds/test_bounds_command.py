@@ -135,6 +135,20 @@ def test_pictures_are_written(against, tmp_path, monkeypatch, capsys):
     assert 5 <= len(legend.get_texts()) <= 7
 
 
+@pytest.mark.parametrize(("means", "shaded"), [("1,0.5", 0), ("0.9,0.5", 1)])
+def test_a_picture_shades_no_regime_that_is_not_known(means, shaded, tmp_path, monkeypatch):
+    monkeypatch.setattr(picture, "POINTS", 2)
+    monkeypatch.setattr(picture, "SIMULATED", 1)
+    drawn, save = [], plotting.save
+    keep = lambda canvas, path: drawn.append(canvas) or save(canvas, path)  # noqa: E731
+    monkeypatch.setattr(plotting, "save", keep)
+    command = ["bounds", "adap_ucb", "--means", means, "--horizon", "100", "--runs", "1",
+               "--plot", str(tmp_path / "a.png"), "--range", "0.5,2"]  # fmt: skip
+    assert run(command) == 0
+    [axes] = drawn[0].axes
+    assert [text.get_text() for text in axes.texts].count("high privacy") == shaded
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
