@@ -371,6 +371,27 @@ RESULT = Result(
             expect=GRANTED,
         ),
         Theorem(
+            "thm:nogap with d_eps",
+            REPAIRED,
+            "dpaudit.regret_bounds",
+            "For every eps > 0, class M_1 x .. x M_K and consistent eps-global DP policy, liminf "
+            "R/log T >= sum_a Delta_a/inf d_eps(P_a, P'), over the P' in M_a of mean above mu*; "
+            "the proof of thm:nogap with d_eps in place of eps t.",
+            ("Markov", "chain", "limit"),
+            (
+                "pd.event-fixed",
+                "pd.event-fixed-other",
+                "pd.smaller-gap",
+                "pd.rearranged",
+                "pd.limit",
+                "pd.assembly",
+                "pd.assembly-limit",
+                "private divergence as repaired",
+                "lem:bret_hub as printed",
+            ),
+            expect=GRANTED,
+        ),
+        Theorem(
             "klucb ratio",
             REPAIRED,
             "dpaudit.regret_bounds",

@@ -26,6 +26,7 @@ from dpaudit.regret_bounds.transport import finite_lower
 TERM_2 = "gr.sizes-sum"  # finite for every alpha > 1
 ACCOUNTING = "episode accounting as repaired"
 EPISODES = f"{ACCOUNTING}, {TERM_2}"
+TAILS = "lem:chernoff as printed, lem:hoeff as printed, lem:lap_conc as printed"
 ANY_ALPHA = "holds for alpha > 1"
 EVERY = "for every instance with rewards in [0, 1]"
 ALGORITHMS = ("adap_ucb", "adap_klucb", "lazy_dp_ucb", "dp_se", "dp_ucb")
@@ -84,7 +85,7 @@ def _order(algorithm: str, value: float, claim: str, note: str) -> RegretBound:
 
 def _below(instance: Instance, setting: Setting, algorithm: str) -> RegretBound:
     value = finite_lower(instance, setting.epsilon, setting.horizon, sharpest(algorithm, setting))
-    claims = "private divergence as repaired, sharper.transport"
+    claims = "private divergence as repaired, lem:bret_hub as printed, sharper.transport"
     note = "the comparison with expected regret that is meaningful at finite T"
     name = "at this T, given its upper bounds"
     return lower_bound(name, SHARP, Scope.FINITE, value, claims, note, algorithm=algorithm)
@@ -115,7 +116,7 @@ def _adap_ucb(means: tuple[float, ...], s: Setting, best: float) -> list[RegretB
             "gap-free",
             SHARP,
             upper.gap_free_sharp(len(means), *values[1:]),
-            "ucb.repaired-quadratic, gf.tuning-best",
+            f"ucb.repaired-quadratic, gf.tuning-best, {EPISODES}",
             EVERY,
         ),
     ]
@@ -130,7 +131,7 @@ def _adap_klucb(means: tuple[float, ...], s: Setting, best: float) -> list[Regre
             "C1 log T gap / min(d, C2 epsilon gap)",
             PAPER,
             upper.adap_klucb_paper(*values),
-            "thm:kl_ucb_upperbound as repaired",
+            "thm:kl_ucb_upperbound as repaired, klu.condition-1, klu.condition-2",
             "needs alpha > 3; the C1, C2 of the printed proof are no constants: taken for this "
             "instance (klu.constants)",
         ),
@@ -155,7 +156,7 @@ def _dp_se(means: tuple[float, ...], s: Setting, best: float) -> list[RegretBoun
     order = baselines.dp_se_order(means, s.epsilon, s.horizon)
     return [
         _order("dp_se", order, "tb.dp-se", "an order, not a bound"),
-        upper_bound("dp_se", "explicit, as declared", SHARP, best, "sharper.dp-se"),
+        upper_bound("dp_se", "explicit, as declared", SHARP, best, f"sharper.dp-se, {TAILS}"),
     ]
 
 
@@ -163,7 +164,9 @@ def _dp_ucb(means: tuple[float, ...], s: Setting, best: float) -> list[RegretBou
     order = baselines.dp_ucb_order(means, s.epsilon, s.horizon)
     return [
         _order("dp_ucb", order, "tb.dp-ucb", "an order, not a bound; it lacks the factor K"),
-        upper_bound("dp_ucb", "explicit, as declared", SHARP, best, "sharper.dp-ucb-noise"),
+        upper_bound(
+            "dp_ucb", "explicit, as declared", SHARP, best, f"sharper.dp-ucb-noise, {TAILS}"
+        ),
     ]
 
 
