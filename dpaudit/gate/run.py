@@ -26,6 +26,8 @@ from dpaudit.sources import engine_digest
 from dpaudit.symbolic.run import CodeLine
 from dpaudit.verdict import Status
 
+SPARE = 2  # times the locked seconds, for a proof that may reach fewer rounds where time is scarce
+
 
 @dataclass(frozen=True)
 class Gate:
@@ -55,7 +57,7 @@ class Gate:
         options = replace(
             options,
             seed=options.seed if self.seed is None else self.seed,
-            budget=options.budget if self.budget is None else self.budget,
+            budget=_seconds(entry) if self.budget is None else self.budget,
         )
         least = STRENGTH[entry.verdict]
         enough = [str(it) for it in Status if STRENGTH[it] >= least > STRENGTH[Status.REFUTED]]
@@ -102,6 +104,12 @@ class Gate:
         lines = self.lock.read_text(encoding="utf-8").splitlines()
         at = [n for n, line in enumerate(lines, 1) if f'"claim": "{claim}"' in line]
         return CodeLine(os.path.relpath(self.lock), at[0] if at else 1)
+
+
+def _seconds(entry: LockedClaim) -> float:
+    """Return the budget of a claim: more than locked where the end of its time decided."""
+    late = entry.verdict is Status.PROVED and entry.covered < entry.options.horizon
+    return float(entry.options.budget) * (SPARE if late else 1)
 
 
 def _notes(entry: LockedClaim, report: Report, packages: Mapping[str, str]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from dpaudit.commands.lock import _heard
 from dpaudit.formats.result import ProblemRule
 from dpaudit.gate.compare import problems, weakened
 from dpaudit.gate.lock import LockedFinding
+from dpaudit.gate.run import _seconds
 from dpaudit.judging import PrivacyClaim, Report
 from dpaudit.message import summary
 from dpaudit.verdict import Finding, Status
@@ -120,6 +121,12 @@ def test_proving_fewer_rounds():
     assert "up to 900 of 1,000 rounds" in summary(part, "mine")
     assert "rounds" not in summary(PROVED, "mine")
     assert "a larger --budget" in _heard("mine", part)[-1] and len(_heard("mine", PROVED)) == 1
+
+
+def test_a_proof_that_its_time_ended_gets_more_of_it():
+    whole, part = entry(), entry(covered=900)
+    assert _seconds(part) == 2 * _seconds(whole) == 2 * float(whole.options.budget)
+    assert _seconds(entry(verdict=Status.SILENT, covered=0)) == _seconds(whole)
 
 
 def test_source_that_changed_appeared_or_vanished():

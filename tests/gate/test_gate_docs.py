@@ -59,3 +59,10 @@ def test_the_action_and_the_hook_call_commands_that_exist(capsys):
         assert "python -m dpaudit gate" in text
         for option in re.findall(r"--(?:lock|sarif|junit|fresh|github)\b", text):
             assert option in command(capsys, "gate", "--help")[1]
+
+
+def test_the_workflow_says_when_it_runs_and_may_upload_what_it_writes():
+    [workflow] = [text for kind, text in BLOCKS if kind == "yaml" and "jobs:" in text]
+    keys = re.findall(r"^(\w+):", workflow, flags=re.M)
+    assert keys == ["on", "permissions", "jobs"]
+    assert "upload-sarif" in workflow and "security-events: write" in workflow
