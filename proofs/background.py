@@ -24,7 +24,7 @@ from dpaudit.claims.domain import POSITIVE, REALS, UNIT, Domain, above, at_least
 from dpaudit.claims.linear import PiecewiseLinear
 from dpaudit.claims.methods import Concave, Monotone, Rewrite, Split
 from dpaudit.claims.models import random_policy, relative_entropy, words
-from dpaudit.claims.theorem import PRINTED, REPAIRED, Theorem
+from dpaudit.claims.theorem import OWN, PRINTED, Theorem
 
 b = Symbol("b", positive=True)
 e = Symbol("epsilon", positive=True)
@@ -426,7 +426,7 @@ RESULT = Result(
         ),
         Theorem(
             "log-sum",
-            REPAIRED,
+            OWN,
             "used by lem:pinsker and lem:kl",
             "sum p log(p/q) >= (sum p) log(sum p/sum q) for all positive p, q.",
             ("sum",),
@@ -440,7 +440,7 @@ RESULT = Result(
             "For all laws P, Q and events A, P(A) + Q(A^c) >= exp(-KL(P, Q))/2.",
             ("sum", "chain"),
             (
-                "log-sum as repaired",
+                "log-sum",
                 "bg.cauchy",
                 "bg.overlap",
                 "bg.bretagnolle-huber-assembly",
@@ -453,7 +453,7 @@ RESULT = Result(
             "l. 1803",
             "For all laws, TV(P, Q) <= sqrt(KL(P, Q)/2).",
             ("chain",),
-            ("log-sum as repaired", "bg.pinsker-bernoulli", "bg.bernoulli-mirror"),
+            ("log-sum", "bg.pinsker-bernoulli", "bg.bernoulli-mirror"),
         ),
         Theorem(
             "lem:lap_conc",

@@ -41,7 +41,7 @@ from sympy import Abs, Max, Min, symbols
 from dpaudit.claims.claim import ENUMERATED, GRANTED, REFUTED, SAMPLED, Claim, Result, Tally
 from dpaudit.claims.domain import REALS, Domain, at_least
 from dpaudit.claims.linear import PiecewiseLinear
-from dpaudit.claims.theorem import REPAIRED, Theorem
+from dpaudit.claims.theorem import OWN, Theorem
 
 a, h, k, p, q, r, s = symbols("a h k p q r s", real=True)
 REACH = 3
@@ -298,7 +298,7 @@ CLAIMS = (
         models=_supermodular,
         expect=SAMPLED,
         role="theorem",
-        theorem="extremal streams as repaired",
+        theorem="extremal streams",
     ),
     Claim(
         "ex.corollary",
@@ -329,7 +329,7 @@ RESULT = Result(
     theorems=(
         Theorem(
             "extremal streams",
-            REPAIRED,
+            OWN,
             "dpaudit.exact",
             "Under (A1) to (A5) the likelihood of every action sequence is log-supermodular in "
             "the block sums, so the worst neighbouring streams are all-0 or all-1 elsewhere.",

@@ -29,7 +29,7 @@ from dpaudit.claims.claim import GRANTED, RESTRICTED, SAMPLED, Claim, Result, Ta
 from dpaudit.claims.domain import POSITIVE, REALS, UNIT, Domain, RealInterval, above, between
 from dpaudit.claims.methods import Monotone, Rewrite
 from dpaudit.claims.models import Policy, random_policy, relative_entropy, total_variation
-from dpaudit.claims.theorem import PRINTED, REPAIRED, Theorem
+from dpaudit.claims.theorem import OWN, PRINTED, REPAIRED, Theorem
 
 e = Symbol("epsilon", positive=True)
 p = Symbol("p", real=True)
@@ -296,7 +296,7 @@ CLAIMS = (
         models=_distance(1),
         expect=SAMPLED,
         role="sharper",
-        theorem="lem:tv as repaired",
+        theorem="lem:tv",
     ),
 )
 
@@ -322,14 +322,14 @@ RESULT = Result(
             "l. 793",
             "The same with constant 1; every eps > 0.",
             ("sum", "expectation"),
-            ("log-sum as repaired", "kl.group", "kl.assembly", "book.chain-rule"),
+            ("log-sum", "kl.group", "kl.assembly", "book.chain-rule"),
             coq="`decomposition` in coq/kl_decomposition_theorem.v, for finitely many arms and "
             "rewards and every horizon",
             expect=GRANTED,
         ),
         Theorem(
             "lem:tv",
-            REPAIRED,
+            OWN,
             "beside lem:kl",
             "For every eps > 0, TV(M_nu, M_nu') <= tanh(eps/2) E_nu sum_t TV.",
             ("sum", "expectation"),

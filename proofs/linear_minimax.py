@@ -313,7 +313,7 @@ RESULT = Result(
                 "lin.box",
                 "lin.sharper-tv",
                 "lin.sharper-budget",
-                "lem:tv as repaired",
+                "lem:tv",
                 "kl.tanh-linear",
                 "lin.averaging",
                 "lin.assembly",

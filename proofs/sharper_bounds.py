@@ -38,7 +38,7 @@ from dpaudit.claims.claim import GRANTED, SAMPLED, Claim, Result, Tally
 from dpaudit.claims.domain import POSITIVE, REALS, Domain, RealInterval, above, at_least, between
 from dpaudit.claims.methods import Monotone, Rewrite
 from dpaudit.claims.models import random_policy, relative_entropy
-from dpaudit.claims.theorem import REPAIRED, Theorem
+from dpaudit.claims.theorem import OWN, Theorem
 
 x, y, e, w, v, s = symbols("x y epsilon w v s", positive=True)
 c, n, D, g, T, k, ell, kappa = symbols("c n Delta g T k ell kappa", positive=True)
@@ -142,7 +142,7 @@ CLAIMS = (
         models=_divergence,
         expect=SAMPLED,
         role="sharper",
-        theorem="private divergence as repaired",
+        theorem="private divergence",
     ),
     Claim(
         "sharper.tilt",
@@ -178,7 +178,7 @@ CLAIMS = (
         models=_ratio,
         expect=SAMPLED,
         role="sharper",
-        theorem="klucb ratio as repaired",
+        theorem="klucb ratio",
     ),
     Claim(
         "sharper.klucb-ratio-slope",
@@ -265,7 +265,7 @@ CLAIMS = (
         models=_episodes,
         expect=SAMPLED,
         role="sharper",
-        theorem="episode accounting as repaired",
+        theorem="episode accounting",
     ),
     Claim(
         "sharper.episodes-kinds",
@@ -354,13 +354,13 @@ RESULT = Result(
     theorems=(
         Theorem(
             "private divergence",
-            REPAIRED,
+            OWN,
             "dpaudit.regret_bounds",
             "For every eps > 0 and eps-global DP policy, KL(M_nu, M_nu') <= sum_a E[N_a] "
             "d_eps(P_a, P'_a); for Bernoulli laws the infimum in d_eps is at max(x, tilt).",
             ("sum", "expectation"),
             (
-                "log-sum as repaired",
+                "log-sum",
                 "kl.group",
                 "kl.assembly",
                 "sharper.tilt",
@@ -372,7 +372,7 @@ RESULT = Result(
         ),
         Theorem(
             "thm:nogap with d_eps",
-            REPAIRED,
+            OWN,
             "dpaudit.regret_bounds",
             "For every eps > 0, class M_1 x .. x M_K and consistent eps-global DP policy, liminf "
             "R/log T >= sum_a Delta_a/inf d_eps(P_a, P'), over the P' in M_a of mean above mu*; "
@@ -386,14 +386,14 @@ RESULT = Result(
                 "pd.limit",
                 "pd.assembly",
                 "pd.assembly-limit",
-                "private divergence as repaired",
+                "private divergence",
                 "lem:bret_hub as printed",
             ),
             expect=GRANTED,
         ),
         Theorem(
             "klucb ratio",
-            REPAIRED,
+            OWN,
             "dpaudit.regret_bounds",
             "d(q - sD, q) >= ((1-s) log(1-s) + s) d(q - D, q) for all 0 < D <= q < 1, 0 < s < 1.",
             ("cases", "chain"),
@@ -406,7 +406,7 @@ RESULT = Result(
         ),
         Theorem(
             "episode accounting",
-            REPAIRED,
+            OWN,
             "dpaudit.regret_bounds",
             "On every run, N_a <= 1 + (rounds of episodes that follow a release whose index at T "
             "is at least mu*) + (rounds that follow a decision at which the best arm's index is "
@@ -417,7 +417,7 @@ RESULT = Result(
         ),
         Theorem(
             "klucb universal",
-            REPAIRED,
+            OWN,
             "dpaudit.regret_bounds",
             "For every eps > 0, alpha > 1, T, 0 < c <= 0.3178 and instance with rewards in [0, 1] "
             "and mu* < 1, E N_a <= (4 alpha/c) log T/min(d_a, eps Delta_a) + 8/(eta Delta_a)^2 + "
@@ -426,8 +426,8 @@ RESULT = Result(
             "is bounded for all T together.",
             ("cases", "union bound", "sum", "chain"),
             (
-                "episode accounting as repaired",
-                "klucb ratio as repaired",
+                "episode accounting",
+                "klucb ratio",
                 "sharper.klucb-constant",
                 "sharper.klucb-room",
                 "sharper.klucb-sum",

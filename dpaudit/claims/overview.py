@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from dpaudit.claims.claim import GRANTED
 from dpaudit.claims.ledger import Entry, JudgedTheorem, counts
-from dpaudit.claims.theorem import FALSE, OPEN, RULES, STANDINGS, Theorem
+from dpaudit.claims.theorem import FALSE, FORMS, OPEN, RULES, STANDINGS, Theorem
 
 HEADER = """# Theorems and what they rest on
 
@@ -50,25 +50,22 @@ def overview(judged: Sequence[JudgedTheorem], entries: Sequence[Entry]) -> str:
 
 
 def table(judged: Sequence[JudgedTheorem]) -> list[str]:
-    """Return one row for each theorem: as printed, as repaired, and the leaves that are granted."""
+    """Return one row for each theorem: how its forms stand, and the leaves that are granted."""
     lines = [
-        "| theorem | as printed | as repaired | composed by | composition checked | because of |",
-        "|---|---|---|---|---|---|",
+        f"| theorem | {' | '.join(FORMS)} | composed by | composition checked | because of |",
+        "|---|---|---|---|---|---|---|",
     ]
     by_name: dict[str, dict[str, JudgedTheorem]] = {}
     for one in judged:
         by_name.setdefault(one.theorem.name, {})[one.theorem.form] = one
     for name, forms in by_name.items():
-        cells = [forms[form].standing.kind if form in forms else "" for form in _FORMS]
+        cells = [forms[form].standing.kind if form in forms else "" for form in FORMS]
         why = [leaf for form in forms.values() for leaf in form.standing.leaves]
         rules = [rule for form in forms.values() for rule in form.theorem.rules]
         checked = [word for form in forms.values() for word in _checked(form.theorem)]
         cells += [", ".join(dict.fromkeys(words)) for words in (rules, checked, why)]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return lines
-
-
-_FORMS = ("as printed", "as repaired")
 
 
 def _checked(theorem: Theorem) -> list[str]:

@@ -22,7 +22,7 @@ from dpaudit.claims.claim import (
 )
 from dpaudit.errors import InvalidArgument, UnknownName
 
-PRINTED, REPAIRED = "as printed", "as repaired"
+PRINTED, REPAIRED, OWN = FORMS = "as printed", "as repaired", "not in the paper"
 FALSE, OPEN = "false", "open"
 STANDINGS = {
     PROVED: "every leaf is proved, certified or an identity; the rules in between are as named",
@@ -50,7 +50,7 @@ _ORDER = (UNRESOLVED, REFUTED, RESTRICTED, SAMPLED, ENUMERATED, GRANTED)
 
 @dataclass(frozen=True)
 class Theorem:
-    """One numbered statement of the paper, as printed or as repaired, with what it rests on.
+    """A numbered statement of the paper, as printed or as repaired, or one that it lacks.
 
     `uses` names claims and theorems. `refuted_by` names the claims that contradict the statement;
     `broken_by` those that break its printed proof when no other is known. `coq` says where, and
@@ -69,8 +69,8 @@ class Theorem:
     expect: str = PROVED
 
     def __post_init__(self) -> None:
-        if self.form not in (PRINTED, REPAIRED):
-            raise InvalidArgument("form", self.form, f"must be {PRINTED!r} or {REPAIRED!r}.")
+        if self.form not in FORMS:
+            raise InvalidArgument("form", self.form, f"must be one of {FORMS}.")
         if self.expect not in STANDINGS:
             raise InvalidArgument("expect", self.expect, f"must be one of {list(STANDINGS)}.")
         for rule in self.rules:
@@ -83,7 +83,7 @@ class Theorem:
     @property
     def label(self) -> str:
         """The name by which another theorem uses this one."""
-        return f"{self.name} {self.form}"
+        return self.name if self.form == OWN else f"{self.name} {self.form}"
 
 
 @dataclass(frozen=True)

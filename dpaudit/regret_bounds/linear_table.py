@@ -45,7 +45,7 @@ def linear_bounds(
 
     refined, both = (
         Certificate(found.refined, math.inf, (), (), ()),
-        "private divergence as repaired",
+        "private divergence",
     )
     rows = [
         row("without privacy (Graves-Lai)", PAPER, found.without_privacy, "book.25.1"),
@@ -82,7 +82,7 @@ def _unit(instance: LinearInstance, setting: Setting) -> list[RegretBound]:
             SHARP,
             Scope.ASYMPTOTIC,
             found.value * math.log(setting.horizon),
-            "private divergence as repaired",
+            "private divergence",
             f"{note}; {LIMIT_NOTE}",
             details={"coefficient": found.value, "alternatives": found.alternatives},
         )

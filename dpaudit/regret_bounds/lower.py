@@ -75,7 +75,7 @@ def problem_dependent(instance: Instance, epsilon: float, horizon: int) -> list[
     found = coefficients(instance, epsilon)
     log_horizon = math.log(horizon)
     most = horizon * max((gap for _, gap in instance.suboptimal), default=0.0)
-    private = "thm:nogap with d_eps as repaired, arXiv 2505.05613"
+    private = "thm:nogap with d_eps, arXiv 2505.05613"
     rows = (
         ("without privacy (Lai-Robbins)", PAPER, found.without_privacy, "book.16.2"),
         ("problem-dependent, 6 epsilon t", PAPER, found.paper, "thm:nogap as printed"),

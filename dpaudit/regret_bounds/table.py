@@ -24,7 +24,7 @@ from dpaudit.regret_bounds.episodes import LazyIndex
 from dpaudit.regret_bounds.transport import finite_lower
 
 TERM_2 = "gr.sizes-sum"  # finite for every alpha > 1
-ACCOUNTING = "episode accounting as repaired"
+ACCOUNTING = "episode accounting"
 EPISODES = f"{ACCOUNTING}, {TERM_2}"
 TAILS = "lem:chernoff as printed, lem:hoeff as printed, lem:lap_conc as printed"
 ANY_ALPHA = "holds for alpha > 1"
@@ -85,7 +85,7 @@ def _order(algorithm: str, value: float, claim: str, note: str) -> RegretBound:
 
 def _below(instance: Instance, setting: Setting, algorithm: str) -> RegretBound:
     value = finite_lower(instance, setting.epsilon, setting.horizon, sharpest(algorithm, setting))
-    claims = "private divergence as repaired, lem:bret_hub as printed, sharper.transport"
+    claims = "private divergence, lem:bret_hub as printed, sharper.transport"
     note = "the comparison with expected regret that is meaningful at finite T"
     name = "at this T, given its upper bounds"
     return lower_bound(name, SHARP, Scope.FINITE, value, claims, note, algorithm=algorithm)
@@ -139,12 +139,12 @@ def _adap_klucb(means: tuple[float, ...], s: Setting, best: float) -> list[Regre
             "universal: C1 = 4 alpha / c, C2 = 1",
             SHARP,
             upper.adap_klucb_universal(*values),
-            "klucb universal as repaired",
+            "klucb universal",
             "any c < 0.3178; beside it pulls of order 1 / gap^2 + 1 / (epsilon gap), free of T; "
             f"{ANY_ALPHA}",
         ),
         row("episode by episode", SHARP, best, EPISODES, ANY_ALPHA),
-        row("gap-free", SHARP, free, "klucb universal as repaired, gf.klucb", EVERY),
+        row("gap-free", SHARP, free, "klucb universal, gf.klucb", EVERY),
     ]
 
 
