@@ -171,6 +171,7 @@ def conducted(tell: Callable[[str, Any], None], **asked: Any) -> dict[str, Any]:
     def heard(runs: int, lower: float, evidence: float) -> None:
         measure = "delta" if plan.delta else "epsilon"
         note = f"{runs:,} runs, {measure} >= {lower:.3f}, evidence {100 * evidence:.0f} %"
+        note = note if runs else "choosing a pair of streams"
         tell("heard", {"runs": runs, "note": note})
 
     interrupted = ""

@@ -186,9 +186,10 @@ class Decisions:
         rule = self.rule(rung)
         if rule is not None:
             return np.asarray(rule.winner(x, rng))
-        number = self.numbers_of(rung)
+        number = self.numbers_of(rung).tolist()
         places = [self.places[n] for n in number]
-        own = [rng if winner_is_known(it.rule) else apart(rng) for it in places]
+        known = {n: winner_is_known(self.places[n].rule) for n in set(number)}
+        own = [rng if known[n] else apart(rng) for n in number]
         chosen = in_any_order(len(x), lambda run: decide(places[run], x[run], own[run]))
         return np.array(chosen, dtype=np.int64)
 
@@ -276,22 +277,47 @@ class Decisions:
         return True
 
 
+class Supposed(Decisions):
+    """The decisions of runs that only aim, and may hang together: nothing is concluded from them.
+
+    A rule of one's own is asked once for all runs that stand in a state, where it can be.
+    """
+
+    def winners(self, rung: Counts, x: Numbers, rng: np.random.Generator) -> Counts:
+        """Return the arm that each run chooses."""
+        if self.rule(rung) is not None:
+            return super().winners(rung, x, rng)
+        number, found = self.numbers_of(rung), np.zeros(len(x), dtype=np.int64)
+        for one in np.unique(number).tolist():
+            some = number == one
+            try:
+                chosen = np.asarray(self.places[one].rule.winner(x[some], apart(rng)))
+            except FOREIGN:
+                return super().winners(rung, x, rng)
+            if chosen.shape != (some.sum(),) or chosen.dtype.kind not in "iu":
+                return super().winners(rung, x, rng)
+            found[some] = chosen
+        return found
+
+
 _kept: dict[Any, Decisions | None] = {}
 
 
-def decisions(algorithm: Algorithm, horizon: int) -> Decisions | None:
+def decisions(
+    algorithm: Algorithm, horizon: int, kind: type[Decisions] = Decisions
+) -> Decisions | None:
     """Return the decisions of an algorithm in lockstep, or None if it has no ladder.
 
     They are kept for the next block of runs, by the type and the plain values of the parameters:
     a class may call instances equal that are not.
     """
     try:
-        key = type(algorithm), parameters(algorithm), horizon
+        key = kind, type(algorithm), parameters(algorithm), horizon
     except Distrust:
         key = None
     if key is None or key not in _kept:
         climb = ladder(algorithm, horizon)
-        found = None if climb is None else Decisions(climb)
+        found = None if climb is None else kind(climb)
         if key is None:
             return found
         if len(_kept) >= MOST_KEPT:

@@ -17,24 +17,28 @@ import time
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+import numpy as np
+
 from dpaudit.core.algorithm import Algorithm
+from dpaudit.core.lockstep import decisions
 from dpaudit.core.perstep import PerStep
 from dpaudit.sample.boxes import DeclaredBox
 from dpaudit.sample.guard import TimeUp, judged, time_limit
-from dpaudit.sample.independence import PATIENCE, Independence
+from dpaudit.sample.independence import PATIENCE, Independence, is_foreign
 from dpaudit.sample.log import BlockLog
 from dpaudit.sample.plan import AuditPlan, in_lockstep
 from dpaudit.sample.progress import Heard, Progress
-from dpaudit.sample.report import AuditConclusion, conclude
+from dpaudit.sample.report import AuditConclusion, conclude, no_run
 from dpaudit.sample.steer import steered
 from dpaudit.sample.streams import candidates
 from dpaudit.sample.workers import Workers
-from dpaudit.verdict import Finding
+from dpaudit.verdict import Finding, Status
 
 SHORT_STEPS = 2000
 SHORT_RUNS, LOCKSTEP_RUNS = 4_000, 16_000
 SHORT_PAIRS = 8
 SHORT_STEERED = 2
+ALL_RUNS, FOREIGN_RUNS = 0.95, 0.75  # of the budget
 
 
 class AuditInterrupted(KeyboardInterrupt):
@@ -88,6 +92,12 @@ def _ended_at(deadline: float | None, name: str) -> AbstractContextManager[Any]:
     return time_limit(max(deadline - time.monotonic(), 0.0) + PATIENCE, name)
 
 
+def _quick(algorithm: Algorithm, horizon: int) -> bool:
+    """Tell whether runs in lockstep decide by dpaudit's own rules, all of them at once."""
+    climbing = decisions(algorithm, horizon)
+    return climbing is None or climbing.rule(np.ones((1, algorithm.arms), dtype=int)) is not None
+
+
 def short_audit(
     algorithm: Algorithm,
     epsilon: float,
@@ -106,12 +116,19 @@ def short_audit(
     start = time.monotonic()
     steps = min(horizon, SHORT_STEPS) if isinstance(algorithm, PerStep) else horizon
     box = DeclaredBox(algorithm, steps)
-    runs = LOCKSTEP_RUNS if in_lockstep(box) else SHORT_RUNS
-    deadline = start + budget / 3
-    with _ended_at(start + budget, box.name), judged(box.name):
-        aimed = steered(algorithm, steps, [seed, 5], runs // 5, SHORT_STEERED, deadline=deadline)
+    # runs of foreign code are made again, and whoever gave the budget stops what is late
+    deadline = start + budget * (FOREIGN_RUNS if is_foreign(box) else ALL_RUNS)
+    try:
+        with _ended_at(deadline, box.name), judged(box.name):
+            quick = in_lockstep(box) and _quick(algorithm, steps)
+            runs, third = LOCKSTEP_RUNS if quick else SHORT_RUNS, start + budget / 3
+            aimed = steered(algorithm, steps, [seed, 5], runs // 5, SHORT_STEERED, deadline=third)
+    except TimeUp:
+        spent = time.monotonic() - start
+        arms = algorithm.arms
+        return Finding("sample", Status.SILENT, no_run(steps), arms=arms, seconds=spent)
     pairs = (*aimed, *candidates(algorithm.arms, steps, [seed, 2])[:SHORT_PAIRS])
     plan = AuditPlan(box, epsilon, 1e-6, runs, seed, pairs, delta, favoured=len(aimed))
-    report = audit(plan, deadline=start + budget)
+    report = audit(plan, deadline=deadline)
     # of an algorithm that is told its horizon, the run is of the claimed instance
     return report.finding(horizon if algorithm.told() else steps, time.monotonic() - start)

@@ -128,6 +128,7 @@ class Progress:
             for suspect in chosen:
                 suspect.look_at(foreseen_statistics(self.plan, suspect.index, count))
                 suspect.learn(self.wealth, self.left)
+                self._hear()
             chosen = self._ranked(chosen)[:size]
         self._prepare(chosen, run)
         return chosen
@@ -202,7 +203,10 @@ class Progress:
     def _tell(self, runs: int) -> None:
         self.runs += runs
         wealth = self.wealth
-        evidence = float(wealth.peak[wealth.claim])
         self.course.append((self.runs // 2, float(wealth.log[wealth.claim]), wealth.lower))
-        self.heard(self.runs, wealth.lower, evidence / wealth.needed)
+        self._hear()
         self.workers.check_memory(f"{self.runs} runs are done")
+
+    def _hear(self) -> None:
+        wealth = self.wealth
+        self.heard(self.runs, wealth.lower, float(wealth.peak[wealth.claim]) / wealth.needed)

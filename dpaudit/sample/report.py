@@ -69,8 +69,7 @@ class AuditConclusion:
         words = f"{self.words[0].upper()}{self.words[1:]} "
         words += f"{self.runs:,} runs of {self.horizon:,} rounds."
         if not self.runs:
-            words = f"Not one run of {self.horizon:,} rounds was bet on in its time: a pair was "
-            words += "still being chosen, runs are too slow, or a call never returns."
+            words = no_run(self.horizon)
         if self.witness is not None:
             worst = next(judged for judged in self.hypotheses if judged.refuted)
             words += (
@@ -90,6 +89,14 @@ class AuditConclusion:
             seconds=seconds,
             courses=tuple(judged.course for judged in self.hypotheses),
         )
+
+
+def no_run(horizon: int) -> str:
+    """Return why an audit that had no run in its time is silent."""
+    return (
+        f"Not one run of {horizon:,} rounds was bet on in its time: a pair was still being "
+        "chosen, runs are too slow, or a call never returns."
+    )
 
 
 def conclude(done: Progress) -> AuditConclusion:

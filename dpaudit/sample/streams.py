@@ -21,11 +21,6 @@ LONGEST = 2**53  # beyond, doubles do not count every step
 LONGEST_ROW = 10**8  # rewards written out: a file cannot make the machine run out of memory
 
 
-def _require_few(name: str, horizon: int, most: int) -> None:
-    if horizon > most:
-        raise InvalidArgument(name, f"({horizon:,} rewards)", f"must have at most {most:,}.")
-
-
 @dataclass(frozen=True)
 class Stream:
     """Rewards r_1..r_T in [0, 1] as pieces: `values[i]` repeated `lengths[i]` times."""
@@ -39,7 +34,8 @@ class Stream:
         for value in self.values:
             if not 0 <= value <= 1:
                 raise InvalidArgument("reward", value, "must lie in [0, 1].")
-        _require_few("stream", self.horizon, LONGEST)
+        if self.horizon > LONGEST:
+            raise InvalidArgument("horizon", f"{self.horizon:,}", "must be at most 2^53 for runs.")
 
     @classmethod
     def of(cls, rewards: Sequence[float] | NDArray[Any]) -> Stream:
@@ -94,7 +90,9 @@ class Stream:
 
     def array(self) -> NDArray[np.float64]:
         """Return the rewards one by one, read-only."""
-        _require_few("row", self.horizon, LONGEST_ROW)
+        if self.horizon > LONGEST_ROW:
+            rule = f"must be at most {LONGEST_ROW:,}, where rewards are written out one by one."
+            raise InvalidArgument("horizon", f"{self.horizon:,}", rule)
         rewards = np.repeat(np.array(self.values), self.lengths)
         rewards.flags.writeable = False
         return rewards

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.episodes import Episodes
-from dpaudit.core.lockstep import Decisions, Releases, decisions
+from dpaudit.core.lockstep import Decisions, Releases, Supposed, decisions
 from dpaudit.core.noise import Noise
 from dpaudit.core.scores import Score
 from dpaudit.errors import Unsupported
@@ -116,7 +116,7 @@ def transcripts(
     algorithm: Algorithm, stream: Stream, runs: int, rng: np.random.Generator
 ) -> Transcripts:
     """Return runs with their registers; the runs of the algorithm must be in lockstep."""
-    climbing = decisions(algorithm, stream.horizon)
+    climbing = decisions(algorithm, stream.horizon, Supposed)
     if climbing is None:
         raise Unsupported(f"{algorithm.name} has no runs in lockstep.")
     turns: list[Releases] = []

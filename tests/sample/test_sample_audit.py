@@ -6,6 +6,7 @@ import sys
 import time
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 
 from dpaudit.core.algorithms import load
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
-from dpaudit.core.scores import Affine
+from dpaudit.core.scores import Affine, Formula
 from dpaudit.errors import DpauditError, InvalidArgument
 from dpaudit.output import plain
 from dpaudit.sample.audit import audit, short_audit
@@ -265,12 +266,50 @@ class Broken(AdapUCB):
         return {"none": None, "text": "rule", "nan": Affine(float("nan") * pulls)}[self.what]
 
 
-@pytest.mark.parametrize("what", ["raise", "exit", "none", "text", "spin"])
+@pytest.mark.parametrize("what", ["raise", "exit", "none", "text"])
 def test_whatever_a_declaration_does_is_an_error_of_one_line(what):
     broken = Broken(arms=2, epsilon=1.0, what=what)
     with pytest.raises(DpauditError) as caught:
         short_audit(broken, 1.0, 100, 0, 0.2)
     assert "Broken" in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("what", "budget"), [("spin", 0.2), ("nan", 1e-9)])
+def test_a_short_audit_without_a_run_says_so_in_one_way(what, budget):
+    found = short_audit(Broken(arms=2, epsilon=1.0, what=what), 1.0, 100, 0, budget)
+    assert found.status is Status.SILENT and found.epsilon_lower == 0.0
+    assert found.reason.startswith("Not one run of 100 rounds was bet on in its time: ")
+
+
+@dataclass(frozen=True)
+class Raised(Formula):
+    """A score of one's own."""
+
+    bonus: Any
+
+    def formula(self, x, m):
+        return x + self.bonus
+
+
+class OwnRule(AdapUCB):
+    def rule(self, pulls, time, m):
+        return Raised(m.sqrt(m.log(time) / pulls))
+
+
+def test_a_short_audit_of_rules_that_are_asked_run_by_run_has_fewer_runs():
+    """The looks at pairs grow with the runs: all of the time went into them."""
+    found = short_audit(OwnRule(arms=2, epsilon=1.0), 1.0, 60, 0, 600.0)
+    assert found.epsilon_lower > 0.2 and "4,000 runs" in found.reason
+    assert "16,000 runs" in short_audit(load("adap_ucb", arms=2), 1.0, 60, 0, 600.0).reason
+
+
+def test_an_audit_is_heard_of_while_it_chooses_a_pair():
+    heard = []
+    pairs = tuple(candidates(2, 20, [0, 2])[:3])
+    plan = AuditPlan(DeclaredBox(OwnRule(arms=2, epsilon=1.0), 20), 1.0, 0.1, 100, 0, pairs)
+    audit(plan, heard=lambda *said: heard.append(said))
+    before = [said for said in heard if not said[0]]
+    assert len(before) >= 3 and set(before) == {(0, 0.0, 0.0)} and heard[-1][0] == 100
 
 
 def test_a_declaration_that_plays_by_nan_concludes_nothing():

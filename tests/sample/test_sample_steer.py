@@ -1,13 +1,16 @@
 """Steered pairs are on the edge, and what is foreseen of sequences is their exact law."""
 
 import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 from dpaudit.core.algorithms import load
+from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.noise import Laplace
-from dpaudit.core.scores import BetaDraw
+from dpaudit.core.scores import BetaDraw, Formula
 from dpaudit.exact.likelihood import likelihood
 from dpaudit.sample.aim import Aim, AimedEpisode
 from dpaudit.sample.audit import audit
@@ -61,6 +64,60 @@ def test_thresholds_part_winning_from_losing(name):
             assert np.all(np.where(won, held >= edge - 1e-6, held <= edge + 1e-6))
             outcomes += won.tolist()
     assert 0 < sum(outcomes) < len(outcomes)
+
+
+@dataclass(frozen=True)
+class Bent(Formula):
+    """A score of one's own, which writes down how many rows it is asked for at once."""
+
+    level: Any
+    asked: ClassVar[list[int]] = []
+
+    def formula(self, x, m):
+        self.asked.append(np.size(x))
+        return x + self.level + m.sqrt(self.level * (self.level + 2 * x))
+
+
+@dataclass(frozen=True)
+class OneRow(Bent):
+    """The same, which refuses more than a row."""
+
+    def formula(self, x, m):
+        if np.ndim(x) > 1:
+            raise ValueError("one row")
+        return super().formula(x, m)
+
+
+class Own(AdapUCB):
+    kind: ClassVar[type[Bent]] = Bent
+
+    def rule(self, pulls, time, m):
+        return self.kind(m.log(time) / pulls)
+
+
+class OwnByRow(Own):
+    kind = OneRow
+
+
+def test_runs_that_only_aim_ask_a_rule_of_ones_own_once_for_all():
+    """Run by run, an audit of such a declaration spent its time before the first run counted."""
+    edges = []
+    for algorithm in (Own(arms=2, epsilon=1.0), OwnByRow(arms=2, epsilon=1.0)):
+        Bent.asked.clear()
+        told = transcripts(algorithm, Stream.constant(1.0, 60), 300, np.random.default_rng(1))
+        runs = np.flatnonzero(told.runs.starts[:, 3] < 60)
+        arms = np.zeros(len(runs), dtype=int)
+        held = told.before(3, runs)[0][:, 0]
+        edges.append(told.threshold(3, arms, runs, held - 100, held + 100))
+        won = told.runs.arms[runs, 3] == 0
+        assert np.all(np.where(won, held >= edges[-1] - 1e-6, held <= edges[-1] + 1e-6))
+        assert 0 < won.sum() < len(won)
+        assert (len(Bent.asked) < 300) == (algorithm.kind is Bent)
+        # runs that count are asked one by one: a rule could let them hang together
+        Bent.asked.clear()
+        run_many(algorithm, Stream.constant(1.0, 6), 300, np.random.default_rng(1))
+        assert len(Bent.asked) >= 300 and set(Bent.asked) == {2}
+    assert np.array_equal(*edges)
 
 
 @pytest.mark.parametrize("name", ["adap_moss", "adap_klucb", "dp_klucb"])

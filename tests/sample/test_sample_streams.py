@@ -85,3 +85,10 @@ def test_splicing_replaces_the_steps_and_nothing_else():
     assert spliced.array().tolist() == [0.0, 0.25, 0.25, 0.75, 0.5, 0.0]
     assert stream.spliced(0, [(1.0, 6)]).array().tolist() == [1.0] * 6
     assert stream.between(1, 5) == [(0.0, 1), (1.0, 2), (0.5, 1)]
+
+
+def test_a_stream_that_is_too_long_names_the_horizon():
+    with pytest.raises(InvalidArgument, match=r"^horizon=\S+ must be at most 2\^53 for runs\.$"):
+        Stream.constant(0.0, 10**19)
+    with pytest.raises(InvalidArgument, match=r"^horizon=1,000,000,000 must be at most 100,000,0"):
+        Stream.constant(0.0, 10**9).array()
