@@ -30,7 +30,7 @@ from dpaudit.errors import DpauditError, Unsupported
 from dpaudit.exact import conditions
 from dpaudit.exact.clock import ENDLESS, Clock, OutOfTime
 from dpaudit.exact.likelihood import Likelihood, enclosed, likelihood
-from dpaudit.exact.paths import Path, Undecided, path_along, path_through, paths_of, require_shown
+from dpaudit.exact.paths import Path, Undecided, path_along, path_through, require_shown
 from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.search import Question, WorstLoss
 from dpaudit.exact.witness import loss_between, pair_of_step, witness_of
@@ -161,11 +161,11 @@ def hunt(algorithm: Algorithm, horizon: int, epsilon: float, deadline: float) ->
         return None
     level = 1
     while time.monotonic() < deadline:
-        actions = against_the_odds(algorithm, level, min(horizon, LONGEST))
-        if actions is None:
+        path = against_the_odds(algorithm, level, min(horizon, LONGEST))
+        if path is None:
             return None
         try:
-            found = _worst(algorithm, actions, epsilon, deadline)
+            found = _worst(algorithm, path, epsilon, Clock(deadline))
         except DpauditError:
             return None
         if found is not None:
@@ -174,10 +174,10 @@ def hunt(algorithm: Algorithm, horizon: int, epsilon: float, deadline: float) ->
     return None
 
 
-def against_the_odds(algorithm: Algorithm, level: int, limit: int) -> list[int] | None:
-    """Return the actions that bring arm 0 above a level of pulls, then arm 1, and end on arm 0.
+def against_the_odds(algorithm: Algorithm, level: int, limit: int) -> Path | None:
+    """Return the path that brings arm 0 above a level of pulls, then arm 1, and ends on arm 0.
 
-    None where they do not fit into `limit` rounds, or the declaration decides in another way.
+    None where it does not fit into `limit` rounds, or the declaration decides in another way.
     """
 
     def decide(place: Place) -> int:
@@ -189,40 +189,25 @@ def against_the_odds(algorithm: Algorithm, level: int, limit: int) -> list[int] 
             raise Undecided(place.time)
         return behind[0]
 
-    try:
-        path_along(algorithm, limit, decide)
-    except Undecided as reached:
-        return [*map(int, path_along(algorithm, reached.time, decide).actions), 0]
-    except Unsupported:
-        pass
+    with suppress(Unsupported):
+        try:
+            path_along(algorithm, limit, decide)
+        except Undecided as reached:
+            end = reached.time
+            return path_along(algorithm, end + 1, lambda at: decide(at) if at.time < end else 0)
     return None
 
 
-def _worst(
-    algorithm: Algorithm, actions: list[int], epsilon: float, deadline: float
-) -> Witness | None:
+def _worst(algorithm: Algorithm, path: Path, epsilon: float, clock: Clock) -> Witness | None:
     """Return a violation among the pairs that change one reward of each arm's last release."""
-    stream = [float(arm) for arm in actions]
-    base = None
-    clock = Clock(deadline)
-    for position in _positions(algorithm, actions, clock):
+    actions, stream = path.actions, path.actions.astype(float).tolist()
+    events = (event for event in path.events if isinstance(event, Release | Accumulate))
+    last = {event.rows.arm: event.rows for event in events if len(event.rows)}
+    base = likelihood(algorithm, actions, stream, "float", clock)
+    for position in (path.steps(rows)[0][0] for rows in last.values()):
         neighbour = [1.0 - r if t == position else r for t, r in enumerate(stream)]
-        base = base or likelihood(algorithm, actions, stream, "float", clock)
         other = likelihood(algorithm, actions, neighbour, "float", clock)
         if loss_between(base, other).lower > epsilon:
             found = witness_of(algorithm, actions, stream, neighbour, "float", clock)
             return replace(found, epsilon=epsilon)
     return None
-
-
-def _positions(algorithm: Algorithm, actions: list[int], clock: Clock) -> list[int]:
-    """Return, for each arm, the first step of the rows that its last release reads."""
-    paths = paths_of(algorithm, actions, clock)
-    if len(paths) != 1:
-        return []
-    last = {
-        event.rows.arm: event.rows
-        for event in paths[0].events
-        if isinstance(event, Release | Accumulate) and len(event.rows)
-    }
-    return [paths[0].steps(rows)[0][0] for rows in last.values()]

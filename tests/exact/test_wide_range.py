@@ -34,7 +34,7 @@ def test_exponentials_and_logarithms_hold_the_truth_far_below_doubles():
 def test_runs_too_unlikely_for_doubles_are_certified(epsilon, level):
     """One reward of the last release is worth its charge on them, and no more."""
     algorithm = load("adap_klucb", arms=2, epsilon=epsilon)
-    actions = against_the_odds(algorithm, level, 5000)
+    actions = against_the_odds(algorithm, level, 5000).actions
     stream = np.array(actions, dtype=float)
     base = likelihood(algorithm, actions, stream, "float")
     assert base.certified and base.log_upper < -745
