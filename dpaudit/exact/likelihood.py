@@ -100,14 +100,15 @@ def of_paths(
         coins = [ball(path.chance) for path in paths]
         low = (coin * arb(part.log_lower).exp() for coin, part in zip(coins, parts, strict=True))
         high = (coin * arb(part.log_upper).exp() for coin, part in zip(coins, parts, strict=True))
-        return _between(sum(low, arb(0)), sum(high, arb(0)), all(it.certified for it in parts))
+        return between(sum(low, arb(0)), sum(high, arb(0)), all(it.certified for it in parts))
 
 
-def _between(lower: arb, upper: arb, certified: bool = True) -> Likelihood:
+def between(lower: arb, upper: arb, certified: bool = True) -> Likelihood:
     """Return the enclosure of a probability between two balls."""
     with ctx.workprec(WORKING_BITS):
-        low = below(lower.log()) if lower > 0 else -math.inf
-        high = -math.inf if upper.is_zero() else above(upper.log())
+        least, most = lower.lower(), upper.upper()
+        low = below(least.log()) if least > 0 else -math.inf
+        high = -math.inf if most <= 0 else above(most.log())
     return Likelihood(low, min(high, 0.0), certified)
 
 
@@ -118,10 +119,10 @@ def _decided(path: Path, stream: NDArray[np.float64], engine: Engine, clock: Clo
     if finite.applies(path):
         with ctx.workprec(WORKING_BITS):
             chance = ball(finite.probability(path, [exact(float(reward)) for reward in stream]))
-        return _between(chance, chance)
+        return between(chance, chance)
     if lattice_sums.applies(path):
         part = lattice_sums.probability(path, stream)
-        return _between(arb(part.lower), arb(part.upper), part.certified)
+        return between(arb(part.lower), arb(part.upper), part.certified)
     region = region_of(path)
     sums = {i: exact_sum(stream, episode.steps) for i, episode in enumerate(region.episodes)}
     return enclosed(region, sums, engine, clock)

@@ -19,19 +19,21 @@ that no reward gives about that probability.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice, product
 
+import numpy as np
+from flint import arb, ctx
+
 from dpaudit.core.algorithm import Algorithm, Choose, Disclosure
 from dpaudit.core.notions import Notion
 from dpaudit.core.walk import Place
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact.attained import Attained, Pairs, Stream, attained
-from dpaudit.exact.likelihood import Likelihood, likelihood
+from dpaudit.exact.attained import PRECISION, Attained, Pairs, Stream, attained
+from dpaudit.exact.likelihood import between, likelihood
 from dpaudit.exact.paths import Path, all_paths, path_along
 from dpaudit.exact.profile import Law
 
@@ -112,17 +114,14 @@ def _pairs(path: Path, steered: Steered, unit: int) -> Iterator[tuple[Stream, St
     own = [it for it in path.events if isinstance(it, Disclosure) and it.rows.arm == arm]
     if not own:
         return
+    behind = np.flatnonzero(path.actions == arm)[: steered.behind]
     changed = [step for part in path.steps(own[-1].rows) for step in part][:unit]
     for base, value in product((0.0, 1.0), repeat=2):
-        own_rows = iter(range(len(path.actions)))
-        stream = [
-            1 - base if action == arm and next(own_rows) < steered.behind else base
-            for action in path.actions
-        ]
-        other = list(stream)
-        for step in changed:
-            stream[step], other[step] = value, 1 - value
-        yield tuple(stream), tuple(other)
+        stream = np.full(path.horizon, base)
+        stream[behind] = 1 - base
+        other = stream.copy()
+        stream[changed], other[changed] = value, 1 - value
+        yield tuple(stream.tolist()), tuple(other.tolist())
 
 
 def _by_one(
@@ -132,9 +131,9 @@ def _by_one(
     laws = []
     for rewards in (stream, neighbour):
         one = likelihood(algorithm, path.actions, rewards)
-        rest = [math.log1p(-end) if end < 1 else -math.inf for end in (one.upper, one.lower)]
-        low, high = math.nextafter(rest[0], -math.inf), min(math.nextafter(rest[1], 1.0), 0.0)
-        laws.append(Law({(0,): one, (1,): Likelihood(low, high, one.certified)}))
+        with ctx.workprec(PRECISION):
+            least, most = (1 - arb(end).exp() for end in (one.log_upper, one.log_lower))
+            laws.append(Law({(0,): one, (1,): between(least, most, one.certified)}))
     return Attained(stream, neighbour, attained(laws[0], laws[1], notion))
 
 
