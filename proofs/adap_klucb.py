@@ -176,7 +176,7 @@ CLAIMS = (
         Domain({x: POSITIVE, y: POSITIVE, w: POSITIVE}, (w - x, w - y)),
         hints=({x: Fraction(1), y: Fraction(1, 2), w: Fraction(3, 2)},),
         expect=REFUTED,
-        correction="take X free of l (z, c and g in the file's heading).",
+        correction="take X free of l, as in thm:kl_ucb_upperbound as repaired.",
         survives="survives with the explicit X.",
     ),
     Claim(
@@ -204,8 +204,9 @@ CLAIMS = (
         Domain({eta: RealInterval(0, Rational(1, 2), True, True)}),
         hints=({eta: Fraction(1, 10**32)},),
         expect=REFUTED,
-        correction="the C_1 and C_2 of the proof depend on alpha, mu_a and mu_1 (explicit in the "
-        "file's heading). Another proof has universal ones: C_1 = 4 alpha/c for c <= 0.3178 and "
+        correction="the C_1 and C_2 of the proof depend on alpha, mu_a and mu_1 (explicit in "
+        "thm:kl_ucb_upperbound as repaired). Another proof has universal ones: C_1 = 4 alpha/c "
+        "for c <= 0.3178 and "
         "C_2 = 1, with 1/Delta^2 + 1/(eps Delta) in the additive term (klucb universal).",
         survives="'matches the lower bound up to multiplicative constants' survives, as T "
         "grows, by klucb universal; whether universal constants go with the printed 3 "
@@ -297,7 +298,8 @@ RESULT = Result(
     place="Theorem thm:kl_ucb_upperbound, l. 506, 1585-1736",
     claims=CLAIMS,
     verdict="The printed proof, repaired, has constants that depend on alpha, mu_a and mu_1 "
-    "(explicit in the file), the additive term 7/2 + alpha/(alpha-3), and 0 < mu_a, mu_1 < 1. "
+    "(explicit in the theorem as repaired), the additive term 7/2 + alpha/(alpha-3), and 0 < "
+    "mu_a, mu_1 < 1. "
     "Universal constants hold by another proof, with a larger additive term that does not depend "
     "on T (klucb universal); whether they go with the printed one is open. Fact 3 holds.",
     theorems=(
@@ -318,7 +320,8 @@ RESULT = Result(
             "For every eps > 0, alpha > 3 and Bernoulli instance with means in (0, 1), AdaP-KLUCB "
             "is eps-global DP on [0, 1]^T and E N_a <= "
             "4 log T max(alpha/d(z, mu_a), (1+alpha)/((c-g) eps Delta_a)) + 7/2 + "
-            "alpha/(alpha-3), with z, c and g of the file's heading.",
+            "alpha/(alpha-3), with d(z, mu_a) = d(z, mu_1), c = (z - mu_a)/Delta_a and "
+            "d(mu_a + g Delta_a, mu_a) = d(z, mu_a)/alpha.",
             ("union bound", "chain"),
             (
                 "thm:gen_reg as repaired",

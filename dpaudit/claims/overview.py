@@ -77,13 +77,17 @@ def _checked(theorem: Theorem) -> list[str]:
 def _premises(one: JudgedTheorem) -> list[str]:
     theorem = one.theorem
     lines = [f"### {theorem.name}, {theorem.form}: {one.standing.kind}", ""]
-    lines += [f"*{theorem.place}.* {theorem.statement}", ""]
-    if theorem.refuted_by:
-        return [*lines, f"Contradicted by {_listed(theorem.refuted_by)}."]
-    if theorem.broken_by:
-        return [*lines, f"Its proof is broken by {_listed(theorem.broken_by)}."]
-    lines.append(f"By {', '.join(theorem.rules)}, from {_listed(theorem.uses)}.")
+    lines += [f"*{theorem.place}.* {theorem.statement}", "", reason(theorem)]
     return [*lines, "", f"In Coq: {theorem.coq}."] if theorem.coq else lines
+
+
+def reason(theorem: Theorem) -> str:
+    """Return by which rules a theorem follows from what, or what contradicts it."""
+    if theorem.refuted_by:
+        return f"Contradicted by {_listed(theorem.refuted_by)}."
+    if theorem.broken_by:
+        return f"Its proof is broken by {_listed(theorem.broken_by)}."
+    return f"By {', '.join(theorem.rules)}, from {_listed(theorem.uses)}."
 
 
 def _listed(labels: Sequence[str]) -> str:

@@ -25,12 +25,12 @@ from dpaudit.errors import InvalidArgument, UnknownName
 PRINTED, REPAIRED, OWN = FORMS = "as printed", "as repaired", "not in the paper"
 FALSE, OPEN = "false", "open"
 STANDINGS = {
-    PROVED: "every leaf is proved, certified or an identity; the rules in between are as named",
-    GRANTED: "proved from the granted theorems that are named, and otherwise as above",
-    ENUMERATED: "rests on a leaf that holds in a finite family only",
-    SAMPLED: "rests on a leaf that was only sampled",
-    FALSE: "contradicted by a leaf that is refuted",
-    OPEN: "neither: a step of the printed proof is false, and no other proof is known here",
+    PROVED: "every step below it is proved, certified or an identity; rules compose them, as named",
+    GRANTED: "the same, and theorems of the literature that are named and not checked here",
+    ENUMERATED: "rests on a step that holds in a finite family only",
+    SAMPLED: "rests on a step that was only sampled",
+    FALSE: "contradicted by a step that is refuted",
+    OPEN: "neither: a step of the printed proof is false, and no proof of the whole is known here",
 }
 RULES = {
     "chain": "inequalities in a row, or a non-negative combination of them",

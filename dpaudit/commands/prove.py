@@ -229,6 +229,7 @@ def _print(entries: list[Entry], judged: list[JudgedTheorem]) -> None:
     if {entry.result.name for entry in entries} != set(ledger.load_results()):
         for result in ledger.whole(entries):
             console.print(f"\n{result.title}: {result.verdict}", markup=False)
+        _print_premises(console, judged)
     if judged:
         _print_theorems(console, judged)
     seconds = sum(entry.seconds for entry in entries)
@@ -270,6 +271,8 @@ def _where(entry: Entry) -> str:
 def _print_theorems(console: Console, judged: list[JudgedTheorem]) -> None:
     from rich.table import Table
 
+    from dpaudit.claims.theorem import STANDINGS
+
     table = Table(box=None, pad_edge=False, title="theorems", title_justify="left")
     for name in ("theorem", "form", "standing", "because of"):
         table.add_column(name, overflow="fold")
@@ -280,6 +283,22 @@ def _print_theorems(console: Console, judged: list[JudgedTheorem]) -> None:
         table.add_row(one.theorem.name, one.theorem.form, f"[{style}]{kind}[/{style}]", why)
     console.print()
     console.print(table)
+    for kind in dict.fromkeys(one.standing.kind for one in judged):
+        console.print(f"{kind}: {STANDINGS[kind]}", markup=False)
+
+
+def _print_premises(console: Console, judged: list[JudgedTheorem]) -> None:
+    import textwrap
+
+    from dpaudit.claims.overview import reason
+
+    for one in judged:
+        theorem = one.theorem
+        console.print(f"\n{theorem.label} ({theorem.place}): {one.standing.kind}", markup=False)
+        coq = [f"In Coq: {theorem.coq}."] if theorem.coq else []
+        for words in (theorem.statement, reason(theorem), *coq):
+            lines = textwrap.wrap(words, console.width - 2, break_on_hyphens=False)
+            console.print("\n".join(f"  {line}" for line in lines), markup=False)
 
 
 def _mutate(chosen: list[Result]) -> int:

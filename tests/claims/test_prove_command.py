@@ -51,6 +51,10 @@ def test_a_theorem_alone_is_judged_by_what_it_rests_on_elsewhere(capsys):
     text = capsys.readouterr().out
     assert "thm:nogap_upper  as printed  proved" in text
     assert "11 steps:" in text and "ucb.assembly" not in text and "thm:minimax  " not in text
+    words = " ".join(text.split())
+    assert "thm:nogap_upper as printed (l. 1740): proved For every eps > 0, alpha > 3, T" in words
+    assert "proved: every step below it is proved, certified or an identity" in words
+    assert "By cases, sum, chain, from `thm:ucb_upperbound as printed`, `gf.small-gaps`" in words
     assert run(["prove", "--only", "thm:minimax as printed", "--json", "-"]) == 0
     kinds = {it["theorem"] + ", " + it["form"]: it["standing"]
              for it in json.loads(capsys.readouterr().out)["theorems"]}  # fmt: skip
