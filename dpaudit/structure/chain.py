@@ -148,8 +148,8 @@ def probe_rules(algorithm: Episodes, counts: Sequence[Sequence[int]], horizon: i
     if not all(counts):
         return
     for arm, own in enumerate(counts):
-        for place in spread_out(len(own)):
-            others = [min(place, len(theirs) - 1) for theirs in counts]
+        for place in spread_out(_size(own)):
+            others = [min(place, _size(theirs) - 1) for theirs in counts]
             for along in ([0] * len(counts), others):
                 along[arm] = place
                 pulls = tuple(theirs[at] for theirs, at in zip(counts, along, strict=True))
@@ -166,7 +166,13 @@ def spread_out(size: int) -> list[int]:
     """Return up to `PROBES` places below `size`, the first and the last among them, by ratio."""
     if size <= PROBES:
         return list(range(size))
-    return sorted({round((size - 1) ** (i / (PROBES - 1))) for i in range(PROBES)} | {0})
+    inner = (round((size - 1) ** (i / (PROBES - 1))) for i in range(1, PROBES - 1))
+    return sorted({0, *(min(place, size - 1) for place in inner), size - 1})
+
+
+def _size(counts: Sequence[int]) -> int:
+    """Return how many counts there are, where `len` counts up to 2^63 only."""
+    return counts[-1] - counts[0] + 1 if isinstance(counts, range) else len(counts)
 
 
 def _written(algorithm: Episodes, pulls: tuple[int, ...]) -> frozenset[Register]:

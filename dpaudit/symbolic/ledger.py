@@ -107,7 +107,8 @@ class Ledger:
         row = min(rows)
         laws = [self.laws[name] for name in form.draws]
         if not laws and form.beside:
-            why = "the noise that decides with it is not added to it, or made in an unknown way"
+            why = "noise decides with it, but is not added to it as it is: the reward or the noise "
+            why += "goes through a product, a power or another function that is not followed"
         elif not laws:
             why = "it decides here without any noise"
         elif all(law.scale is None for law in laws):

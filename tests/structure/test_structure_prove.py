@@ -21,7 +21,7 @@ from dpaudit.core.notions import Kind
 from dpaudit.errors import InvalidArgument
 from dpaudit.structure import prove
 from dpaudit.structure.certificate import of_walk
-from dpaudit.structure.chain import Entangled, longest_chains
+from dpaudit.structure.chain import Entangled, longest_chains, spread_out
 from dpaudit.structure.ledger import Rows, add, total
 from dpaudit.structure.walk import Walk
 from dpaudit.verdict import Status
@@ -154,3 +154,12 @@ def test_a_walk_that_was_not_confirmed_states_no_charge():
     found = prove(load("dp_ucb", arms=2, epsilon=1.0, horizon=10**13), 10**13, budget=0.3)
     assert (found.status, found.epsilon_upper) == (Status.SILENT, math.inf)
     assert found.reason.startswith("No bound was reached: the budget ended before ")
+
+
+@pytest.mark.parametrize("horizon", [10**16, 10**18, 2**63, 10**19])
+def test_horizons_beyond_machine_integers_are_proved(horizon):
+    """Local algorithms decide in every round: the counts of an arm are a range that long."""
+    found = prove(load("ldp_ucb_b", arms=2), horizon, 1.0)
+    assert (found.status, found.horizon) == (Status.PROVED, horizon)
+    places = spread_out(horizon - 2)
+    assert (places[0], places[-1]) == (0, horizon - 3) and len(places) <= 64

@@ -65,6 +65,11 @@ REFUSED = {
         "0",
         "self.arm = int(reward + self.rng.normal(0, 1) > 0.5)",
     ),
+    "is not added to it as it is: the reward or the noise goes through a product, a power": (
+        "",
+        "0",
+        "self.arm = int(reward * reward + self.rng.laplace(0, 1) > 0.5)",
+    ),
     "a coin shows it": ("", "0", "self.arm = int(self.rng.random() < reward)"),
     "the type of a reward": ("", "0", "self.arm = int(isinstance(reward, float))"),
     "a beta draw with the parameter -1": ("", "0", "self.arm = int(self.rng.beta(-1, 1) > 0.5)"),
