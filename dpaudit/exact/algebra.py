@@ -22,7 +22,8 @@ from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from dpaudit.errors import DpauditError
-from dpaudit.exact.trees import Batch, Edge, Forest
+from dpaudit.exact.region import Batch
+from dpaudit.exact.trees import Edge, Forest
 
 F = TypeVar("F")  # a function of one register
 

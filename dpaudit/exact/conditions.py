@@ -38,12 +38,12 @@ def _require(reason: str) -> None:
 def _releases(region: Region) -> str:
     seen: set[int] = set()
     for episode in region.episodes:
-        kind = type(episode.noise).__name__
-        if not episode.noise.log_concave:
+        kind = type(episode.kind.noise).__name__
+        if not episode.kind.noise.log_concave:
             return f"{kind} noise is not log-concave."
-        if not episode.divisor > 0:
-            return f"divisor={episode.divisor} is not positive."
-        if not episode.noise.full_support:
+        if not episode.kind.divisor > 0:
+            return f"divisor={episode.kind.divisor} is not positive."
+        if not episode.kind.noise.full_support:
             return f"{kind} noise does not have full support."
         for part in episode.steps:
             again = next((t for t in part if t in seen), None)

@@ -184,7 +184,7 @@ def _in_doubles(region: Region, sums: Mapping[int, Fraction], clock: Clock) -> t
         if tree is None or any(len(it.arms) != 2 for it in region.decisions):
             kind = type(rule_in(FLOAT, region.decisions[0].request)).__name__  # type: ignore[arg-type]
             raise Unsupported(f"{kind} is integrated between two arms, a release each.")
-        doubles = {i: float(kind.centre(sums[i])) for i, kind in tree.kinds.items()}
+        doubles = {i: float(centre) for i, centre in region.centres(sums).items()}
         value = float(algebra.log_likelihood(Draws(tree, doubles), tree, doubles))
         slack = DRAWS_ERROR + rounding + RELATIVE_ERROR * abs(value)
         return (value - slack, value + slack) if value > -math.inf else (value, value)
@@ -208,8 +208,8 @@ def resolved(region: Region) -> float:
     error = 0.0
     for decision in region.decisions:
         shown = [region.episodes[i] for group in decision.shown for i in group]
-        noise = [float(e.noise.scale) for e in shown if isinstance(e.noise, Laplace)]
-        size = max(_reach(decision.request), *(len(e) / float(e.divisor) for e in shown))
+        noise = [float(1 / e.kind.rate) for e in shown if isinstance(e.kind.noise, Laplace)]
+        size = max(_reach(decision.request), *(len(e) / float(e.kind.divisor) for e in shown))
         if any(not SMALLEST <= scale <= LARGEST for scale in noise):
             rule = f"{SMALLEST:g} to {LARGEST:g}: doubles end."
             raise Unsupported(f"A noise scale lies outside {rule}")

@@ -7,9 +7,10 @@ likelihood is the probability that all the decisions come out as they did.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,16 +27,47 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class Batch:
+    """A release's noise, divisor and number of rows: what its law depends on, but for rewards.
+
+    Laplace and Gaussian noise is known by the rational that its parameter stands for.
+    """
+
+    noise: Noise
+    divisor: Fraction
+    rows: int
+
+    @cached_property
+    def rate(self) -> Fraction:
+        """1 / scale of Laplace noise; raise `Unsupported` for any other."""
+        if not isinstance(self.noise, Laplace):
+            kind = type(self.noise).__name__
+            raise Unsupported(f"The exact engine integrates Laplace noise only, not {kind}.")
+        return 1 / exact(self.noise.scale)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.noise, self.divisor, self.rows))
+
+    def __hash__(self) -> int:
+        """Return the hash, computed once: kinds are keys, and fractions are slow to hash."""
+        return self._hash
+
+    def centre(self, total: Fraction | int) -> Fraction:
+        """Return the centre for a sum of rewards."""
+        return Fraction(total) / self.divisor
+
+
+@dataclass(frozen=True)
 class Episode:
-    """One release that some decision reads: which rows of the stream it sums, and its noise."""
+    """One release that some decision reads: which rows of the stream it sums, and its kind."""
 
     rows: Rows
     steps: tuple[range, ...]
-    noise: Noise
-    divisor: Fraction
+    kind: Batch
 
     def __len__(self) -> int:
-        return sum(len(part) for part in self.steps)
+        return self.kind.rows
 
 
 @dataclass(frozen=True)
@@ -58,6 +90,10 @@ class Region(Prepared):
 
     episodes: tuple[Episode, ...]
     decisions: tuple[Decision, ...]
+
+    def centres(self, sums: Mapping[int, Fraction | int]) -> dict[int, Fraction]:
+        """Return the centres of all releases by the sums of their rewards."""
+        return {i: episode.kind.centre(sums[i]) for i, episode in enumerate(self.episodes)}
 
 
 def region_of(path: Path) -> Region:
@@ -95,20 +131,16 @@ def _region(path: Path) -> Region:
         raise Unsupported("A release of weighted sums is read more than once.")
     read = sorted(set(reads))
     place = {index: position for position, index in enumerate(read)}
-    episodes = tuple(
-        Episode(
-            event.rows,
-            steps,
-            _scaled(event.noise, factors[index]) if index in factors else event.noise,
-            Fraction(event.divisor) / factors.get(index, 1),
-        )
-        for index, (event, steps) in ((index, releases[index]) for index in read)
-    )
+    episodes = []
+    for index in read:
+        (event, steps), factor = releases[index], factors.get(index, Fraction(1))
+        noise, divisor = _scaled(event.noise, factor), Fraction(event.divisor) / factor
+        episodes.append(Episode(event.rows, steps, Batch(noise, divisor, sum(map(len, steps)))))
     decisions = tuple(
         Decision(request, tuple(tuple(place[i] for i in group) for group in shown), outcome)
         for request, shown, outcome in decided
     )
-    return Region(episodes, decisions)
+    return Region(tuple(episodes), decisions)
 
 
 def _factors(keep: Keep, shown: tuple[tuple[int, ...], ...]) -> dict[int, Fraction]:
@@ -130,7 +162,7 @@ def _factors(keep: Keep, shown: tuple[tuple[int, ...], ...]) -> dict[int, Fracti
 
 
 def _scaled(noise: Noise, factor: Fraction) -> Noise:
-    """Return the law of a draw times a positive factor."""
+    """Return the law of a draw times a positive factor, by rationals where they are known."""
     try:
         if isinstance(noise, Laplace):
             return Laplace(exact(noise.scale) * factor)
@@ -138,7 +170,9 @@ def _scaled(noise: Noise, factor: Fraction) -> Noise:
             return Gaussian(variance=exact(noise.variance) * factor**2)
     except InvalidArgument:
         raise Unsupported("A weight is too large or too small beside its noise.") from None
-    raise Unsupported(f"{type(noise).__name__} noise in weighted sums has no likelihood.")
+    if factor != 1:
+        raise Unsupported(f"{type(noise).__name__} noise in weighted sums has no likelihood.")
+    return noise
 
 
 def require_rewards(rewards: Sequence[float] | Array, horizon: int) -> Array:
@@ -149,11 +183,3 @@ def require_rewards(rewards: Sequence[float] | Array, horizon: int) -> Array:
     if horizon and not (values.min() >= 0 and values.max() <= 1):
         raise InvalidArgument("rewards", "(values)", "must lie in [0, 1].")
     return values
-
-
-def rate_of(episode: Any) -> Fraction:
-    """Return 1 / scale of the noise of a release, or of a kind; raise unless it is Laplace."""
-    if not isinstance(episode.noise, Laplace):
-        kind = type(episode.noise).__name__
-        raise Unsupported(f"The exact engine integrates Laplace noise only, not {kind}.")
-    return 1 / exact(episode.noise.scale)

@@ -12,50 +12,11 @@ A tree knows the releases, not the rewards: the centres come with the sums.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 
 from dpaudit.core.algorithm import Choose
-from dpaudit.core.arithmetic import exact
-from dpaudit.core.noise import Gaussian, Laplace, Noise
 from dpaudit.errors import Unsupported
-from dpaudit.exact.region import Episode, Region, rate_of
-
-
-@dataclass(frozen=True)
-class Batch:
-    """A release's noise, divisor and number of rows: what its law depends on, but for rewards."""
-
-    noise: Noise
-    divisor: Fraction
-    rows: int
-
-    @cached_property
-    def rate(self) -> Fraction:
-        """1 / scale of Laplace noise; raise `Unsupported` for any other."""
-        return rate_of(self)
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.noise, self.divisor, self.rows))
-
-    def __hash__(self) -> int:
-        """Return the hash, computed once: kinds are keys, and fractions are slow to hash."""
-        return self._hash
-
-    def centre(self, total: Fraction | int) -> Fraction:
-        """Return the centre for a sum of rewards."""
-        return Fraction(total) / self.divisor
-
-
-def kind_of(episode: Episode) -> Batch:
-    """Return a release's kind, its noise known by the rational that a parameter stands for."""
-    noise = episode.noise
-    if isinstance(noise, Laplace):
-        noise = Laplace(exact(noise.scale))
-    elif isinstance(noise, Gaussian):
-        noise = Gaussian(variance=exact(noise.variance))
-    return Batch(noise, episode.divisor, len(episode))
+from dpaudit.exact.region import Batch, Region
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +43,7 @@ class Forest:
     @cached_property
     def kinds(self) -> dict[int, Batch]:
         """The kinds of the releases."""
-        return dict(enumerate(map(kind_of, self.region.episodes)))
+        return {i: episode.kind for i, episode in enumerate(self.region.episodes)}
 
     def kinds_of(self, edge: Edge) -> tuple[Batch, Batch]:
         """Return the kinds of the two releases that an edge compares."""

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import laplace, qmc
 
 from dpaudit.core.arithmetic import FLOAT
-from dpaudit.exact.region import Region, rate_of
+from dpaudit.exact.region import Region
 
 NEAR = 2e-3
 
@@ -19,10 +19,10 @@ def frequency(region: Region, stream: np.ndarray, points: int = 1 << 16, seed: i
     """Return the share of noise on which the decisions of a region come out as they did."""
     rng = np.random.default_rng(seed)
     drawn = qmc.Sobol(len(region.episodes), rng=rng).random(points)
-    scales = np.array([float(1 / rate_of(episode)) for episode in region.episodes])
+    scales = np.array([float(1 / episode.kind.rate) for episode in region.episodes])
     centres = [
         sum(float(np.sum(np.asarray(stream)[part.start : part.stop])) for part in episode.steps)
-        / float(episode.divisor)
+        / float(episode.kind.divisor)
         for episode in region.episodes
     ]
     shown = np.array(centres) + scales * laplace.ppf(np.clip(drawn, 1e-12, 1 - 1e-12))

@@ -145,7 +145,7 @@ def by_quadrature(actions: list[int], stream: list[float]) -> float:
     (path,) = paths_of(load("adap_imed", arms=2), actions)
     region = region_of(path)
     one, two = (decision.request.rule(FLOAT) for decision in region.decisions)
-    scales = [float(episode.noise.scale) for episode in region.episodes]
+    scales = [float(episode.kind.noise.scale) for episode in region.episodes]
     won, last = actions[2], actions[3]
     inside = np.linspace(-14, 6, 6001)
     tails = np.linspace(0, 80, 401)[1:]

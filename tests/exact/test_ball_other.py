@@ -49,8 +49,8 @@ def test_elimination_contains_a_quadrature():
     region = region_of(path)
     ((epoch,),) = polytopes.parts_of(region)
     width = float(epoch.request.width(FLOAT))
-    sizes = [episode.divisor for episode in region.episodes]
-    noise = region.episodes[0].noise
+    sizes = [episode.kind.divisor for episode in region.episodes]
+    noise = region.episodes[0].kind.noise
     scale = float(noise.scale)
     centres = [Fraction(0), Fraction(1, 50), Fraction(1, 25)]
     for kept in product((True, False), repeat=3):

@@ -25,7 +25,8 @@ from dpaudit.exact.balls.interval import WIDE, Array, Interval, above
 from dpaudit.exact.balls.own_sum import Moving, Scan, centres_of, mesh_steps
 from dpaudit.exact.balls.roots import Theta
 from dpaudit.exact.balls.weight import Grid, Masses, Weight
-from dpaudit.exact.trees import Batch, Edge, Forest
+from dpaudit.exact.region import Batch
+from dpaudit.exact.trees import Edge, Forest
 
 FEWEST = 16  # cells between two marks
 ELEMENTS = 1 << 17  # numbers that fit into a processor's nearest memory

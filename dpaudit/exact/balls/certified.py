@@ -118,7 +118,7 @@ def log_likelihood(
         return _log(tighten(lambda: polytopes.likelihood(region, parts, totals, clock)))
     tree = region.prepared(as_forest)
     if tree is not None and affine(tree):
-        centres = {i: kind.centre(totals[i]) for i, kind in tree.kinds.items()}
+        centres = region.centres(totals)
 
         def probability() -> arb:
             found: arb = algebra.log_likelihood(Exponentials([tree]), tree, centres)
@@ -138,7 +138,7 @@ def bending(
     tree = region.prepared(as_forest)
     if tree is None:
         return of_net(region, totals, region.prepared(known), clock, width)
-    centres = {i: kind.centre(totals[i]) for i, kind in tree.kinds.items()}
+    centres = region.centres(totals)
     return region.prepared(_on_cells, known).log(centres, clock, width)
 
 

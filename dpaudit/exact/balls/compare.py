@@ -28,7 +28,8 @@ from dpaudit.exact.balls.interval import Interval, outward
 from dpaudit.exact.balls.jets import JETS
 from dpaudit.exact.balls.roots import Order
 from dpaudit.exact.balls.threshold import Comparison, Placed, Rivals
-from dpaudit.exact.trees import Batch, Edge, Forest
+from dpaudit.exact.region import Batch
+from dpaudit.exact.trees import Edge, Forest
 
 Build = Callable[[Arithmetic], Rule]
 Pair = tuple[int, int]  # positions of two arms in a rule

@@ -34,8 +34,8 @@ from dpaudit.exact.balls.interval import above, below
 from dpaudit.exact.balls.piecewise import Piecewise, unit_of
 from dpaudit.exact.balls.polytopes import ONE, Part, parts_of, probability, releases_of
 from dpaudit.exact.known import rule_in
-from dpaudit.exact.region import Region
-from dpaudit.exact.trees import Batch, Edge, Forest
+from dpaudit.exact.region import Batch, Region
+from dpaudit.exact.trees import Edge, Forest
 
 NARROW = 1e-9  # width at which a maximum between whole steps is no longer bisected
 PAST = Fraction(1, 1024)  # how far beyond a full step its slope is taken

@@ -29,8 +29,8 @@ from dpaudit.exact import algebra
 from dpaudit.exact.algebra import Algebra, Curve, Message
 from dpaudit.exact.balls import polytopes
 from dpaudit.exact.balls.exponentials import Margin, by_evaluation, margin_of
-from dpaudit.exact.region import Region
-from dpaudit.exact.trees import Batch, Edge, Forest, forest_of
+from dpaudit.exact.region import Batch, Region
+from dpaudit.exact.trees import Edge, Forest, forest_of
 
 ORDER = 16
 PRECISION = 128
@@ -43,7 +43,7 @@ WIDER = arb(0, 1e-12)  # a panel's Taylor sum also holds just beyond its ends
 
 def applies(region: Region) -> bool:
     """Tell whether every release has Gaussian noise."""
-    laws = [type(episode.noise) for episode in region.episodes]
+    laws = [type(episode.kind.noise) for episode in region.episodes]
     return bool(laws) and all(law is Gaussian for law in laws)
 
 
@@ -290,9 +290,9 @@ def _kept_arms(region: Region, totals: Mapping[int, Fraction]) -> arb:
         if len(releases) != 2:
             raise Unsupported("Gaussian eliminations are certified between two arms.")
         i, j = releases
-        centres = [totals[k] / region.episodes[k].divisor for k in releases]
-        spread = [exact(region.episodes[k].noise.variance) for k in releases]  # type: ignore[attr-defined]
-        apart, total = Normal(centres[0] - centres[1], sum(spread, Fraction(0))), arb(0)
+        kinds = ((region.episodes[k].kind, totals[k]) for k in releases)
+        one, two = (law_of(kind, kind.centre(total)) for kind, total in kinds)
+        apart, total = Normal(one.mean - two.mean, one.variance + two.variance), arb(0)
         keys = (i, j, polytopes.ONE), (j, i, polytopes.ONE)
         for given in polytopes.outcomes(part):
             if given.keys() - {*keys}:

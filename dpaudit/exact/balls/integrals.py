@@ -37,8 +37,7 @@ from dpaudit.exact.balls.windows import (
     window,
 )
 from dpaudit.exact.clock import ENDLESS, Clock
-from dpaudit.exact.region import Region
-from dpaudit.exact.trees import Batch, kind_of
+from dpaudit.exact.region import Batch, Region
 
 ZERO = Fraction(0)
 COARSE = 600  # cells that are too wide for bends to matter, which take time to find
@@ -120,8 +119,7 @@ class Probability:
     """The probability of a region by the sums of its releases, on cells as fine as asked for."""
 
     def __init__(self, region: Region, totals: Mapping[int, Fraction], known: Known) -> None:
-        centres = {i: totals[i] / episode.divisor for i, episode in enumerate(region.episodes)}
-        net = net_of(region, centres, known)
+        net = net_of(region, region.centres(totals), known)
         self.integral = Integral(net) if net.possible else None
         self.terms = self.integral.integrals if self.integral else 0
 
@@ -170,17 +168,14 @@ class Nets:
         """
         region = self.regions[number]
         for index, episode in enumerate(region.episodes):
-            kind = kind_of(episode)
-            yield (
-                index,
-                Curve(partial(self._largest, region, index, kind, background), cap_of(kind)),
-            )
+            largest = partial(self._largest, region, index, episode.kind, background)
+            yield index, Curve(largest, cap_of(episode.kind))
 
     def _largest(
         self, region: Region, index: int, kind: Batch, background: int, rising: bool, _: bool
     ) -> Bounds:
-        centres = {i: background * len(e) / e.divisor for i, e in enumerate(region.episodes)}
-        net = net_of(region, centres | {index: ZERO}, self.known)
+        sums = {i: background * len(episode) for i, episode in enumerate(region.episodes)}
+        net = net_of(region, region.centres(sums | {index: 0}), self.known)
         if not net.possible:
             return Bounds(0.0, 0.0, ZERO, ZERO)
         cells, mesh = self.fine

@@ -35,7 +35,7 @@ from dpaudit.exact.balls.curves import Curves, Map, Tie, composed, inverse, larg
 from dpaudit.exact.balls.interval import Interval, outward
 from dpaudit.exact.balls.polytopes import sums_of
 from dpaudit.exact.balls.threshold import Comparison
-from dpaudit.exact.region import Region, rate_of
+from dpaudit.exact.region import Region
 
 LIMIT = 5_000  # terms
 Comparisons = dict[tuple[int, int], Map]  # (i, j): x_i >= f(x_j)
@@ -88,7 +88,7 @@ class Net:
 def net_of(region: Region, centres: Mapping[int, Fraction], known: Known) -> Net:
     """Return a path's net; raise `Unsupported` where a decision has no such comparisons."""
     groups = sums_of(region.decisions)
-    rate = {group[-1]: rate_of(region.episodes[group[-1]]) for group in groups}
+    rate = {group[-1]: region.episodes[group[-1]].kind.rate for group in groups}
     for r in rate.values():
         require_resolved(r)
     middle = {group[-1]: sum((centres[i] for i in group), Fraction(0)) for group in groups}

@@ -25,7 +25,7 @@ import numpy as np
 from dpaudit.exact.algebra import Bounds
 from dpaudit.exact.balls.interval import Array, Interval, range_of, up, where
 from dpaudit.exact.balls.weight import ROUND, Grid, Indices, Masses, Weight, away, moved
-from dpaudit.exact.trees import Batch
+from dpaudit.exact.region import Batch
 
 
 def centres_of(kind: Batch, mesh: int) -> list[Fraction]:

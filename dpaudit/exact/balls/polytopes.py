@@ -36,7 +36,7 @@ from dpaudit.exact.balls.exact_order import TREE, rational
 from dpaudit.exact.balls.piecewise import Piecewise, unit_of
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.known import rule_in
-from dpaudit.exact.region import Decision, Region, rate_of
+from dpaudit.exact.region import Decision, Region
 
 LIMIT = 5_000
 NUMBER = -1  # a variable that is 0: what is bounded by a number is bounded by it and a shift
@@ -112,12 +112,12 @@ def probability(
     a fresh release.
     """
     groups = sums_of(part)
-    unit = unit_of(rate_of(region.episodes[group[-1]]) for group in groups)
+    unit = unit_of(region.episodes[group[-1]].kind.rate for group in groups)
     functions: Functions = {}
     steps: list[list[tuple[Constraints, Functions]]] = []
     for *before, i in groups:
-        episode = region.episodes[i]
-        law = Piecewise.laplace(unit, rate_of(episode), ball(sums[i] / episode.divisor))
+        kind = region.episodes[i].kind
+        law = Piecewise.laplace(unit, kind.rate, ball(kind.centre(sums[i])))
         functions[i] = Piecewise.smooth(unit, {0: arb_poly([1])}) if before else law
         if before:
             steps.append(_steps(law, i, before[-1]))

@@ -26,8 +26,8 @@ from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.scores import DRAWS, GaussianDraw
 from dpaudit.errors import Unsupported
 from dpaudit.exact.algebra import Algebra, Curve, Message
-from dpaudit.exact.region import Region
-from dpaudit.exact.trees import Batch, Edge, Forest
+from dpaudit.exact.region import Batch, Region
+from dpaudit.exact.trees import Edge, Forest
 
 Array = NDArray[np.float64]
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(20)

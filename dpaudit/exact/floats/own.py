@@ -24,7 +24,7 @@ from dpaudit.exact.balls.interval import Array, Interval, where
 from dpaudit.exact.balls.roots import Theta
 from dpaudit.exact.balls.threshold import Comparison
 from dpaudit.exact.known import GRID, NEAR, scores_of
-from dpaudit.exact.trees import Batch
+from dpaudit.exact.region import Batch
 
 FAR = 1e6
 INNER = np.array([0.25, 0.5, 0.75])
