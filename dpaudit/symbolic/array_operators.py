@@ -26,7 +26,7 @@ from dpaudit.symbolic.arrays import (
 )
 from dpaudit.symbolic.doubles import in_any_order
 from dpaudit.symbolic.questions import largest
-from dpaudit.symbolic.run import current
+from dpaudit.symbolic.run import current, named
 from dpaudit.symbolic.values import Tracked
 from dpaudit.symbolic.weights import is_number
 
@@ -40,7 +40,7 @@ def elementwise(operation: Callable[..., Any], a: Any, b: Any) -> Any:
     a, b = (bool(side) if isinstance(side, Answer) else side for side in (a, b))
     for side in (a, b):
         if not isinstance(side, Array | Tracked) and not is_number(side):
-            raise current().escape(f"an operation of an array and a {type(side).__name__}")
+            raise current().escape(f"an operation of an array and a {named(type(side))}")
     reals = [side.real if isinstance(side, Array) else side for side in (a, b)]
     if all(side is not None and not isinstance(side, Tracked) for side in reals):
         return wrap(operation(*reals))

@@ -19,7 +19,7 @@ import numpy as np
 
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.questions import may_be_equal
-from dpaudit.symbolic.run import current
+from dpaudit.symbolic.run import current, named
 from dpaudit.symbolic.values import Linear, Opaque, Tracked, finite
 from dpaudit.symbolic.weights import exact, is_number
 
@@ -180,7 +180,7 @@ class Array:
             else:
                 self.store[place] = found
         else:
-            raise current().escape(f"a {type(value).__name__} put into an array")
+            raise current().escape(f"a {named(type(value))} put into an array")
 
     def item(self, *index: int) -> Any:
         """Return an element as a plain number."""
@@ -379,7 +379,7 @@ def is_whole(value: Any) -> bool:
 
 
 def _refused(value: Any) -> Any:
-    raise current().escape(f"an array of a {type(value).__name__}")
+    raise current().escape(f"an array of a {named(type(value))}")
 
 
 def _shape(value: Any) -> tuple[int, ...]:

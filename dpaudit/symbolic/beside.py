@@ -22,7 +22,7 @@ import numpy as np
 
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.arrays import KINDS, Array, holds_symbol
-from dpaudit.symbolic.run import current, running
+from dpaudit.symbolic.run import current, named, running
 from dpaudit.symbolic.values import Tracked
 
 FIRST = (0.375, 1.375)  # of the numbers that are tried: some functions begin at 1
@@ -62,7 +62,7 @@ class Numbers:
         if isinstance(value, type):
             return getattr(value, "real_type", value)
         if type(value) not in PLAIN and not isinstance(value, np.generic | np.dtype):
-            kind = type(value).__name__
+            kind = named(type(value))
             raise current().escape(f"a function of a library on a {kind}", "give it numbers")
         return deque(map(self, value)) if type(value) is deque else value
 

@@ -14,7 +14,7 @@ from typing import Any
 from dpaudit.symbolic.allowed import MEMBERS, NAMES, SPECIAL
 from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.probes import OF
-from dpaudit.symbolic.run import CodeLine, Escape, current
+from dpaudit.symbolic.run import CodeLine, Escape, current, named
 from dpaudit.symbolic.stand_ins import is_plain
 
 ANSWERED, ASKING, SAME, SHOWN = "__answered__", "__asking__", "__same__", "__shown__"
@@ -44,7 +44,7 @@ def same(one: Any, two: Any) -> bool:
     plain = [is_plain(value) or isinstance(value, Answer) for value in (one, two)]
     if all(plain):
         raise current().escape(
-            f"`is` on a {type(one).__name__}", "whether two are one object is not fixed"
+            f"`is` on a {named(type(one))}", "whether two are one object is not fixed"
         )
     if any(plain):
         return False  # a number is no object of another type

@@ -11,7 +11,7 @@ from dpaudit.symbolic.allowed import PYTHON_DRAWS
 from dpaudit.symbolic.arrays import Array
 from dpaudit.symbolic.beside import drawing
 from dpaudit.symbolic.chance import Source, noisy_weights
-from dpaudit.symbolic.run import current
+from dpaudit.symbolic.run import current, named
 from dpaudit.symbolic.values import Tracked, shadow
 from dpaudit.symbolic.weights import exact
 
@@ -98,7 +98,7 @@ class PythonSource(Source):
 def _sequence(value: Any) -> list[Any]:
     """Return what is chosen from; Python takes positions, and others have keys or no order."""
     if type(value) not in (list, tuple, range, str, deque, Array):
-        raise current().escape(f"a random choice from a {type(value).__name__}")
+        raise current().escape(f"a random choice from a {named(type(value))}")
     return list(value)
 
 

@@ -39,7 +39,21 @@ class CodeLine:
 
 NOWHERE = CodeLine("", 0)
 Exact = int | Fraction
+STANDS_FOR = {
+    "Source": "random generator",
+    "Linear": "value that depends on rewards or noise",
+    "Opaque": "value that depends on rewards or noise",
+    "Answer": "comparison of such values",
+    "FrozenLaw": "law of scipy.stats",
+    "Array": "numpy array",
+}
 UNIT: tuple[Exact, Exact] = (0, 1)
+
+
+def named(kind: type) -> str:
+    """Return what judged code takes a class for, where the reader has another in its place."""
+    own = kind.__module__.startswith("dpaudit.symbolic.")
+    return STANDS_FOR.get(kind.__name__, kind.__name__) if own else kind.__name__
 
 
 LATTICE = "lattice"  # the kind of an integer draw that hides integers

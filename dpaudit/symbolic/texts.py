@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.symbolic.arrays import Array
-from dpaudit.symbolic.run import current
+from dpaudit.symbolic.run import current, named
 from dpaudit.symbolic.values import Tracked
 
 PLAIN = frozenset((int, float, str, bool, type(None), bytes, complex, Fraction, range))
@@ -57,9 +57,9 @@ def _require(value: Any, depth: int) -> None:
     elif isinstance(value, enum.Enum):
         parts = (value.value,)
     elif stands_in(value) or not isinstance(kind.__repr__, FunctionType):
-        raise current().escape(f"the text of a {kind.__name__}", "it may tell where it lies")
+        raise current().escape(f"the text of a {named(kind)}", "it may tell where it lies")
     elif isinstance(value, BaseException) or not hasattr(value, "__dict__"):
-        raise current().escape(f"the text of a {kind.__name__}")
+        raise current().escape(f"the text of a {named(kind)}")
     if depth > DEEPEST:
         raise current().escape("the text of a deeply nested value")
     fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()

@@ -16,7 +16,7 @@ from typing import Any
 
 from dpaudit.symbolic.arrays import Array
 from dpaudit.symbolic.poison import Poison
-from dpaudit.symbolic.run import current
+from dpaudit.symbolic.run import current, named
 
 CONTAINERS = frozenset((list, dict, OrderedDict, Counter, defaultdict, deque, Array))
 LOOKED_UP = (list, dict, tuple, OrderedDict, Counter, defaultdict, Array)
@@ -53,7 +53,7 @@ class Writing:
         """Return what an attribute is written to."""
         if not self._made(value):
             raise current().escape(
-                f"an attribute of a {type(value).__name__}, written to",
+                f"an attribute of a {named(type(value))}, written to",
                 "the code may write to its own objects only",
             )
         return value
@@ -63,7 +63,7 @@ class Writing:
         kind = type(value)
         if kind in CONTAINERS or kind.__module__ in self.modules:
             return value
-        raise current().escape(f"an element of a {kind.__name__}, written to")
+        raise current().escape(f"an element of a {named(kind)}, written to")
 
     def listed(self, value: Any, name: str) -> Any:
         """Return whose attribute is asked for that is not on the list: the judged code's own.
@@ -77,7 +77,7 @@ class Writing:
         if self.kinds[kind] or self._made(value):
             return value
         raise current().escape(
-            f"the attribute {name} of a {kind.__name__}", "it is not among what can be followed"
+            f"the attribute {name} of a {named(kind)}", "it is not among what can be followed"
         )
 
     def private(self, value: Any, name: str) -> Any:
@@ -92,7 +92,7 @@ class Writing:
         holder = next((base for base in kind.__mro__ if name in vars(base)), None)
         foreign = holder is not None and holder.__module__ not in self.modules
         if not own or (foreign and isinstance(vars(holder)[name], MUTABLE)):
-            raise current().escape(f"the attribute {name} of a {type(value).__name__}")
+            raise current().escape(f"the attribute {name} of a {named(type(value))}")
         return value
 
     def asked(self, value: Any, name: str) -> Any:
@@ -106,7 +106,7 @@ class Writing:
             kind = value if isinstance(value, type) else type(value)
             if kind in LOOKED_UP or kind is super or kind.__module__ in self.modules:
                 return real
-            raise current().escape(f"the method {name} of a {kind.__name__}")
+            raise current().escape(f"the method {name} of a {named(kind)}")
 
         def apply(*given: Any, **named: Any) -> Any:
             thing: Any = value

@@ -52,6 +52,10 @@ LEAKS = {
     "sum of a range": "return int(last * int(np.size(np.sum([[1], range(2)][k], axis=0))) > 0.5)",
     "choice from a dict": "return int(last * random.choice([[0], {0: 7}][k]) > 0.5)",
     "the sign of zero": "return int(math.copysign(1.0, np.tan(0.0 * (last - 0.5))) > 0)",
+    "zero times an exponential of it": "w = 0.0 * (last - 0.5)\n"
+    "return int(np.reciprocal(w * np.exp(w)) > 0)",
+    "the likelier of two": "z = np.array([last, 0.3]); p = np.exp(z - z.max())\n"
+    "return int(self.rng.random() < p[1] / p.sum())",
     "the other side of zero": "return int(np.reciprocal(0.0 * (last - 0.5)) > 0)",
     "a power of zero": "return int((np.float64(0.0) * (last - 0.5)) ** -1 > 0)",
     "a part of infinity": "return int(np.reciprocal((last - 0.5) / np.inf) > 0)",
@@ -107,6 +111,8 @@ RIGHT = {
     "weighted": "return int(self.rng.choice(2, p=np.array([0.25, 0.75])))",
     "of Python": "return random.choice([0, 1])",
     "of Python's noise": "return int(random.gauss(0, 1) > 0)",
+    "a softmax": "z = np.array([self.rng.normal(), 0.0]); p = np.exp(z - z.max())\n"
+    "return int(self.rng.choice(2, p=p / p.sum()))",
     "squared": "v = self.rng.normal()\nreturn int(np.sqrt(np.square(v)) + math.exp(1) > 4)",
 }
 

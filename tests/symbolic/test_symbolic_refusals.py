@@ -79,6 +79,12 @@ REFUSED = {
         "0",
         "self.arm = int(np.prod((reward, 1.0)) > 0.5)",
     ),
+    "the attribute geometric of a random generator": (
+        "",
+        "0",
+        "self.arm = int(self.rng.geometric(0.5) > 1)",
+    ),
+    "`is` on a value that depends on rewards or noise": ("", "0", "self.arm = int(reward is 1.0)"),
     "logging.setLevel": ("import logging", "0", "logging.setLevel(10)"),
 }
 
