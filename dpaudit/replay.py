@@ -128,8 +128,7 @@ def replay(
     witness: Witness, path: Path, target: str | None = None, epsilon: float | None = None
 ) -> Replayed:
     """Recompute a witness that was read from `path` and judge it against the claim."""
-    from dpaudit.exact.horizons import fresh
-    from dpaudit.exact.witness import violated
+    from dpaudit.exact.witness import recompute, violated
 
     if epsilon is not None:
         require_positive("epsilon", epsilon)
@@ -142,9 +141,9 @@ def replay(
         judged = claim_of(code, algorithm, len(witness.actions), Stated(epsilon)).epsilon
         if epsilon is None and judged == math.inf:
             judged = violated(algorithm)
-    again = replace(fresh(witness, algorithm), epsilon=judged, target=target or witness.target)
-    agrees = again.loss.lower <= witness.loss.upper and witness.loss.lower <= again.loss.upper
-    return Replayed(again, again.loss.lower > judged, agrees, witness.epsilon)
+    again = replace(recompute(witness, algorithm), epsilon=judged, target=target or witness.target)
+    confirmed = again.loss.lower > judged
+    return Replayed(again, confirmed, again.loss.meets(witness.loss), witness.epsilon)
 
 
 def _read_off(witness: Witness, path: Path, target: str, epsilon: float | None) -> Algorithm | None:

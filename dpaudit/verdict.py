@@ -19,6 +19,7 @@ is a bug in dpaudit. The exit code is 0 only where the claimed instance and hori
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -63,6 +64,10 @@ class Enclosure:
         """upper - lower (0 where both are the same infinity)."""
         return 0.0 if self.lower == self.upper else self.upper - self.lower
 
+    def meets(self, other: Enclosure) -> bool:
+        """Tell whether both may contain the same number."""
+        return self.lower <= other.upper and other.lower <= self.upper
+
 
 @dataclass(frozen=True)
 class Witness:
@@ -78,6 +83,11 @@ class Witness:
     likelihood_neighbour: Enclosure
     loss: Enclosure
     epsilon: float
+
+    @property
+    def violates(self) -> bool:
+        """Whether the whole enclosure of the loss lies above epsilon, or is infinite."""
+        return self.loss.lower > self.epsilon or self.loss.lower == math.inf
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,13 @@
 from dpaudit.exact.likelihood import Likelihood, likelihood
 from dpaudit.exact.profile import Law, Profile, law, profile
 from dpaudit.exact.search import WorstLoss
-from dpaudit.exact.witness import WitnessCheck, recompute, shrink
+from dpaudit.exact.witness import recompute, shrink
 from dpaudit.exact.worst import worst_loss
 
 __all__ = [
     "Law",
     "Likelihood",
     "Profile",
-    "WitnessCheck",
     "WorstLoss",
     "law",
     "likelihood",

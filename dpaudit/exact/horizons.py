@@ -27,7 +27,6 @@ from dpaudit.exact import WorstLoss, recompute, shrink, worst_loss
 from dpaudit.exact.climb import hunt
 from dpaudit.exact.paths import Decided, all_paths
 from dpaudit.exact.search import Streams
-from dpaudit.exact.witness import measured
 from dpaudit.structure.ledger import show
 from dpaudit.verdict import Finding, Status, Witness
 
@@ -319,15 +318,10 @@ def upper_bound(found: WorstLoss) -> float:
     return found.loss.upper if whole or found.loss.lower == math.inf else math.inf
 
 
-def fresh(witness: Witness, algorithm: Algorithm) -> Witness:
-    """Return a witness with all its numbers computed from scratch by the best engine there is."""
-    return measured(witness, recompute(witness, algorithm, "ball"))
-
-
 def _refuted(plain: Finding, witness: Witness, algorithm: Algorithm) -> Finding:
     """Return the refutation by a shrunk witness, or silence if it does not stand recomputing."""
     short = len(witness.actions) <= SHRUNK
-    again = fresh(shrink(witness, algorithm) if short else witness, algorithm)
+    again = recompute(shrink(witness, algorithm) if short else witness, algorithm)
     if not again.loss.lower > witness.epsilon:
         reason = f"A loss of {plain.epsilon_lower:.9g} was seen and not confirmed. {plain.reason}"
         return replace(plain, reason=reason, epsilon_lower=again.loss.lower)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import msgspec
@@ -29,40 +29,20 @@ from dpaudit.verdict import Enclosure, Witness
 LONGEST_NAME = 1_000
 
 
-@dataclass(frozen=True)
-class WitnessCheck:
-    """What recomputing a witness found: both likelihoods, the loss, and whether it violates."""
-
-    likelihood: Likelihood
-    likelihood_neighbour: Likelihood
-    loss: Enclosure
-    epsilon: float
-    violates: bool
-    agrees: bool
-
-
 def recompute(
-    witness: Witness,
-    algorithm: Algorithm | None = None,
-    engine: Engine = "ball",
-    clock: Clock = ENDLESS,
-) -> WitnessCheck:
-    """Recompute a witness from its pair and actions alone.
-
-    `violates` is True only if the whole enclosure of the loss lies above epsilon; `agrees` if it
-    meets the loss that the witness states. Without an algorithm the target is built by its name.
-    """
-    if algorithm is None:
-        from dpaudit.core.algorithms import load
-
-        algorithm = load(witness.target, **witness.parameters)
+    witness: Witness, algorithm: Algorithm, engine: Engine = "ball", clock: Clock = ENDLESS
+) -> Witness:
+    """Return a witness with its numbers computed again from its pair and actions alone."""
     require_neighbours(witness.stream, witness.neighbour, witness.position)
     first = likelihood(algorithm, witness.actions, witness.stream, engine, clock)
     second = likelihood(algorithm, witness.actions, witness.neighbour, engine, clock)
     loss = loss_between(first, second)
-    meets = loss.lower <= witness.loss.upper and witness.loss.lower <= loss.upper
-    violates = loss.lower > witness.epsilon or loss.lower == math.inf
-    return WitnessCheck(first, second, loss, witness.epsilon, violates, meets)
+    return replace(
+        witness,
+        likelihood=Enclosure(first.lower, first.upper, loss.certified),
+        likelihood_neighbour=Enclosure(second.lower, second.upper, loss.certified),
+        loss=loss,
+    )
 
 
 def witness_of(
@@ -88,7 +68,7 @@ def witness_of(
         loss=nothing,
         epsilon=violated(algorithm),
     )
-    return measured(drawn, recompute(drawn, algorithm, engine, clock))
+    return recompute(drawn, algorithm, engine, clock)
 
 
 def violated(algorithm: Algorithm) -> float:
@@ -134,13 +114,13 @@ def shrink(witness: Witness, algorithm: Algorithm, engine: Engine = "float") -> 
     Shortest horizon first (only where truncation is post-processing), then the fewest non-zero
     rewards, then the earliest position. Every candidate is recomputed.
     """
-    best = _measure(witness, algorithm, engine)
-    if best is None:
+    best = recompute(witness, algorithm, engine)
+    if not best.violates:
         return witness
 
     def first(candidates: Iterable[Witness], otherwise: Witness) -> Witness:
-        found = (_measure(candidate, algorithm, engine) for candidate in candidates)
-        return next((it for it in found if it is not None), otherwise)
+        found = (recompute(candidate, algorithm, engine) for candidate in candidates)
+        return next((it for it in found if it.violates), otherwise)
 
     if not algorithm.told():
         best = first(_shorter(best, algorithm.arms), best)
@@ -153,23 +133,6 @@ def shrink(witness: Witness, algorithm: Algorithm, engine: Engine = "float") -> 
         places = [t for t in places if best.stream[t]]
         size //= 2
     return first(_earlier(best), best)
-
-
-def _measure(witness: Witness, algorithm: Algorithm, engine: Engine) -> Witness | None:
-    """Return the witness with fresh numbers if it violates, else None."""
-    check = recompute(witness, algorithm, engine)
-    return measured(witness, check) if check.violates else None
-
-
-def measured(witness: Witness, check: WitnessCheck) -> Witness:
-    """Return a witness with the numbers that were computed again."""
-    first, second, certified = check.likelihood, check.likelihood_neighbour, check.loss.certified
-    return replace(
-        witness,
-        likelihood=Enclosure(first.lower, first.upper, certified),
-        likelihood_neighbour=Enclosure(second.lower, second.upper, certified),
-        loss=check.loss,
-    )
 
 
 def _shorter(witness: Witness, arms: int) -> Iterator[Witness]:
