@@ -207,7 +207,7 @@ CLAIMS = (
         correction="the C_1 and C_2 of the proof depend on alpha, mu_a and mu_1 (explicit in "
         "thm:kl_ucb_upperbound as repaired). Another proof has universal ones: C_1 = 4 alpha/c "
         "for c <= 0.3178 and "
-        "C_2 = 1, with 1/Delta^2 + 1/(eps Delta) in the additive term (klucb universal).",
+        "C_2 = 1, with 1/Delta^2 + 1/(eps Delta) in the additive term of E N_a (klucb universal).",
         survives="'matches the lower bound up to multiplicative constants' survives, as T "
         "grows, by klucb universal; whether universal constants go with the printed 3 "
         "alpha/(alpha-3) is "
@@ -360,8 +360,8 @@ RESULT = Result(
         "l. 1671: `conditions cond1 and cond1` should read cond1 and cond2.",
         "l. 1673: the set B and the right side depend on l through gamma_{l,T}, so l is defined by "
         "itself; the explicit form avoids it.",
-        "l. 1646: for mu_a = 0 there is no gamma_{l,T} (d(x, 0) is 0 or infinite); the event has "
-        "probability 0 there and the bound is trivial.",
+        "l. 1646: for mu_a = 0 there is no gamma_{l,T} (d(x, 0) is 0 or infinite); its mean "
+        "does not deviate there, and Chernoff's bound is not needed.",
         "l. 1725: the conclusion uses that d(., mu_1) is injective, not the uniqueness of z.",
     ),
     order=120,

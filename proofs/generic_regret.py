@@ -138,7 +138,9 @@ CLAIMS = (
     Claim(
         "gr.good-event",
         f"{AT}, Step 2, l. 1463-1476",
-        "When G_{a,l,T} holds, N'_a(T) <= 2^{l+1}.",
+        "When G_{a,l,T} holds, N'_a(T) <= 2^{l+1} (an episode that starts while I_1 > mu_1 is "
+        "called "
+        "strong, another one weak).",
         models=_good_event(later=False),
         expect=REFUTED,
         correction="a later episode can start with I_1 > mu_1 although the one that started at "

@@ -317,9 +317,11 @@ CLAIMS = (
     Claim(
         "lpd.elimination",
         f"{AT}, l. 321",
-        "The printed bound, 1/(3 eps rho_a Delta) = 1/(6 (1-c)) log T, is at most what private "
-        "pairwise elimination pays: 4 * 43.57 log T (blocks double, so all pairs together are at "
-        "most four times those needed).",
+        "Arms a* = (1, 0) and a = (c, sqrt(1-c^2)), gap 1, eps = 1: the printed bound, log T/(3 "
+        "eps rho_a Delta) = log T/(6 (1-c)), is at most what some private consistent policy pays, "
+        "4 * 43.57 log T. In doubling blocks of pairs it counts, with Laplace noise, how often the "
+        "first arm pays more, until the count decides (the heading of "
+        "proofs/linear_problem_dependent.py).",
         1 / (6 * (1 - c)),
         "<=",
         4 * Rational(4357, 100),
@@ -489,7 +491,8 @@ RESULT = Result(
         ),
     ),
     verdict="False as printed, with the rho_a of l. 1149, and Fact 2 is false. Granted "
-    "its first line (l. 1190, as in the cited Theorem 25.1), the theorem survives with the "
+    "the first line of its proof (l. 1190, as in the cited Theorem 25.1), the theorem survives "
+    "with the "
     "structural constant rho_bar_a = "
     "max_B |A_B^-1 (a - a*)|_1 in place of rho_a(A), and with (eps/sqrt(2 pi)) rho_bar_a Delta_a "
     "in "
