@@ -78,6 +78,8 @@ class Target:
         A given parameter that it does not accept is an error. `offered` ones fill what is required
         and not given. The horizon goes to those that ask for it.
         """
+        if horizon >= 2**63:
+            raise InvalidArgument("horizon", f"{horizon:,}", "must be below 2^63, as counts are.")
         accepts = self.accepts
         values = {name: value for name, value in offered.items() if accepts.get(name) is False}
         values |= given

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -22,9 +23,11 @@ from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.arithmetic import exact
 from dpaudit.core.conversions import double_above
 from dpaudit.deadline import Expired
+from dpaudit.deadline import deadline as alarm
 from dpaudit.errors import BadDeclaration, InvalidArgument, Unsupported
 from dpaudit.exact import WorstLoss, recompute, shrink, worst_loss
 from dpaudit.exact.climb import hunt
+from dpaudit.exact.clock import GRACE
 from dpaudit.exact.paths import Decided, all_paths
 from dpaudit.exact.search import Streams
 from dpaudit.structure.ledger import show
@@ -87,9 +90,11 @@ def judge(
     start = time.monotonic()
     deadline = start + budget
     if ceiling > epsilon:
-        hunted = _hunted(claimed, epsilon, max(horizons, default=0), start + hunting * budget)
-        if hunted:
-            return hunted
+        end = start + hunting * budget
+        # a likelihood that it begins in time may take all the time of the search
+        with suppress(Expired), alarm(end + GRACE):
+            if hunted := _hunted(claimed, epsilon, max(horizons, default=0), end):
+                return hunted
     search = Search(build, claimed, epsilon, horizons, ceiling)
     search.run(deadline)
     search.seconds = time.monotonic() - start
@@ -343,9 +348,11 @@ def _refuted(plain: Finding, witness: Witness, algorithm: Algorithm) -> Finding:
 
 
 def _open(found: WorstLoss) -> str:
-    """Return why a complete search states no upper end."""
-    if found.loss.certified or found.streams == "binary":
+    """Return why a complete search states no upper end, where what it covers does not say so."""
+    if found.streams == "binary":
         return "Such streams are a part of [0,1]^T, so no upper end is stated."
+    if found.loss.certified:
+        return ""
     doubt = f" ({found.doubt.rstrip('.')})" * bool(found.doubt)
     return f"Not certified{doubt}, so no upper end is stated."
 

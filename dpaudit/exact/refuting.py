@@ -11,10 +11,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 from dpaudit.core.algorithm import Algorithm
 from dpaudit.core.arithmetic import exact
 from dpaudit.core.notions import Kind, Notion
+from dpaudit.deadline import Expired
+from dpaudit.deadline import deadline as alarm
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact.attained import Attained, Pairs, shortcut
 from dpaudit.exact.sequences import first_decision, sequences
@@ -42,20 +45,22 @@ def judge(
     pairs, found, whole = best
     pairs.deadline = start + CLIMB_SHARE * budget
     found = pairs.climbed(found)
-    told = f"{_told(pairs, found, whole)} {stopped}".rstrip()
+    shown = found, f"{_told(pairs, found, whole)} {stopped}".rstrip()
 
     def tried() -> Iterator[tuple[Attained, str]]:
         for way, one in sequences(build, notion, longest, start + SEQUENCE_SHARE * budget):
-            if _violates(found, notion):
+            if _violates(shown[0], notion):
                 return
             yield one, f", on one event: {way}"
-        if not found.value.lower > 0:
+        if not shown[0].value.lower > 0:
             for one in first_decision(build, notion, longest, start + budget):
                 yield one, ""
 
-    for one, way in tried():
-        if one.value.lower > found.value.lower:
-            found, told = one, f"{_attained(one, notion)}{way}."
+    with suppress(Expired), alarm(start + budget):  # one likelihood may take all there is
+        for one, way in tried():
+            if one.value.lower > shown[0].value.lower:
+                shown = one, f"{_attained(one, notion)}{way}."
+    found, told = shown
     lower, sure, horizon = found.value.lower, found.value.certified, len(found.stream)
     other = build(horizon) is not claimed
     told += f" This is the instance built for {horizon:,} rounds." * other

@@ -39,36 +39,50 @@ def figure(picture: Markup, title: str, caption: str, table: Markup) -> Markup:
 
 
 def losses(report: Report, details: Details) -> Markup | None:
-    """Return epsilon* against the horizon, with the certified brackets of the exact check."""
-    exact = [f for f in report.findings if f.check == "exact" and f.horizon and f.epsilon_lower > 0]
+    """Return epsilon* against the horizon: what a page looked for, and what the exact check says.
+
+    Where both speak of a horizon, the check does: it is what the verdict rests on.
+    """
+    exact = [f for f in report.findings if f.check == "exact" and f.horizon]
+    exact = [f for f in exact if f.epsilon_lower > 0 or math.isfinite(f.epsilon_upper)]
     certified = [f for f in exact if f.certified and math.isfinite(f.epsilon_upper)]
     seen = [f for f in exact if f.status is Status.REFUTED and math.isfinite(f.epsilon_lower)]
-    shown = [one for one in details.losses if math.isfinite(one.lower)]
+    judged = {f.horizon for f in exact}
+    looked = [one for one in details.losses if one.horizon not in judged]
+    shown = [(one.horizon, one.lower) for one in looked]
+    shown += [(f.horizon, f.epsilon_lower) for f in exact if f not in certified + seen]
+    shown = sorted(mark for mark in shown if math.isfinite(mark[1]))
     if not shown and not certified and not seen:
         return None
     claimed = report.claim.epsilon
-    horizons = [one.horizon for one in shown] + [f.horizon for f in [*certified, *seen]]
+    horizons = [size for size, _ in shown] + [f.horizon for f in [*certified, *seen]]
     ends = (min(horizons) / 1.15, max(horizons) * 1.15)
     across = Marked(*ends, "horizon T (rounds)", tuple(map(float, horizons)))
-    heights = [one.lower for one in shown] + [f.epsilon_upper for f in certified]
+    heights = [loss for _, loss in shown] + [f.epsilon_upper for f in certified]
     heights += [f.epsilon_lower for f in seen]
     up = LinearScale(0.0, headroom([*heights, claimed]), "loss epsilon*(T)")
     series: list[Series] = [level(CLAIM, claimed, across, 2, "dash")]
     if shown:
-        series.append(Marks("largest loss found", [(s.horizon, s.lower) for s in shown], 1))
+        series.append(Marks("largest loss found", shown, 1))
     if certified:
         brackets = [(f.horizon, e) for f in certified for e in (f.epsilon_lower, f.epsilon_upper)]
         series.append(Spans("certified bracket", brackets, 3))
     if seen:
         series.append(Marks("the witness", [(f.horizon, f.epsilon_lower) for f in seen], 4))
     caption = (
-        f"The largest loss over all action sequences and pairs of T rounds; {short(max(heights))} "
-        f"up to T = {max(horizons):,}, claimed {claimed:g}."
+        f"The largest loss over action sequences and pairs of T rounds (the values say which); "
+        f"{short(max(heights))} up to T = {max(horizons):,}, claimed {claimed:g}."
     )
-    rows = [(s.horizon, s.lower, s.upper, _kind(s.certified), s.covers) for s in shown]
-    rows += [
-        (f.horizon, f.epsilon_lower, f.epsilon_upper, _kind(f.certified), f.streams) for f in exact
+    rows = [
+        (one.horizon, one.lower, one.upper, _kind(one.certified), one.covers.rstrip("."))
+        for one in looked
+        if math.isfinite(one.lower)
     ]
+    rows += [
+        (f.horizon, f.epsilon_lower, f.epsilon_upper, _kind(f.certified), f.streams.rstrip("."))
+        for f in exact
+    ]
+    rows.sort(key=lambda row: row[0])
     heads = ("T", "lower end", "upper end", "arithmetic", "covers")
     picture = chart("losses", "Loss against the horizon", caption, across, up, series)
     return figure(picture, "Loss against the horizon.", caption, values("epsilon*(T)", heads, rows))

@@ -206,8 +206,8 @@ def test_a_search_that_was_completed_says_why_it_has_no_upper_end(monkeypatch):
     doubt = {"certified": False, "doubt": "Own: the formula does not certainly rise at 0."}
     answering(monkeypatch, {3: ((0.3, 0.4), doubt)})
     assert "Not certified (Own: the formula does not certainly rise at 0), so" in only([3]).reason
-    answering(monkeypatch, {3: (0.1, math.inf)})
-    assert "a part of [0,1]^T, so no upper end is stated." in only([3]).reason
+    answering(monkeypatch, {3: (0.1, math.inf), 4: (0.3, 0.4)})
+    assert "a part of [0,1]^T, so no upper end is stated." in only([3, 4]).reason
     answering(monkeypatch, {3: (0.1, 0.2)})
     assert "no upper end" not in only([3]).reason
 
@@ -216,3 +216,10 @@ def test_the_seconds_of_a_check_hold_its_hunt(monkeypatch):
     monkeypatch.setattr(horizons, "hunt", lambda *_: time.sleep(0.05))
     answering(monkeypatch, {3: (0.1, 0.2)})
     assert only([3]).seconds >= 0.05
+
+
+def test_a_hunt_that_overruns_leaves_the_search_its_time(monkeypatch):
+    monkeypatch.setattr(horizons, "hunt", lambda *_: time.sleep(60))
+    monkeypatch.setattr(horizons, "GRACE", 0.01)
+    answering(monkeypatch, {3: (0.1, 0.2)})
+    assert only([3], hunting=1e-4).status is Status.HOLDS

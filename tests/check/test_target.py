@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
-from dpaudit.errors import DpauditError
+from dpaudit.errors import DpauditError, InvalidArgument
 from dpaudit.target import parameters, resolve
 
 SOURCE = '''
@@ -50,6 +50,12 @@ def file(tmp_path, monkeypatch):
 
 def build(text, horizon=50, **given):
     return resolve(text).build(horizon, given, {"arms": 2})
+
+
+def test_a_horizon_is_a_count_of_64_bits():
+    assert build("adap_ucb", 2**63 - 1).arms == 2
+    with pytest.raises(InvalidArgument, match=r"^horizon=\S+ must be below 2\^63, as counts are"):
+        build("dp_linear", 2**63)
 
 
 def test_names():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
 from fractions import Fraction
 
@@ -45,6 +46,16 @@ def test_the_check_finds_it_and_refutes_below_it():
     assert "no shortcut" in found.reason and found.certified
     [found] = judge(lambda horizon: ADAP, ADAP, Notion(Kind.APPROXIMATE, 0.1, 0.3), [4], 60.0)
     assert found.status is Status.SILENT
+
+
+def test_an_event_that_takes_too_long_leaves_what_was_found(monkeypatch):
+    def endless(*_):
+        time.sleep(60)
+        yield
+
+    monkeypatch.setattr("dpaudit.exact.refuting.sequences", endless)
+    [found] = judge(lambda horizon: ADAP, ADAP, Notion(Kind.APPROXIMATE, 0.1, 0.3), [3], 1.0)
+    assert found.horizon == 3 and found.bracket.lower > 0 and "Attained" in found.reason
 
 
 def test_sums_over_actions_agree_with_the_profile():

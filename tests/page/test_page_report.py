@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -69,6 +70,24 @@ def test_page_says_what_the_report_says(proved):
         "The worst pair", "Replay it", "What is not covered",
     ):  # fmt: skip
         assert part in shown, part
+
+
+def test_a_horizon_has_one_row_and_it_is_what_the_check_said(proved):
+    """A page said "binary" and no upper end of a horizon that held for all of [0,1]^T."""
+    everything = "every action sequence and every pair of streams in [0,1]^T of length T"
+    [exact] = [it for it in proved.findings if it.check == "exact"]
+    looked = [one for one in proved.details.losses if one.horizon in (3, 4)]
+    assert len(looked) == 2 and all("binary" in one.covers for one in looked)
+    at = {"horizon": 3, "epsilon_lower": 0.0, "epsilon_upper": 1e-7, "streams": everything}
+    floating = {"status": Status.SILENT, "certified": False, "epsilon_upper": math.inf}
+    for changes, height in ((at, "0.4"), ({**at, **floating, "epsilon_lower": 0.99}, "0.99")):
+        changed = replace(proved, findings=(replace(exact, **changes),))
+        source = page(replace(changed, details=replace(proved.details, losses=tuple(looked))))
+        table = source.partition("<caption>epsilon*(T)</caption>")[2].partition("</table>")[0]
+        rows = [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row) for row in table.split("<tr>")]
+        rows = [row for row in rows if row and row[0] in ("3", "4")]
+        assert [(row[0], "[0,1]^T" in row[-1]) for row in rows] == [("3", True), ("4", False)]
+        assert re.search(rf"\(the values say which\); {height}\d* up to T = 4", source)
 
 
 def test_refuted_page_shows_the_witness(refuted):
