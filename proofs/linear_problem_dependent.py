@@ -8,8 +8,13 @@ sum_j |a_j' x| / |a_j|^2. That is false. The right constant is
 Proof: w_j = N_j a_j' G^-1 x is the weighted least-norm solution of sum_j w_j a_j = x. By Cramer's
 rule and Cauchy-Binet it is the average of the basic solutions, w = sum_B lambda_B w_B, with weights
 lambda_B proportional to det(A_B)^2 prod_{i in B} N_i. So sum_j |w_j| <= max_B |w_B|_1, and the
-bound is approached when the N_i of one basis dominate. This bounds rho_T at G^-1/|G^-1|; passing
-from the limit H to it is the first line of the paper's proof (l. 1190), taken from the cited book.
+bound is approached when the N_i of one basis dominate.
+
+This bounds rho_T at H_T = G^-1/|G^-1|, and in the limit at H (l. 1190): choose S so that H_T -> H,
+log T |x|^2 tends to its limit superior (norm of G^-1) and N_j |G^-1| -> n_j <= oo for each j. As
+G >= N_j a_j a_j', a_j' H_T a_j <= 1/(N_j |G^-1|) (`lpd.dominated`), so that n_j = oo gives H a_j = 0
+and no term; where n_j is finite, N_j |G^-1| |a_j' H x| - N_j |a_j' G^-1 x| tends to 0. The factor
+|x|^2_{H_T}/|x|^2_H tends to 1 if |x|_H > 0 (else `lpd.degenerate`): limsup_S rho_T(H) <= rho_bar.
 
 The printed theorem is false. Take arms a* = (1, 0) and a = (c, sqrt(1-c^2)): rho_a = 2 (1-c), so
 the bound is log T/(6 eps (1-c)) for gap 1 and small 1-c. Private pairwise elimination plays both
@@ -18,7 +23,7 @@ plus Lap(1/eps) (each reward is in one block, so this is eps-DP on R^T), and sto
 further than n sqrt(L/(2n)) + L/eps from n/2, L = log T + 2 log log T. A false stop has probability
 O(1/T), and for gap 1 every block with L/n <= 1/43.57 stops (`lpd.elimination-threshold`), so it
 pays at most 4 * 43.57 log T (1 + o(1)) = 174.28 log T; for other gaps it pays O(log T) too, so it
-is consistent.
+is consistent. (It knows T, as the paper's policies may, l. 588.)
 """
 
 from __future__ import annotations
@@ -334,6 +339,18 @@ CLAIMS = (
         "given; the theorem survives with rho_bar in place of it.",
     ),
     Claim(
+        "lpd.dominated",
+        "correction of Fact 2, from H to G^-1 (l. 1190)",
+        "G >= N a a' gives N s^2 <= s for s = a' G^-1 a (both sides at the vector G^-1 a), so that "
+        "N s <= 1.",
+        N * s,
+        "<=",
+        1,
+        Domain({N: POSITIVE, s: POSITIVE}, (s - N * s**2,)),
+        by=(Rewrite(K / s, {K: s - N * s**2}),),
+        role="sharper",
+    ),
+    Claim(
         "lpd.pseudo-inverse",
         "Fact 2, l. 1214",
         "The pseudo-inverse of N a a'.",
@@ -362,8 +379,7 @@ CLAIMS = (
         expect=REFUTED,
         correction="rho_bar = max over bases B of arms of |A_B^-1 (a - a*)|_1, which is 2 in "
         "this example (rho tends to 11/6).",
-        survives="granted the passage from H to G^-1 (l. 1190), the theorem survives with "
-        "rho_bar in place of rho_a(A), and with eps/sqrt(2 pi) "
+        survives="the theorem survives with rho_bar in place of rho_a(A), and with eps/sqrt(2 pi) "
         "in place of 3 eps.",
     ),
     Claim(
@@ -462,6 +478,7 @@ RESULT = Result(
                 "lpd.rearranged",
                 "lpd.constraint",
                 "lpd.assembly",
+                "lpd.dominated",
                 "lin.sharper-tv",
                 "pd.limit",
                 "lem:kl as repaired",
@@ -490,13 +507,11 @@ RESULT = Result(
             expect=GRANTED,
         ),
     ),
-    verdict="False as printed, with the rho_a of l. 1149, and Fact 2 is false. Granted "
-    "the first line of its proof (l. 1190, as in the cited Theorem 25.1), the theorem survives "
-    "with the "
-    "structural constant rho_bar_a = "
-    "max_B |A_B^-1 (a - a*)|_1 in place of rho_a(A), and with (eps/sqrt(2 pi)) rho_bar_a Delta_a "
-    "in "
-    "place of 3 eps rho_a Delta_a by the KL constant 1 and the exact Gaussian TV.",
+    verdict="False as printed, with the rho_a of l. 1149, and Fact 2 is false. The theorem "
+    "survives with the structural constant rho_bar_a = max_B |A_B^-1 (a - a*)|_1 in place of "
+    "rho_a(A), and "
+    "with (eps/sqrt(2 pi)) rho_bar_a Delta_a in place of 3 eps rho_a Delta_a by the KL constant 1 "
+    "and the exact Gaussian TV.",
     misprints=(
         "l. 1088: H is only positive semi-definite; the cluster point chosen in Step 4 vanishes on "
         "a*, because a* is pulled far more often than the rest.",

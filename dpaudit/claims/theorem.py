@@ -26,7 +26,7 @@ PRINTED, REPAIRED, OWN = FORMS = "as printed", "as repaired", "not in the paper"
 FALSE, OPEN = "false", "open"
 STANDINGS = {
     PROVED: "every step below it is proved, certified or an identity; rules compose them, as named",
-    GRANTED: "the same, and theorems of the literature that are named and not checked here",
+    GRANTED: "as proved, but for theorems of the literature, which are named and not checked here",
     ENUMERATED: "rests on a step that holds in a finite family only",
     SAMPLED: "rests on a step that was only sampled",
     FALSE: "contradicted by a step that is refuted",

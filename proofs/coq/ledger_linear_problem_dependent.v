@@ -37,6 +37,16 @@ Proof.
   intros. same.
 Qed.
 
+(* lpd.dominated *)
+Lemma lpd_dominated : forall v_N v_s : R,
+  0 < v_N ->
+  0 < v_s ->
+  0 <= (v_s + (- (v_N * (v_s ^ 2)))) ->
+  (v_N * v_s) <= 1.
+Proof.
+  intros. enough (0 <= (1 + (- (v_N * v_s)))) by lra. replace (1 + (- (v_N * v_s))) with ((v_s + (- (v_N * (v_s ^ 2)))) / v_s) by same. sign.
+Qed.
+
 (* lpd.constraint *)
 Lemma lpd_constraint : forall v_Delta v_u v_v : R,
   0 < v_Delta ->
