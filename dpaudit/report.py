@@ -89,7 +89,8 @@ def show_verdict(out: Console, report: Report, command: str, saved: str | None) 
     if refutation is not None and refutation.witness is not None:
         show_witness(out, refutation.witness, refutation.instance)
     if report.interrupted:
-        out.print("\nInterrupted: the checks above are all that was finished.")
+        done = "the checks above are all that was" if report.findings else "no check was"
+        out.print(f"\nInterrupted: {done} finished.")
     colour = COLOURS[report.verdict]
     reach = f" up to {report.covered:,} of {report.claim.horizon:,} rounds" * report.partial
     if report.always:

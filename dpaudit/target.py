@@ -230,7 +230,10 @@ def load_file(path: Path, text: str) -> ModuleType:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         sys.modules.pop(name, None)
-        raise InvalidArgument("TARGET", text, f"cannot be imported: {said(error)}") from None
+        rule = f"cannot be imported: {said(error)}"
+        if isinstance(error, ImportError) and "relative import" in str(error):
+            rule += "; a file is judged with those beside it: write `from name import ...`."
+        raise InvalidArgument("TARGET", text, rule) from None
     finally:
         if known is not None and known not in LOADED:
             sys.modules[name] = known  # not ours to replace

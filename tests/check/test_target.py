@@ -102,9 +102,11 @@ def test_a_file_beside_another(file, tmp_path, monkeypatch):
         ("broken_file.py:Mine", "SyntaxError"),
         ("raising_file.py:Mine", "ZeroDivisionError"),
         ("json:JSONDecoder", "is a JSONDecoder, not an Algorithm"),
+        ("relative_file.py:Mine", "package; a file is judged with those beside it: write `from"),
     ],
 )
 def test_failures_are_one_line(file, tmp_path, text, said):
+    (tmp_path / "relative_file.py").write_text("from .base import Mine\n")
     (tmp_path / "broken_file.py").write_text("def Mine(:\n")
     (tmp_path / "raising_file.py").write_text("1 / 0\n")
     with pytest.raises(DpauditError) as caught:
