@@ -12,8 +12,8 @@ bound is approached when the N_i of one basis dominate.
 
 This bounds rho_T at H_T = G^-1/|G^-1|, and in the limit at H (l. 1190): choose S so that H_T -> H,
 log T |x|^2 tends to its limit superior (norm of G^-1) and N_j |G^-1| -> n_j <= oo for each j. As
-G >= N_j a_j a_j', a_j' H_T a_j <= 1/(N_j |G^-1|) (`lpd.dominated`), so that n_j = oo gives H a_j = 0
-and no term; where n_j is finite, N_j |G^-1| |a_j' H x| - N_j |a_j' G^-1 x| tends to 0. The factor
+G >= N_j a_j a_j', a_j' H_T a_j <= 1/(N_j |G^-1|) (`lpd.dominated`): n_j = oo gives H a_j = 0 and
+no term; where n_j is finite, N_j |G^-1| |a_j' H x| - N_j |a_j' G^-1 x| tends to 0. The factor
 |x|^2_{H_T}/|x|^2_H tends to 1 if |x|_H > 0 (else `lpd.degenerate`): limsup_S rho_T(H) <= rho_bar.
 
 The printed theorem is false. Take arms a* = (1, 0) and a = (c, sqrt(1-c^2)): rho_a = 2 (1-c), so
@@ -23,7 +23,7 @@ plus Lap(1/eps) (each reward is in one block, so this is eps-DP on R^T), and sto
 further than n sqrt(L/(2n)) + L/eps from n/2, L = log T + 2 log log T. A false stop has probability
 O(1/T), and for gap 1 every block with L/n <= 1/43.57 stops (`lpd.elimination-threshold`), so it
 pays at most 4 * 43.57 log T (1 + o(1)) = 174.28 log T; for other gaps it pays O(log T) too, so it
-is consistent. (It knows T, as the paper's policies may, l. 588.)
+is consistent. (It knows T, as the paper's policies may, l. 589.)
 """
 
 from __future__ import annotations
