@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice, permutations, product
 
 import numpy as np
@@ -33,7 +33,7 @@ from dpaudit.exact import finite
 from dpaudit.exact.balls.interval import Array, Interval
 from dpaudit.exact.clock import GRACE, Clock, OutOfTime
 from dpaudit.exact.lattice_sums import whole_sums
-from dpaudit.exact.likelihood import Likelihood, of_paths
+from dpaudit.exact.likelihood import Engine, Likelihood, of_paths
 from dpaudit.exact.paths import Path, all_paths, by_actions
 from dpaudit.exact.search import Question, WorstLoss
 from dpaudit.exact.witness import witness_of
@@ -45,17 +45,6 @@ SMALLEST = 1e-290
 NEAR = 1e-6  # by which the largest loss may be unknown
 ROUNDED = 1e-9  # what exponentials of doubles and their sums may lose
 FINEST = 2**40
-
-
-@dataclass(frozen=True)
-class Tabulated:
-    """Log-likelihoods of an action sequence between two ends, by stream."""
-
-    low: Array
-    high: Array
-    certified: bool = True  # so that -inf is impossible, not too small to tell
-    likelihoods: tuple[Likelihood, ...] = ()  # that they come from
-    alike: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))  # which of them
 
 
 @dataclass
@@ -70,19 +59,21 @@ class Enumerated:
     paths: int = 0
     complete: bool = True
 
-    def see(self, actions: NDArray[np.int64], table: Tabulated) -> tuple[NDArray[np.bool_], float]:
-        """Look at all neighbouring streams of an action sequence.
+    def see(
+        self, actions: NDArray[np.int64], logs: Interval, certified: bool = True
+    ) -> tuple[NDArray[np.bool_], float]:
+        """Look at all neighbouring streams of an action sequence, by its log-likelihoods on each.
 
         Return the streams of pairs that may raise the largest loss by more than `NEAR`, and what
-        none of the pairs exceeds.
+        none of the pairs exceeds. Where all is `certified`, -inf is impossible, not too small to
+        tell.
         """
         shape = (len(self.grid),) * len(actions)
         most = 0.0
         rivals = np.zeros(shape, dtype=bool)
         for axis in range(len(actions)):
             low, high, mine = (
-                np.moveaxis(part.reshape(shape), axis, 0)
-                for part in (table.low, table.high, rivals)
+                np.moveaxis(part.reshape(shape), axis, 0) for part in (logs.lo, logs.hi, rivals)
             )
             for ours, theirs in permutations(range(len(self.grid)), 2):
                 never = np.isneginf(high[ours])
@@ -90,7 +81,7 @@ class Enumerated:
                     least = np.where(never, 0.0, low[ours] - high[theirs])
                     upper = np.where(never, 0.0, high[ours] - low[theirs])
                 endless = np.isinf(upper)
-                if np.any(endless & ~np.isposinf(least)) or (endless.any() and not table.certified):
+                if np.any(endless & ~np.isposinf(least)) or (endless.any() and not certified):
                     raise Unsupported("A likelihood is too small for doubles.")
                 most = max(most, float(upper.max()))
                 if least.max() > self.loss:
@@ -129,16 +120,8 @@ def worst_pair(
         groups = by_actions(all_paths(algorithm, horizon, clock))
         found.paths = sum(map(len, groups))
         while groups:  # what was built for a path goes with it
-            group = groups.pop(0)
-            table = _table(group, streams, clock)
-            found.certified = found.certified and table.certified
-            rivals, upper = found.see(group[0].actions, table)
-            if rivals.any() and table.likelihoods:
-                table = _narrowed(table, group, streams, rivals, clock)
-                _, upper = found.see(group[0].actions, table)
-                found.certified = found.certified and table.certified
-            found.most = max(found.most, upper)
-            sums += np.exp((table.low, table.high))
+            logs = _seen(found, groups.pop(0), streams, clock)
+            sums += np.exp((logs.lo, logs.hi))
     except OutOfTime:  # sums over some of their paths say nothing of the actions
         found.complete = False
     if found.complete and np.any((sums[0] - ROUNDED > 1) | (sums[1] + ROUNDED < 1)):
@@ -147,42 +130,33 @@ def worst_pair(
     return found
 
 
-def _table(group: Sequence[Path], streams: Array, clock: Clock) -> Tabulated:
-    """Tabulate an action sequence, the sum over the paths that show as it, at a quick look."""
-    reads = [event for path in group for _, event in path.reads]
+def _seen(found: Enumerated, group: Sequence[Path], streams: Array, clock: Clock) -> Interval:
+    """Look at an action sequence, the sum over the paths that show as it; return its logarithms."""
+    actions, reads = group[0].actions, [event for path in group for _, event in path.reads]
     if reads and all(isinstance(event, Respond) for event in reads):
-        return _responded(group, streams, clock)
+        logs = _responded(group, streams, clock)
+        found.most = max(found.most, found.see(actions, logs)[1])
+        return logs
     sums = [np.zeros(len(streams), np.int64), *(it for p in group for it in _sums(p, streams))]
-    distinct, alike = np.unique(np.stack(sums, axis=1), axis=0, return_inverse=True)
-    place = np.zeros(len(distinct), np.int64)
-    place[np.ravel(alike)] = np.arange(len(streams))
-    found = []
-    for stream in streams[place]:
-        clock()
-        found.append(of_paths(group, stream, "float", clock))
-    return _tabulated(found, np.ravel(alike))
-
-
-def _narrowed(
-    table: Tabulated,
-    group: Sequence[Path],
-    streams: Array,
-    rivals: NDArray[np.bool_],
-    clock: Clock,
-) -> Tabulated:
-    """Return a table with the likelihoods of some streams looked at more closely."""
-    found = list(table.likelihoods)
-    for number in np.unique(table.alike[rivals]):
-        clock()
-        stream = streams[int(np.argmax(table.alike == number))]
-        found[number] = of_paths(group, stream, "ball", clock)
-    return _tabulated(found, table.alike)
-
-
-def _tabulated(found: list[Likelihood], alike: NDArray[np.intp]) -> Tabulated:
-    ends = np.array([(it.log_lower, it.log_upper) for it in found])[alike]
-    certified = all(it.certified for it in found)
-    return Tabulated(ends[:, 0], ends[:, 1], certified, tuple(found), alike)
+    table = np.stack(sums, axis=1)
+    _, first, alike = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    known: dict[int, Likelihood] = {}
+    wanted = np.arange(len(first))
+    engine: Engine
+    for engine in ("float", "ball"):
+        for number in wanted.tolist():
+            clock()
+            known[number] = of_paths(group, streams[first[number]], engine, clock)
+        ends = np.array([(known[i].log_lower, known[i].log_upper) for i in range(len(first))])
+        logs = Interval(*ends[np.ravel(alike)].T)
+        sure = all(it.certified for it in known.values())
+        rivals, most = found.see(actions, logs, sure)
+        found.certified = found.certified and sure
+        wanted = np.unique(np.ravel(alike)[rivals])
+        if not len(wanted):
+            break
+    found.most = max(found.most, most)
+    return logs
 
 
 def _sums(path: Path, streams: Array) -> Iterator[NDArray[np.int64]]:
@@ -197,7 +171,7 @@ def _sums(path: Path, streams: Array) -> Iterator[NDArray[np.int64]]:
         yield whole_sums(path, event.rows, streams, cells)
 
 
-def _responded(group: Sequence[Path], streams: Array, clock: Clock) -> Tabulated:
+def _responded(group: Sequence[Path], streams: Array, clock: Clock) -> Interval:
     """Tabulate sums over responses on binary streams, all at once and in doubles.
 
     All terms are positive, so that each rounding is worth 2^-53 of the sum at most: three of them
@@ -218,7 +192,7 @@ def _responded(group: Sequence[Path], streams: Array, clock: Clock) -> Tabulated
         roundings += 2 + 3 * len(asked) + 2 ** len(asked)
     error = roundings * 2.0**-52
     logs = Interval(found * (1 - error), found * (1 + error)).log()
-    return Tabulated(logs.lo, np.minimum(logs.hi, 0.0))
+    return Interval(logs.lo, np.minimum(logs.hi, 0.0))
 
 
 def finitely_many(asked: Question) -> bool:

@@ -23,7 +23,7 @@ from dpaudit.exact.balls.curves import Extreme, Tie, composed, inverse, largest
 from dpaudit.exact.clock import OutOfTime
 from dpaudit.exact.floats.own import MeasuredDuels
 from dpaudit.exact.known import OWN_ERROR
-from dpaudit.exact.likelihood import exact_sum
+from dpaudit.exact.likelihood import exact_sum, of_paths
 from dpaudit.exact.paths import all_paths, paths_of
 from dpaudit.exact.region import region_of
 
@@ -164,10 +164,12 @@ def test_scores_of_ones_own_on_sums_are_answered_or_called_wide() -> None:
 
 
 def test_a_budget_that_ends_a_closer_look_certifies_nothing(monkeypatch) -> None:
-    def late(*_):
-        raise OutOfTime
+    def late(paths, stream, engine, clock):
+        if engine == "ball":
+            raise OutOfTime
+        return of_paths(paths, stream, engine, clock)
 
-    monkeypatch.setattr(enumerate_, "_narrowed", late)
+    monkeypatch.setattr(enumerate_, "of_paths", late)
     found = worst_loss(SteepSums(arms=2, epsilon=2.0), 4, streams="binary", budget=600)
     assert found.loss.lower > 0 and found.loss.upper == math.inf
     assert not found.loss.certified and not found.complete
