@@ -255,7 +255,7 @@ class Sharing(Generic[F]):
 
         def alike(number: int) -> Hashable:
             kind, sent, parts = self._recipes[number]
-            return depth[number], kind, sent.key if sent else parts[0], len(parts)
+            return depth[number], kind, sent and sent.key, len(parts)
 
         groups = _grouped(range(first, len(depth)), alike)
         for group in sorted(groups, key=lambda group: depth[group[0]]):
@@ -266,18 +266,16 @@ class Sharing(Generic[F]):
     def _made(
         self, alike: Sequence[Recipe], finish: Callable[[F], Any] = lambda it: it
     ) -> list[Any]:
-        """Return what recipes make that differ in their last part, or in two."""
+        """Return what recipes make that differ in their parts alone."""
         algebra, sent = self.algebra, alike[0].sent
-        columns = [[recipe.parts[k] for recipe in alike] for k in range(len(alike[0].parts))]
-        fixed = columns.pop(0) if len(columns) == 2 and len({*columns[0]}) == 1 else []
 
         def operation(*given: F) -> Any:
-            functions = (*(self._functions[number] for number in fixed[:1]), *given)
-            product = algebra.times(*functions) if len(functions) == 2 else functions[0]
+            product = algebra.times(*given) if len(given) == 2 else given[0]
             return finish(product if sent is None else algebra.message(product, sent))
 
-        if not columns:  # a message of a release that hears nothing else
+        if not alike[0].parts:  # a message of a release that hears nothing else
             return [finish(algebra.message(None, recipe.sent)) for recipe in alike if recipe.sent]
+        columns = zip(*(recipe.parts for recipe in alike), strict=True)
         return algebra.mapped(operation, *([self._functions[i] for i in part] for part in columns))
 
 
