@@ -204,6 +204,7 @@ def audit(
     from dpaudit.commands import audit as command
     from dpaudit.process import START_SECONDS, answer
 
+    _require_text(target)
     words = [target, "--epsilon", repr(epsilon), "--error", repr(error), "--seed", str(seed)]
     words += ["--jobs", str(jobs), *["--yes"] * yes]
     sizes = {"arms": arms, "horizon": whole("horizon", horizon), "runs": whole("runs", runs)}
@@ -240,6 +241,7 @@ def simulate(
     from dpaudit.patience import require_soon
     from dpaudit.simulation import Simulation
 
+    _require_text(target)
     if env is not None and means is not None:
         raise InvalidArgument("means", tuple(means), "cannot be combined with env.")
     found = named(env or "C2", rewards) if means is None else of_means(tuple(means), rewards)
@@ -281,10 +283,21 @@ def bounds(
     instance = bernoulli(named(env or "C2").means if means is None else tuple(means))
     setting, count = Setting(epsilon, whole("horizon", horizon), alpha), whole("runs", runs)
     for name in algorithms:
+        _require_text(name)
         require_target(name, setting)
         if count and not yes:
             require_soon(expected(name, of_means(instance.means), setting, count, jobs))
     return RegretBounds(describe(shown, instance, setting, algorithms, count, seed, jobs))
+
+
+def _require_text(target: Any) -> None:
+    """Raise unless a target is a text: what runs in other processes is found there by its name."""
+    from dpaudit.errors import InvalidArgument
+
+    if not isinstance(target, str):
+        given = target if isinstance(target, type) else type(target)
+        rule = "must be a name or file.py:object; `check` and `prove` take objects, too."
+        raise InvalidArgument("target", given.__name__, rule)
 
 
 def whole(name: str, value: float | None) -> Any:

@@ -117,6 +117,11 @@ def test_bad_input_names_argument_and_value():
         (lambda: dpaudit.check("adap_ucb", horizon=1.5), "horizon=1.5 must be a whole"),
         (lambda: dpaudit.check(3), "algorithm=int must be"),
         (lambda: dpaudit.simulate("adap_ucb", "C1", means=(0.5,)), "cannot be combined"),
+        (lambda: dpaudit.audit(AdapUCB(arms=2)), "target=AdapUCB must be a name or file.py:object"),
+        (lambda: dpaudit.simulate(AdapUCB), "target=AdapUCB must be a name or file.py:object"),
+        (lambda: dpaudit.bounds(algorithms=[AdapUCB]), "target=AdapUCB must be a name or file"),
+        (lambda: dpaudit.likelihood(AdapUCB(arms=2), [0, 1], [0, 2]), "reward=2.0 must lie in"),
+        (lambda: dpaudit.likelihood(AdapUCB(arms=2), [0, 7], [0, 1]), r"action=7 must lie in 0\.\.1"),
     ):
         with pytest.raises(InvalidArgument, match=said):
             call()

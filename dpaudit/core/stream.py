@@ -230,6 +230,6 @@ def run_stream(
     rewards = np.asarray(stream, dtype=float)
     if rewards.ndim != 1 or len(rewards) < 1:
         raise InvalidArgument("stream", rewards.shape, "must be one row of at least one reward.")
-    if not np.all((rewards >= 0) & (rewards <= 1)):
-        raise InvalidArgument("stream", "(values)", "must lie in [0, 1].")
+    if (outside := rewards[~((rewards >= 0) & (rewards <= 1))]).size:
+        raise InvalidArgument("reward", float(outside[0]), "must lie in [0, 1].")
     return interpret(algorithm, len(rewards), StreamRewards(rewards, algorithm.arms), rng)

@@ -162,9 +162,10 @@ def paths_of(
     if sequence.ndim != 1 or len(sequence) < 1:
         raise InvalidArgument("actions", list(sequence.shape), "must be a row of arms.")
     found = list(_walk(algorithm, len(sequence), sequence, clock))
-    if not found and not (sequence.min() >= 0 and sequence.max() < 2 * algorithm.arms):
+    outside = sequence[(sequence < 0) | (sequence >= 2 * algorithm.arms)]
+    if not found and outside.size:
         rule = f"must lie in 0..{algorithm.arms - 1} (and as far again for recommendations)."
-        raise InvalidArgument("actions", "(values)", rule)
+        raise InvalidArgument("action", outside[0].item(), rule)
     return found
 
 

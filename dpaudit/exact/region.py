@@ -180,6 +180,6 @@ def require_rewards(rewards: Sequence[float] | Array, horizon: int) -> Array:
     values = np.asarray(rewards, dtype=float)
     if values.shape != (horizon,):
         raise InvalidArgument("rewards", list(values.shape), f"must be a row of {horizon} rewards.")
-    if horizon and not (values.min() >= 0 and values.max() <= 1):
-        raise InvalidArgument("rewards", "(values)", "must lie in [0, 1].")
+    if (outside := values[~((values >= 0) & (values <= 1))]).size:
+        raise InvalidArgument("reward", float(outside[0]), "must lie in [0, 1].")
     return values
