@@ -1,4 +1,4 @@
-"""How far the code check gets: horizon, states and milliseconds per state of right policies.
+"""How far the code check gets: horizon, stretches of paths and milliseconds per stretch of right policies.
 
 Run `python benchmarks/symbolic_reach.py --seconds 60`. Each policy is walked until the time is
 over, for two and three arms, without the side-by-side runs. Times are of the process on its core.
@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="NAME:ARMS,... of the table")
     arguments = parser.parse_args()
     chosen = arguments.only.split(",") if arguments.only else ()
-    print("| policy | arms | rounds proved | states | ms per state | CPU s |")
+    print("| policy | arms | rounds proved | stretches | ms per stretch | CPU s |")
     print("|---|---|---|---|---|---|")
     for path, name in POLICIES:
         for arms in (2, 3):
@@ -53,8 +53,8 @@ def main() -> None:
             found = walk.explore()
             spent = time.process_time() - start
             rounds = found.horizon if found.failure is None else 0
-            each = 1000 * spent / max(found.states, 1)
-            row = (name, arms, f"{rounds:,}", f"{found.states:,}", f"{each:.2f}", f"{spent:.0f}")
+            each = 1000 * spent / max(found.stretches, 1)
+            row = (name, arms, f"{rounds:,}", f"{found.stretches:,}", f"{each:.2f}", f"{spent:.0f}")
             print("| " + " | ".join(map(str, row)) + " |", flush=True)
 
 

@@ -131,7 +131,7 @@ def prove(
         return silent(reason, lead, _line(found.failure.place, path))
     if found.horizon < 1:
         if found.whole:
-            return silent(f"The budget ended after {found.states:,} paths: {WHOLE}.")
+            return silent(f"The budget ended after {found.stretches:,} paths: {WHOLE}.")
         return silent("The budget ended before the first round was covered.")
     clipped = clipping(target, found, clock, budget)
     program, rounding = _program(target, found, clock, budget)
@@ -185,7 +185,7 @@ def _document(target: CodeTarget, recorder: MoveRecorder, found: WalkOutcome) ->
 def _reason(target: CodeTarget, found: WalkOutcome, compared: int, clipped: int) -> str:
     """Return what was found, as sentences."""
     lines = ", ".join(sorted(str(place) for place in found.releases if place.line))
-    noise = f"({found.states:,} states; noise drawn at {lines or 'no line'})"
+    noise = f"({found.stretches:,} stretches of paths; noise drawn at {lines or 'no line'})"
     said = [f"No reward is charged more than {float(found.charge):.12g} on any path {noise}"]
     if not found.charge:
         said = [f"No decision depends on a reward, on any path {noise}"]

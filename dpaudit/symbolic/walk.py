@@ -71,7 +71,8 @@ class WalkOutcome:
     horizon: int
     """Rounds that every path has been followed for."""
     charge: Fraction = Fraction(0)
-    states: int = 0
+    stretches: int = 0
+    """Parts of paths between states, one decision or a few long; equal states are merged."""
     rounds: int = 0
     failure: Failure | None = None
     path: tuple[int, ...] = ()
@@ -274,7 +275,7 @@ class SymbolicWalk:
         new = self.settled(parent, leaf, at, fixed)
         if new is None:
             return
-        self.found.states += 1
+        self.found.stretches += 1
         self.found.charge = max(self.found.charge, new.ledger.worst)
         layer = self.layers.get(at)
         if layer is None:

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 import time
 from fractions import Fraction
 
@@ -160,7 +161,11 @@ class Policy:
     words = ["--method", "code", "--horizon", "4", "--certificate", "proof.json"]
     assert run(["check", "mine.py:Policy", *words]) == 0
     assert run(["verify", "proof.json"]) == 0
-    assert "changed" not in capsys.readouterr().out
+    told = " ".join(capsys.readouterr().out.split())
+    assert "changed" not in told
+    # what `check` counts is what `verify` re-checks, under the same name
+    counts = re.findall(r"([\d,]+) stretches of paths", told)
+    assert len(counts) == 2 and counts[0] == counts[1]
     (tmp_path / "beside.py").write_text("def scale(epsilon):\n    return 0.001 / epsilon\n")
     assert run(["verify", "proof.json"]) == 4
     assert "beside.py has changed since" in capsys.readouterr().out
