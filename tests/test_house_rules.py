@@ -1,7 +1,4 @@
-"""What keeps the package readable: one meaning for a class's name, functions and files of a size.
-
-A class inside a function is the function's own matter.
-"""
+"""What keeps the package readable: one meaning for a class's name, functions and files of a size."""
 
 from __future__ import annotations
 
@@ -23,8 +20,8 @@ def sources(root: Path) -> dict[str, str]:
 
 
 def class_names(text: str) -> list[str]:
-    """Return the names of the classes that other modules can import."""
-    return [node.name for node in ast.parse(text).body if isinstance(node, ast.ClassDef)]
+    """Return the names of all classes, those inside functions as well."""
+    return [node.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)]
 
 
 def long_functions(text: str) -> list[tuple[str, int]]:
@@ -59,7 +56,7 @@ def test_the_package_keeps_its_rules():
     ("text", "said"),
     [
         ("class Twice: pass\n", ["Twice is 2 classes"]),
-        ("class Once: pass\ndef f():\n    class Twice: pass\n", []),
+        ("class Once: pass\ndef f():\n    class Twice: pass\n", ["Twice is 2 classes"]),
         ("def f():\n" + "    1\n" * LONGEST_FUNCTION, ["b.py: f has 61 lines"]),
         ("1\n" * (LONGEST_FILE + 1), [f"b.py has {LONGEST_FILE + 1} lines"]),
     ],

@@ -239,15 +239,16 @@ def lent_randomness(seed: int) -> Iterator[Callable[[int], None]]:
     def default_rng(given: Any = None) -> Any:
         return made("default_rng") if given is None else _RNG(given)
 
-    class RandomState(_STATE):  # type: ignore[misc,valid-type]
+    class LentState(_STATE):  # type: ignore[misc,valid-type]
         def __init__(self, given: Any = None) -> None:
             super().__init__(made.next() if given is None else given)
 
+    LentState.__name__ = "RandomState"
     numpy_random: Any = np.random
 
     def lend(seed: int) -> None:
         made.seed, made.number = seed, 0
-        numpy_random.default_rng, numpy_random.RandomState = default_rng, RandomState
+        numpy_random.default_rng, numpy_random.RandomState = default_rng, LentState
         np.random.seed(seed)  # noqa: NPY002
         random.seed(seed)
         noise.system = integer_bits(seed)

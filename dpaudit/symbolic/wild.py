@@ -118,13 +118,15 @@ def wild_randomness(seed: int) -> Iterator[None]:
         def default_rng(given: Any = None) -> Any:
             return made("default_rng") if given is None else plain(given)
 
-        class RandomState(_STATE):  # type: ignore[misc,valid-type]
+        class StrayState(_STATE):  # type: ignore[misc,valid-type]
             def __new__(cls, given: Any = None) -> Any:
                 return made("RandomState") if given is None else older(given)
 
+        StrayState.__name__ = "RandomState"
+
         for module, name, value in places:
             setattr(module, name, value)
-        real.default_rng, real.RandomState = default_rng, RandomState
+        real.default_rng, real.RandomState = default_rng, StrayState
         try:
             yield
         finally:
