@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.core.algorithm import Accumulate, Choose, Release, Rows
+from dpaudit.core.algorithm import Accumulate, Choose, Release, Respond, Rows
 from dpaudit.core.arithmetic import FLOAT
 from dpaudit.core.lattice import DiscreteLaplace, Lattice, rounded
 from dpaudit.core.scores import Affine, KLBound
@@ -64,6 +64,8 @@ def probability(path: Path, stream: Array) -> Enclosure:
     for event in path.events:
         if isinstance(event, Accumulate):
             raise Unsupported("Registers that add up on a lattice have no sum of one dimension.")
+        if isinstance(event, Respond):
+            raise Unsupported("A randomised response and noise on one path have no exact sum.")
         if isinstance(event, Release):
             for block in [it for it in held if event.register in it.values]:
                 held.remove(block)
