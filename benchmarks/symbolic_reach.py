@@ -1,4 +1,4 @@
-"""How far the code check gets: horizon, stretches of paths and milliseconds per stretch of right policies.
+"""How far the code check gets with right policies: horizon, stretches of paths and their times.
 
 Run `python benchmarks/symbolic_reach.py --seconds 60`. Each policy is walked until the time is
 over, for two and three arms, without the side-by-side runs. Times are of the process on its core.

@@ -283,7 +283,8 @@ class Code:
             _require(state.spent == state.reached, f"state {where}: spent something else")
             _require(state.base == state.paid, f"state {where}: paid something else")
             self.worst = max(self.worst, state.owes())
-        self.size = f"{len(states):,} states of the code and {len(data['moves']):,} stretches of paths between them"
+        paths = f"{len(data['moves']):,} stretches of paths between them"
+        self.size = f"{len(states):,} states of the code and {paths}"
 
 
 def _complete(traces: list[Trace], where: str) -> None:

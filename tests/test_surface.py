@@ -121,7 +121,7 @@ def test_bad_input_names_argument_and_value():
         (lambda: dpaudit.simulate(AdapUCB), "target=AdapUCB must be a name or file.py:object"),
         (lambda: dpaudit.bounds(algorithms=[AdapUCB]), "target=AdapUCB must be a name or file"),
         (lambda: dpaudit.likelihood(AdapUCB(arms=2), [0, 1], [0, 2]), "reward=2.0 must lie in"),
-        (lambda: dpaudit.likelihood(AdapUCB(arms=2), [0, 7], [0, 1]), r"action=7 must lie in 0\.\.1"),
+        (lambda: dpaudit.likelihood(AdapUCB(arms=2), [0, 7], [0, 1]), "action=7 must lie in"),
     ):
         with pytest.raises(InvalidArgument, match=said):
             call()
