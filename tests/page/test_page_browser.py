@@ -7,6 +7,8 @@ import json
 import pytest
 from browser import Browser, installed
 
+from dpaudit.claims.claim import ClaimOutcome
+from dpaudit.claims.ledger import Entry, load_results
 from dpaudit.page.algorithm import write
 from dpaudit.page.collection import write_ledger
 from dpaudit.page.gallery import GallerySubject
@@ -37,7 +39,12 @@ def site(proved, refuted, tmp_path_factory):
     rows = [IndexRow(subjects[0], proved), IndexRow(subjects[1], refuted)]
     for row in rows:
         write(row.report, str(place / f"{row.subject.name}.html"), "index.html")
-    counts = write_ledger([], place)
+    steps = [
+        Entry(result, claim, ClaimOutcome(claim.expect, "as stated"), 0.0).record()
+        for result in load_results().values()
+        for claim in result.claims
+    ]
+    counts = write_ledger(steps, place)
     (place / "index.html").write_text(index(rows, 0, counts))
     return place
 
