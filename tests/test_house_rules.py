@@ -1,4 +1,4 @@
-"""What keeps the package readable: one meaning for a class's name, functions and files of a size."""
+"""What keeps the package readable: one meaning for a class name, functions and files of a size."""
 
 from __future__ import annotations
 
