@@ -50,7 +50,7 @@ def probability(path: Path, stream: Sequence[Any]) -> Any:
     Rewards are fractions, or, where all is responses, arrays of doubles 0 and 1: of many streams at
     once, in doubles.
     """
-    require_alike(path.requests, set())
+    require_alike(path.requests)
     read = dict(path.reads)
     # what the values were is forgotten as soon as they are added up
     weights: dict[Held, Any] = {(): 1}

@@ -159,33 +159,28 @@ def _require_numbers(value: Any, what: str, arms: int) -> NDArray[np.float64]:
     return numbers
 
 
-def require_alike(requests: Iterable[Choose | Keep], known: set[int]) -> None:
-    """Raise `Unsupported` unless every rule is the same in doubles and in balls.
-
-    `known` are the identities of requests that were looked at before, which the caller keeps alive.
-    """
-    for request in requests:
-        if id(request) in known:
-            continue
-        known.add(id(request))
+def require_alike(requests: Iterable[Choose | Keep]) -> None:
+    """Raise `Unsupported` unless every rule is the same in doubles and in balls."""
+    for request in {id(request): request for request in requests}.values():
+        pairs = {}
         if isinstance(request, Keep):
-            plain, certain = (_built(request.width, m) for m in (FLOAT, BALL))
-            for position in range(len(request.arms)):
-                _require_near("width", plain, certain, position)
-            continue
-        rules = rule_in(FLOAT, request), rule_in(BALL, request)
-        if type(rules[0]) not in RULES and not isinstance(rules[0], Formula):
-            continue
-        if type(rules[1]) is not type(rules[0]):
-            raise Unsupported(f"A rule is a {type(rules[0]).__name__} in doubles alone.")
-        for name in type(rules[0]).__dataclass_fields__:  # type: ignore[attr-defined]
-            plain, certain = (getattr(rule, name) for rule in rules)
+            pairs["width"] = _built(request.width, FLOAT), _built(request.width, BALL)
+        else:
+            rules = rule_in(FLOAT, request), rule_in(BALL, request)
+            kind = type(rules[0])
+            if kind not in RULES and not isinstance(rules[0], Formula):
+                continue
+            if type(rules[1]) is not kind:
+                raise Unsupported(f"A rule is a {kind.__name__} in doubles alone.")
+            for name in kind.__dataclass_fields__:  # type: ignore[attr-defined]
+                pairs[name] = getattr(rules[0], name), getattr(rules[1], name)
+        for name, (plain, certain) in pairs.items():
             if plain is not None or certain is not None:
                 for position in range(len(request.arms)):
                     _require_near(name, plain, certain, position)
 
 
-def _require_near(name: str, plain: Any, certain: Any, position: int = 0) -> None:
+def _require_near(name: str, plain: Any, certain: Any, position: int) -> None:
     """Raise unless a parameter's ball is at its double, as `Rule.at` picks them."""
     try:
         one, two = (value[position] if np.ndim(value) else value for value in (plain, certain))

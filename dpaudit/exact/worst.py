@@ -174,9 +174,7 @@ class LossSearch(Question):
 
     def enclosed(self, listed: Searched, width: float = WIDTH) -> Searched:
         """Enclose every candidate; raise `Unsupported` where balls do not cover the paths."""
-        alike: set[int] = set()
-        for path in listed.paths:
-            require_alike(path.requests, alike)
+        require_alike(request for path in listed.paths for request in path.requests)
         regions, kept = [*map(region_of, listed.paths)], listed.kept
         if not kept and all(map(gaussians.applies, regions)):
             trees = dict(enumerate(map(forest_of, regions)))

@@ -214,7 +214,7 @@ def _on_cells(region: Region, known: type[Known]) -> OnCells:
 
 
 def _require_alike(region: Region) -> None:
-    require_alike((decision.request for decision in region.decisions), set())
+    require_alike(decision.request for decision in region.decisions)
 
 
 def _log(probability: arb) -> arb:
