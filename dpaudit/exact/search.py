@@ -128,22 +128,19 @@ class Candidate:
 
 @dataclass
 class Candidates:
-    """What a search knows: every candidate, and whether none is missing."""
+    """What a search knows: every candidate, and whether none is missing.
+
+    `best` is the first candidate with the largest lower end.
+    """
 
     known: dict[tuple[int, int, int], Candidate] = field(default_factory=dict)
     complete: bool = False
-    leader: tuple[int, int, int] | None = None
-
-    @property
-    def best(self) -> Candidate | None:
-        """The first candidate with the largest lower end."""
-        return None if self.leader is None else self.known[self.leader]
+    best: Candidate | None = None
 
     @property
     def lower(self) -> float:
         """The largest loss that is attained."""
-        best = self.best
-        return max(best.bounds.lower, 0.0) if best else 0.0
+        return max(self.best.bounds.lower, 0.0) if self.best else 0.0
 
     @property
     def upper(self) -> float:
@@ -160,7 +157,7 @@ class Candidates:
         upper = min(item.bounds.upper, old.bounds.upper)
         self.known[key] = replace(kept, bounds=replace(kept.bounds, upper=upper))
         if self.best is None or kept.bounds.lower > self.best.bounds.lower:
-            self.leader = key
+            self.best = kept
 
 
 # what opens the next pass over some paths: given by how much the last one's width is too large
@@ -196,9 +193,12 @@ def search(
         try:
             if now is not None:
                 with working(now):
-                    if not _look(now, active, whole, clock, found, width):
-                        found.complete = False
-                        return found
+                    _look(now, active, whole, clock, found, width)
+        except OutOfTime:
+            if not found.known:
+                raise
+            found.complete = False
+            return found
         except Imprecise:
             excess = math.inf
             continue
@@ -220,23 +220,15 @@ def _look(
     clock: Clock,
     found: Candidates,
     width: float,
-) -> bool:
-    """Go through the active paths once; False where the clock was late."""
+) -> None:
+    """Go through the active paths once; raise `OutOfTime` where the clock is late."""
     late = clock.later(GRACE)
     for number, background in sorted(active, key=lambda pair: (-pair[1], pair[0])):
-        if found.known and clock.late:
-            return False
-        late()
+        (clock if found.known else late)()
         for episode, curve in now.curves(number, background):
             cap = curve.cap
             # what cannot exceed what is known, but for the width, need not be looked at
             bounds = Bounds(0.0, cap, Fraction(0), Fraction(0))
             if cap > found.lower + (width if found.known else 0.0):
-                try:
-                    bounds = curve.largest(background == 1, whole)
-                except OutOfTime:
-                    if found.known:
-                        return False
-                    raise
+                bounds = curve.largest(background == 1, whole)
             found.add(Candidate(number, episode, background, bounds))
-    return True
