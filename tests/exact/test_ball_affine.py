@@ -147,9 +147,9 @@ def test_a_step_shorter_than_one_is_bounded_from_both_sides():
                 if bounds.upper - bounds.lower > 1e-9:
                     inner += 1
                     narrow = curve.largest(rising=True, whole=False)
-                    at = curve.largest.__self__
-                    base = at(Fraction(0))[0]
-                    tries = [at(Fraction(k, 64))[0] - base for k in range(65)]
+                    at = curve.largest.__self__.log
+                    base = at(Fraction(0))
+                    tries = [at(Fraction(k, 64)) - base for k in range(65)]
                     assert not any(value > narrow.upper for value in tries)
                     assert not narrow.lower < max(float(v) for v in tries) - 1e-9
                     assert narrow.upper - narrow.lower < 2e-9

@@ -4,10 +4,8 @@ A register x beats a register y when x + c > y, with c the difference of the two
 bonuses. Ties have probability zero. Every operation is one product with a Laplace density or tail,
 or one antiderivative, so the only error is the radius of the balls.
 
-As a function of its centre mu a release's likelihood is the integral of f(y - mu) W(y). Left and
-right of mu it splits into A + B, and its derivative in mu is rate (B - A): no second evaluation.
-Its logarithm is concave in mu (Prekopa: the region is convex), so the steepest step leaves own sum
-0 upwards and n downwards, and the gain of shorter steps lies under the tangents.
+As a function of its centre mu a release's likelihood is the integral of f(y - mu) W(y), which is
+split left and right of mu. Its logarithm is concave in mu (Prekopa: the region is convex).
 
 The same holds where paths are polytopes, which are evaluated one sum after the other. Choices are
 convex regions, and so is an elimination of two arms, or a union of its outcomes that show as the
@@ -38,7 +36,7 @@ from dpaudit.exact.region import Batch, Region
 from dpaudit.exact.trees import Edge, Forest
 
 NARROW = 1e-9  # width at which a maximum between whole steps is no longer bisected
-PAST = Fraction(1, 1024)  # how far beyond a full step its slope is taken
+NEAR = Fraction(1, 1 << 30)  # how far apart points are that tell a slope
 
 
 def lead_of(edge: Edge) -> arb:
@@ -108,56 +106,61 @@ class Exponentials(Algebra[Piecewise]):
     def curve(self, function: Piecewise, kind: Batch) -> Curve:
         k = int(kind.rate / self.unit)
         left, right = (function.tilted(by).running(right=by < 0) for by in (k, -k))
-        return Curve(Concavity(left, right, kind, self.narrow).largest)
+
+        def log(total: Fraction) -> arb:
+            rate, x = ball(kind.rate), ball(kind.centre(total))
+            mass = left(x) * (-rate * x).exp() + right(x) * (rate * x).exp()
+            return arb.log(rate * mass / 2)
+
+        return Curve(ConcaveLog(log, kind.rows, narrow=self.narrow).largest)
 
 
 @dataclass(frozen=True)
-class Concavity:
-    """A concave log-likelihood by own sum, with its derivative.
+class ConcaveLog:
+    """A log-likelihood by own sum that is concave, also beyond the sums that rewards can reach.
 
-    With w the weight and r the rate, `left` is the integral of w(t) e^(r t) over t < x, `right`
-    that of w(t) e^(-r t) over t > x.
+    With the others at 1 the steepest step leaves own sum 0 upwards, with the others at 0 it leaves
+    n downwards. Where the function is monotone, whole steps suffice. Else the gain of shorter ones
+    lies under two lines, each through two points near to each other: those just before the start
+    are steeper than the function is from there on, those past a whole step than it is up to there.
     """
 
-    left: Piecewise
-    right: Piecewise
-    kind: Batch
-    narrow: bool
-
-    def __call__(self, total: Fraction) -> tuple[arb, arb]:
-        """Return the log-likelihood and its derivative at an own sum."""
-        rate = ball(self.kind.rate)
-        x = ball(self.kind.centre(total))
-        left, right = self.left(x) * (-rate * x).exp(), self.right(x) * (rate * x).exp()
-        mass = left + right
-        return (rate * mass / 2).log(), rate * (right - left) / (mass * ball(self.kind.divisor))
+    log: Callable[[Fraction], arb]
+    rows: int
+    monotone: bool = False
+    narrow: bool = False
 
     def largest(self, rising: bool, whole: bool) -> Bounds:
-        """Enclose the gain of the steepest step: a concave function lies under its tangents."""
-        start, sign = (Fraction(0), 1) if rising else (Fraction(self.kind.rows), -1)
-        base, slope = self(start)
-        end, end_slope = self(start + sign)
-        gain, first, last = end - base, sign * slope, sign * end_slope
-        if whole or last >= 0:
-            return bounds(gain, gain, start, start + sign)
-        if first <= 0:
-            return bounds(arb(0), arb(0), start, start)
-        under = arb.min(gain + arb.max(arb(0), -last), arb.max(arb(0), first))
-        best = bounds(arb.max(arb(0), gain), under, start, start + sign)
-        return self._narrowed(best, sign, base, first) if self.narrow else best
+        """Enclose the gain of the steepest step."""
+        start, sign = (Fraction(0), 1) if rising else (Fraction(self.rows), -1)
+        base, none = self.log(start), arb(0)
 
-    def _narrowed(self, best: Bounds, sign: int, base: arb, slope: arb) -> Bounds:
+        def gain(step: Fraction) -> arb:
+            return self.log(start + sign * step) - base
+
+        end = gain(ONE)
+        most = arb.max(end, none)
+        best = bounds(end if whole else most, most, start, start + sign)
+        if whole or self.monotone or (falls := (end - gain(ONE + NEAR)) / ball(NEAR)) <= 0:
+            return best
+        slope = -gain(-NEAR) / ball(NEAR)
+        under = arb.min(end + arb.max(falls, none), arb.max(slope, none))
+        best = bounds(most, under, start, start + sign)
+        return self._narrowed(best, gain, sign, slope) if self.narrow else best
+
+    def _narrowed(
+        self, best: Bounds, gain: Callable[[Fraction], arb], sign: int, slope: arb
+    ) -> Bounds:
         """Bisect the maximum between no step and a whole one until its bounds are narrow."""
-        low, high, low_value = Fraction(0), Fraction(1), arb(0)
+        low, high, low_value = Fraction(0), ONE, arb(0)
         for _ in range(200):
             if best.upper - best.lower < NARROW:
                 break
             middle = (low + high) / 2
-            value, rise = self(best.own + sign * middle)
-            value, rise = value - base, sign * rise
-            if rise > 0:
-                low, low_value, slope = middle, value, rise
-            elif rise < 0:
+            before, value, after = (gain(middle + by) for by in (-NEAR, Fraction(0), NEAR))
+            if after > value:
+                low, low_value, slope = middle, value, (value - before) / ball(NEAR)
+            elif before > value:
                 high = middle
             else:
                 break
@@ -173,27 +176,6 @@ def bounds(lower: arb, upper: arb, own: Fraction, other: Fraction) -> Bounds:
     if not (lower.is_finite() and upper.is_finite() and upper.rad() < NARROW):
         raise Imprecise("a likelihood's ball reaches zero.")
     return Bounds(below(lower), above(upper), own, other)
-
-
-def by_evaluation(log: Callable[[Fraction], arb], rows: int, monotone: bool) -> Curve:
-    """Return a concave log-likelihood by own sum; where it is monotone, whole steps suffice.
-
-    With the others at 1 the steepest step leaves own sum 0 upwards, with the others at 0 it leaves
-    n downwards. A concave function is also concave beyond the sums that rewards can reach, so one
-    more evaluation just past the full step tells its slope there: if it still gains, no shorter
-    step does better; if not, the line through the two points bounds what shorter steps can gain.
-    """
-
-    def largest(rising: bool, whole: bool) -> Bounds:
-        start, sign = (Fraction(0), 1) if rising else (Fraction(rows), -1)
-        base, end = log(start), log(start + sign)
-        upper = arb.max(end - base, arb(0))
-        if not (whole or monotone):
-            falls = (end - log(start + sign * (1 + PAST))) * PAST.denominator
-            upper += arb.max(arb(0), falls)
-        return bounds(end - base, upper, start, start + sign)
-
-    return Curve(largest)
 
 
 class Polytopes:
@@ -222,7 +204,7 @@ class Polytopes:
             for index in releases_of(union[0]):
                 log = partial(self._log, region, union, sums, index)
                 rows, monotone = len(region.episodes[index]), conditions.monotone(region, index)
-                yield index, by_evaluation(log, rows, monotone)
+                yield index, Curve(ConcaveLog(log, rows, monotone).largest)
 
     @staticmethod
     def _log(

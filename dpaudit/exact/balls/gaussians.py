@@ -28,7 +28,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact import algebra
 from dpaudit.exact.algebra import Algebra, Curve, Message
 from dpaudit.exact.balls import polytopes
-from dpaudit.exact.balls.exponentials import Margin, by_evaluation, margin_of
+from dpaudit.exact.balls.exponentials import ConcaveLog, Margin, margin_of
 from dpaudit.exact.region import Batch, Region
 from dpaudit.exact.trees import Edge, Forest, forest_of
 
@@ -245,7 +245,7 @@ class Normals(Algebra[list[Factor]]):
         def log(total: Fraction) -> arb:
             return self.log_total(function, kind, kind.centre(total))
 
-        return by_evaluation(log, kind.rows, monotone=False)
+        return Curve(ConcaveLog(log, kind.rows).largest)
 
 
 def law_of(kind: Batch, centre: Fraction) -> Normal:

@@ -199,15 +199,7 @@ class Piecewise:
         """Return x -> the integral of this function left (or right) of x, where it decays."""
         if not self.decays(right):
             raise Unsupported("A function that does not decay has no integral.")
-        pieces = [_antiderivative(piece, self.unit) for piece in self.pieces]
-        if right:
-            pieces = [{k: -p for k, p in piece.items()} for piece in pieces]
-        order = range(len(self.points))
-        for i in reversed(order) if right else order:
-            known, new = (i + 1, i) if right else (i, i + 1)
-            before, after = (evaluate(pieces[it], self.points[i]) for it in (known, new))
-            pieces[new][0] = pieces[new].get(0, ZERO) + (before - after)
-        return Piecewise(self.unit, self.points, tuple(pieces))
+        return Piecewise(self.unit, self.points, Running(self, right))
 
     def along(self, slope: Fraction, shift: arb) -> Piecewise:
         """Return y -> this function at slope y + shift, for a positive slope."""
@@ -228,3 +220,32 @@ class Piecewise:
         here = Point.at(ball(x), self.unit)
         value = evaluate(self.pieces[index], here)
         return value if gap is None else value.union(evaluate(self.pieces[index + 1], here))
+
+
+class Running(Sequence[Terms]):
+    """The pieces of a running mass, computed when they are looked at: own sums look at some."""
+
+    def __init__(self, function: Piecewise, right: bool) -> None:
+        self.function, self.right = function, right
+        self._known: dict[int, Terms] = {}
+
+    def __len__(self) -> int:
+        return len(self.function.pieces)
+
+    def __getitem__(self, at: Any) -> Any:
+        """Return a piece, or a slice of them."""
+        found = range(len(self))[at]
+        return self._piece(found) if isinstance(found, int) else [*map(self._piece, found)]
+
+    def _piece(self, i: int) -> Terms:
+        """Return a piece; it begins with what the one before it ends with."""
+        if i not in self._known:
+            function, before = self.function, i + 1 if self.right else i - 1
+            piece = _antiderivative(function.pieces[i], function.unit)
+            if self.right:
+                piece = {k: -p for k, p in piece.items()}
+            if 0 <= before < len(self):
+                at = function.points[min(i, before)]
+                piece[0] = piece.get(0, ZERO) + (evaluate(self[before], at) - evaluate(piece, at))
+            self._known[i] = piece
+        return self._known[i]
