@@ -6,7 +6,7 @@ below them: a reward in [0, 1] has a variance of 1/4 at most, and means do not l
 Problem-dependent. Rewards are Bernoulli(<a, theta>). As in `linear`, for every theta' = theta + z
 with <a*, z> = 0, <a, z> >= gap_a for some a and all means <b, theta'> in (0, 1), a consistent
 epsilon-DP policy pays sum_b E[N_b] d_epsilon(Ber(m_b), Ber(m_b + <b, z>)) >= (1 - o(1)) log T
-(`sharper.private-divergence` holds for any laws). Any finite set of such z relaxes the programme,
+(`private divergence` holds for any laws). Any finite set of such z relaxes the programme,
 so its value stays a lower bound. The z are those of Huber's function with weight 4 = 1 / variance
 and knee epsilon / 4, as far as their means lie in (0, 1); the rates are d_epsilon itself.
 
