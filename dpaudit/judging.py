@@ -189,12 +189,7 @@ NOBODY = Listener()
 
 def claim_of(target: Target, algorithm: Algorithm, horizon: int, stated: Stated) -> PrivacyClaim:
     """Return the claim to judge: what is stated, else the algorithm's own, else epsilon = 1."""
-    try:
-        own = algorithm.claim
-    except KeyError as error:
-        name = error.args[0]
-        rule = f"claims privacy without a parameter {name}; add one, or set private = False."
-        raise InvalidArgument("TARGET", target.text, rule) from None
+    own = algorithm.claim
     notion = stated.judged(own.notion)
     return PrivacyClaim(
         target=target.text,

@@ -215,7 +215,11 @@ class Algorithm(ABC):
     @property
     def claim(self) -> Promise:
         """The promise that the checks judge."""
-        numbers = [self.__dict__[name] for name in self.notion.parameters] if self.private else []
+        names = self.notion.parameters if self.private else ()
+        if missing := [name for name in names if name not in self.__dict__]:
+            rule = f"claims privacy without a parameter {missing[0]}; add one, or private = False."
+            raise InvalidArgument("algorithm", type(self).__name__, rule)
+        numbers = [self.__dict__[name] for name in names]
         return Promise(Notion(self.notion, *numbers) if numbers else None, not self.told())
 
     @abstractmethod

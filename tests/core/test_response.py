@@ -177,7 +177,7 @@ def test_two_responses_to_one_reward_are_charged_twice_and_refuted(honest):
     assert found.loss.lower > 1.1 and found.witness is not None
     assert found.witness.loss.certified
     real = worst_loss(wrong, 6)
-    assert real.loss.upper == math.inf and "twice" in real.covers
+    assert real.loss.upper == math.inf and "responded to once" in real.covers
 
 
 def test_a_mixture_of_responses_and_noise_is_refused():
