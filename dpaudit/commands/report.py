@@ -4,6 +4,8 @@ TARGET is judged as `check` judges it, with the options of `check`. RUN.json is 
 `check --details --json RUN.json` wrote (without --details the page has fewer figures). `--all`
 judges every algorithm and every known-wrong variant and writes an index with a page for each, and
 the proof ledger with the errata. Finished pages stay after Ctrl-C; `--keep` goes on from there.
+The regret on a page is that of one small instance, which it names; `simulate` and `bounds` take
+--env.
 
 examples:
   dpaudit report mine.py:Mine -o mine.html

@@ -31,7 +31,7 @@ from dpaudit.core.algorithm import (
 )
 from dpaudit.core.lattice import Lattice, rounded, whole_sum
 from dpaudit.core.scores import DRAWS, winner_is_known
-from dpaudit.core.walk import FOREIGN, Place, begin, said
+from dpaudit.core.walk import FOREIGN, Place, advised, begin, said
 from dpaudit.errors import InvalidArgument
 
 
@@ -190,7 +190,7 @@ def decide(place: Place, x: NDArray[np.float64], rng: Any) -> Any:
         known: Any = rng if isinstance(rule, DRAWS) else None
         winner = operator.index(rule.winner(x, known if winner_is_known(rule) else apart(rng)))
     except FOREIGN as error:
-        place.breach("its rule", f"raised {said(error)}")
+        place.breach("its rule", f"raised {advised(error)}")
     if not 0 <= winner < len(arms):
         place.breach("its rule", f"chose number {winner} of {len(arms)} arms")
     return arms[winner]

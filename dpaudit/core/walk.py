@@ -109,7 +109,7 @@ class Place:
         try:
             rule = request.rule(FLOAT)
         except FOREIGN as error:
-            self.breach("its rule", f"raised {said(error)}{remedy(error)}")
+            self.breach("its rule", f"raised {advised(error)}")
         if not isinstance(rule, Rule):
             self.breach("its rule", f"is a {type(rule).__name__}, not a Rule")
         return rule
@@ -124,7 +124,7 @@ class Place:
         try:
             given = np.asarray(request.width(FLOAT), dtype=float)
         except FOREIGN as error:
-            self.breach("its width", f"raised {said(error)}{remedy(error)}")
+            self.breach("its width", f"raised {advised(error)}")
         if given.shape not in ((), (arms,)):
             self.breach("its width", f"has the shape {given.shape}, not one number per arm")
         for width in given.flat:
@@ -307,11 +307,16 @@ def shortened(value: Any) -> str:
     return text if len(text) <= LONGEST else text[:LONGEST] + "..."
 
 
-def remedy(error: BaseException) -> str:
-    """Return what helps where a formula decides on numbers that may be arrays."""
-    if isinstance(error, ValueError) and "truth value of an array" in str(error):
-        return " Pulls and time may be arrays; m.maximum compares them, one by one"
-    return ""
+def advised(error: BaseException) -> str:
+    """Return an error of a formula, with what helps where it takes arrays for numbers."""
+    kind, text = type(error), str(error)
+    if kind is ValueError and "truth value of an array" in text:
+        helps = "m.maximum compares them, one by one"
+    elif kind is TypeError and "converted to Python scalars" in text:
+        helps = "m.log, m.sqrt and m.exp take them, the functions of math do not"
+    else:
+        return said(error)
+    return f"{said(error).rstrip('.')}. What a formula is given may be arrays; {helps}"
 
 
 def said(error: BaseException) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -14,7 +15,7 @@ from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.core.environments import Bernoulli
 from dpaudit.core.episodes import DoublingEpisodes
 from dpaudit.core.noise import Laplace, Noise
-from dpaudit.core.scores import Affine, Rule, Score
+from dpaudit.core.scores import Affine, Formula, Rule, Score
 from dpaudit.core.simulate import simulate
 from dpaudit.core.stream import StreamRewards, run_stream
 from dpaudit.errors import BadDeclaration, DpauditError
@@ -295,3 +296,36 @@ def test_any_width_from_nothing_on_is_one(value):
             return width(value)(super().step(state))
 
     assert len(run_stream(Narrow(arms=2), STREAM, np.random.default_rng(0)).actions) == len(STREAM)
+
+
+@dataclass(frozen=True)
+class Bonus(Formula):
+    bonus: Any
+    shape: Any
+
+    def formula(self, x, m):
+        return self.bonus + self.shape(x)
+
+
+@pytest.mark.parametrize(
+    ("bonus", "shape", "helps"),
+    [
+        (lambda pulls: 1 / max(1, pulls), abs, "m.maximum compares them"),
+        (lambda pulls: math.sqrt(pulls), abs, "m.log, m.sqrt and m.exp take them"),
+        (lambda pulls: 1 / pulls, lambda x: x if x > 0.5 else 0.5, "m.maximum compares them"),
+        (lambda pulls: 1 / pulls, math.sqrt, "m.log, m.sqrt and m.exp take them"),
+    ],
+)
+def test_a_formula_that_takes_arrays_for_numbers_hears_what_helps(bonus, shape, helps):
+    @dataclass(frozen=True, kw_only=True)
+    class Own(DoublingEpisodes):
+        def rule(self, pulls, time, m):
+            return Bonus(bonus(pulls), shape)
+
+    for play in (
+        lambda: run_stream(Own(arms=2), STREAM, np.random.default_rng(0)),
+        lambda: simulate(Own(arms=2), Bernoulli((0.2, 0.7)), 40, runs=3),
+    ):
+        with pytest.raises(BadDeclaration, match=r"its rule raised \w+Error: ") as caught:
+            play()
+        assert f". What a formula is given may be arrays; {helps}" in str(caught.value)
