@@ -324,8 +324,19 @@ def _mutate(chosen: list[Result]) -> int:
     out += ["", f"loose, with more than 1% to spare: {', '.join(loose) or 'none'}"]
     out += [f"proved when negated or without a hypothesis: {', '.join(needless) or 'none'}"]
     out += [f"steps that no mutation breaks: {', '.join(idle) or 'none'}"]
-    sys.stdout.write("\n".join(out) + "\n")
+    _say(out)
     return 1 if needless or idle else 0
+
+
+def _say(lines: list[str]) -> None:
+    """Print lines, each within the terminal's; names are not broken."""
+    import textwrap
+
+    from dpaudit import report
+
+    width = report.console(quiet=False).width
+    for line in lines:
+        print(textwrap.fill(line, width, break_on_hyphens=False))
 
 
 def _recheck(chosen: list[Result], directory: str | None) -> int:
@@ -346,11 +357,10 @@ def _recheck(chosen: list[Result], directory: str | None) -> int:
         found[verdict].append(claim.label)
         if directory and text:
             write_text(Path(directory) / f"{claim.label}.smt2", text, MARK)
-    sys.stdout.write(f"z3 on {len(proved)} proved steps:\n")
-    for verdict, labels in found.items():
-        sys.stdout.write(f"  {verdict:<16}{len(labels):>4}\n")
-    for verdict in VERDICTS[1:]:
-        sys.stdout.write(f"{verdict}: {', '.join(found[verdict]) or 'none'}\n")
+    out = [f"z3 on {len(proved)} proved steps:"]
+    out += [f"  {verdict:<16}{len(labels):>4}" for verdict, labels in found.items()]
+    out += [f"{verdict}: {', '.join(found[verdict]) or 'none'}" for verdict in VERDICTS[1:]]
+    _say(out)
     return 1 if found[CONTRADICTED] else 0
 
 

@@ -44,6 +44,7 @@ def test_mutants_are_counted(capsys):
     assert run(["prove", "--only", "gap_free", "--mutate"]) == 0
     text = capsys.readouterr().out
     assert "8 steps" in text and "steps that no mutation breaks: none" in text
+    assert "mutation    tried  refuted  unproved  survived\n" in text
 
 
 def test_a_theorem_alone_is_judged_by_what_it_rests_on_elsewhere(capsys):
