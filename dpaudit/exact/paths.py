@@ -275,7 +275,11 @@ def _walk(
                 place = place.after()
             else:
                 for outcome in reversed(answers(place)):
-                    event = _answered(request, outcome)
+                    event: Event = (
+                        Tossed(Fraction(request.chances[outcome]))
+                        if isinstance(request, Toss)
+                        else Decided(request, outcome)
+                    )
                     pending.append((place.after(outcome), (event, trail)))
                 break
 
@@ -284,12 +288,6 @@ def recommended(place: Place, request: Stop, horizon: int) -> Played:
     """Return what a recommendation shows as: a play of no arm there is, to the horizon."""
     arm = place.algorithm.arms + request.arm
     return Played(Rows(arm, 0, horizon - place.time), place.time)
-
-
-def _answered(request: Choose | Keep | Toss, outcome: Any) -> Event:
-    if isinstance(request, Toss):
-        return Tossed(Fraction(request.chances[outcome]))
-    return Decided(request, outcome)
 
 
 def _unlink(trail: Any) -> tuple[Event, ...]:

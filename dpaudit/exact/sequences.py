@@ -20,6 +20,7 @@ that no reward gives about that probability.
 from __future__ import annotations
 
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -141,15 +142,16 @@ def first_decision(
     build: Callable[[int], Algorithm], notion: Notion, longest: int, deadline: float
 ) -> Iterator[Attained]:
     """Yield what pairs attain by the first decision, until the deadline; nothing if it is late."""
-    low, high = 2, 4
-    while len(_paths(build(high), high)) < 2:
-        low, high = high, 2 * high
+
+    def decided(horizon: int) -> bool:
+        return len(_paths(build(horizon), horizon)) > 1
+
+    high = 4
+    while not decided(high):
+        high *= 2
         if high > min(longest, LATEST) or time.monotonic() > deadline:
             return
-    while high - low > 1:
-        middle = (low + high) // 2
-        few = len(_paths(build(middle), middle)) < 2
-        low, high = (middle, high) if few else (low, middle)
+    high = bisect_left(range(high), True, lo=high // 2, key=decided)
     algorithm = build(high)
     paths = _paths(algorithm, high)
     if algorithm.arms != 2 or len(paths) > MOST_PATHS:
@@ -186,11 +188,9 @@ def _at_quantile(pairs: Pairs, path: Path, arm: int, target: float) -> tuple[Str
 
     before = pairs.law(stream(0)).probabilities
     common = max(before, key=lambda actions: before[actions].lower)
-    low, high = 0, len(first[1 - arm])
-    while high - low > 1:
-        middle = (low + high) // 2
-        if pairs.law(stream(middle)).probabilities[common].lower > target:
-            low = middle
-        else:
-            high = middle
-    return stream(high), stream(high, pairs.notion.unit)
+
+    def reached(ones: int) -> bool:
+        return not pairs.law(stream(ones)).probabilities[common].lower > target
+
+    ones = bisect_left(range(len(first[1 - arm])), True, lo=1, key=reached)
+    return stream(ones), stream(ones, pairs.notion.unit)
