@@ -95,11 +95,8 @@ def judge(
         with suppress(Expired), alarm(end + GRACE):
             if hunted := _hunted(claimed, epsilon, max(horizons, default=0), end):
                 return hunted
-    search = Search(build, claimed, epsilon, horizons, ceiling)
+    search = Search(build, claimed, epsilon, horizons, ceiling, start)
     search.run(deadline)
-    search.seconds = time.monotonic() - start
-    if search.interrupted:
-        raise Interrupted([search.finding()])
     return [search.finding()]
 
 
@@ -134,17 +131,19 @@ class Search:
     epsilon: float
     horizons: list[int]
     ceiling: float = math.inf
-    known: dict[Streams, float] = field(default_factory=lambda: {"binary": 0.0, "real": 0.0})
+    began: float = field(default_factory=time.monotonic)
+    seen: list[WorstLoss] = field(default_factory=list)
     best: WorstLoss | None = None
     stopped: str = ""
-    interrupted: bool = False
     every_reward: bool = True
     stage: str = "before the first horizon"
     discarded: list[int] = field(default_factory=list)
-    seconds: float = 0.0
 
     def run(self, deadline: float) -> None:
-        """Judge horizon after horizon until one violates epsilon or something ends the search."""
+        """Judge horizon after horizon until one violates epsilon or something ends the search.
+
+        Raise `Interrupted` with what it concludes on Ctrl-C.
+        """
         horizon, place, leaps = 0, 0, True
         try:
             while place < len(self.horizons):
@@ -165,7 +164,8 @@ class Search:
         except SearchEnds as stop:
             self.stopped = str(stop)
         except KeyboardInterrupt:
-            self.stopped, self.interrupted = "Interrupted before the next horizon.", True
+            self.stopped = "Interrupted before the next horizon."
+            raise Interrupted([self.finding()]) from None
         except Expired:
             self.stopped = f"The budget ended {self.stage}."
 
@@ -244,25 +244,20 @@ class Search:
 
     def _falls(self, found: WorstLoss, claimed: bool) -> bool:
         """Tell whether a result is below what is known of shorter horizons or fewer streams."""
-        if not claimed:
-            self.known = {"binary": 0.0, "real": 0.0}
-        known, lower = self.known, found.loss.lower
-        least = known["binary"] if found.streams == "binary" else max(known.values())
-        self.known = {**known, found.streams: max(known[found.streams], lower)}
-        return found.loss.upper < least
+        fewer = [it for it in self.seen if it.streams in ("binary", found.streams)] * claimed
+        self.seen = [*self.seen, found] if claimed else [found]
+        return any(found.loss.upper < it.loss.lower for it in fewer)
 
     def finding(self) -> Finding:
         """Return what the search concludes."""
-        found = self.best
+        found, seconds = self.best, time.monotonic() - self.began
         if self.discarded:
             sizes = ", ".join(map(str, dict.fromkeys(self.discarded)))
             doubt = f"T = {sizes} fell below shorter horizons: upper ends are not believed."
             self.stopped = f"{doubt} {self.stopped}".strip()
         if found is None:
-            size = self.horizons[0] if self.horizons else 0
-            arms = self.build(size).arms if self.horizons else 0
-            reason = self.stopped or "No horizon to judge."
-            return Finding("exact", Status.SILENT, reason, arms=arms, seconds=self.seconds)
+            reason, arms = self.stopped or "No horizon to judge.", self.claimed.arms
+            return Finding("exact", Status.SILENT, reason, arms=arms, seconds=seconds)
         algorithm = self.build(found.horizon)
         upper = upper_bound(found) if not self.discarded else math.inf
         said, charge = "", found.charge
@@ -292,7 +287,7 @@ class Search:
             horizon=found.horizon,
             instance=found.horizon if other else None,
             streams=found.covers,
-            seconds=self.seconds,
+            seconds=seconds,
         )
         if found.witness is not None and violates(found, self.epsilon):
             return _refuted(plain, replace(found.witness, epsilon=self.epsilon), algorithm)
