@@ -56,26 +56,27 @@ class Climbed:
         return self.high.log_lower - self.low.log_upper
 
 
+@dataclass
 class Climb:
-    """Prefixes of a declaration up to a horizon."""
+    """Prefixes of a declaration up to a horizon, and how many were looked at."""
 
-    def __init__(self, algorithm: Algorithm, horizon: int, clock: Clock) -> None:
-        self.algorithm, self.horizon, self.clock = algorithm, horizon, clock
-        self.prefixes = 0
+    algorithm: Algorithm
+    horizon: int
+    clock: Clock
+    prefixes: int = 0
 
     def run(self, width: int) -> Iterator[Climbed]:
         """Yield the steepest step on the prefixes of one decision, of two, and so on."""
         beam: list[Climbed] = []
         prefixes: list[tuple[int, ...]] = [()]
         while prefixes and not self.clock.late:
-            found: dict[tuple[object, ...], Climbed] = {}
+            found: list[Climbed] = []
             for decisions in prefixes:
                 # up to ties, paths that differ in the names of their arms are equally likely
                 for arm in range(min(self.algorithm.arms, max(decisions, default=-1) + 2)):
                     wanted = {(s.episode, s.background) for s in beam if s.decisions == decisions}
-                    for step in self._extended((*decisions, arm), wanted):
-                        found[step.decisions, step.episode, step.background] = step
-            beam = sorted(found.values(), key=lambda step: step.attained, reverse=True)[:width]
+                    found += self._extended((*decisions, arm), wanted)
+            beam = sorted(found, key=lambda step: step.attained, reverse=True)[:width]
             yield from beam[:1]
             kept = {step.decisions: step.path.horizon for step in beam}
             prefixes = [decisions for decisions, stop in kept.items() if stop < self.horizon]
@@ -100,18 +101,14 @@ class Climb:
         fresh = {i for group in region.decisions[-1].shown for i in group} - known
         found = []
         for index, background in sorted(wanted | {(i, b) for i in fresh for b in (0, 1)}):
+            sums = {i: Fraction(len(it) * background) for i, it in enumerate(region.episodes)}
+            moves = ({**sums, index: own} for own in _move(region, index, background))
             with suppress(Unsupported):  # too unlikely for doubles: not followed further
-                low, high = self._likelihoods(region, index, background)
+                low, high = (enclosed(region, it, "float", self.clock) for it in moves)
                 at = (path, region, decisions, index, background)
                 if low.log_lower > -math.inf:
                     found.append(Climbed(*at, high, low, self.prefixes))
         return found
-
-    def _likelihoods(self, region: Region, index: int, background: int) -> list[Likelihood]:
-        """Return the likelihoods before and after the step."""
-        sums = {i: Fraction(len(it) * background) for i, it in enumerate(region.episodes)}
-        moves = _move(region, index, background)
-        return [enclosed(region, sums | {index: s}, "float", self.clock) for s in moves]
 
 
 def _move(region: Region, index: int, background: int) -> tuple[Fraction, Fraction]:
