@@ -30,6 +30,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact.balls import roots
 from dpaudit.exact.balls.interval import Array, Interval, down, outward, up, where
 from dpaudit.exact.balls.jets import JETS, Jet
+from dpaudit.exact.balls.weight import fall
 
 Mask = NDArray[np.bool_]
 ENDLESS = Interval(np.float64(np.inf), np.float64(np.inf))
@@ -118,16 +119,7 @@ class Entropy:
 
 def expm1(w: Interval) -> Interval:
     """Enclose e^w - 1 for w >= 0, tight also near zero."""
-    # the terms from w^6 / 720 on are below w^6 / 700 for w <= 0.003
-    small = w.hi < 0.003
-    near = Interval(np.where(small, w.lo, 0.0), np.where(small, w.hi, 0.0)).clip(0.0, 1.0)
-    sixth = near * near * near * near * near * near
-    series = sixth * Interval(np.float64(0.0), np.float64(1 / 700))
-    power = near
-    for factor in (1, 2, 6, 24, 120):
-        series = series + power.over(Interval.of(float(factor)))
-        power = power * near
-    return where(small, series, w.exp() - 1.0).clip(0.0, np.inf)
+    return w.exp() * fall(w)
 
 
 @dataclass(frozen=True)

@@ -166,9 +166,7 @@ def _order(rule: Build, found: Any, bounds: list[Upper], pair: Pair) -> Order:
     """Compare the scores of two means at 0: both rise with their levels."""
     endless = [bool(bound.top.hi <= 0) for bound in bounds]
     if any(endless):
-        return {(1, 1): Order.EQUAL, (1, 0): Order.ABOVE, (0, 1): Order.BELOW}[
-            (int(endless[0]), int(endless[1]))
-        ]
+        return Order(int(endless[0]) - int(endless[1]))
     if isinstance(found, PrivateKLBound) and np.ndim(found.epsilon):
         raise Unsupported("The arms' private bounds have an epsilon each.")
     one, two = (ball(found.at(position).level) for position in pair)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +30,12 @@ _U = np.linspace(0.0, 1.0, 514)[1:-1]
 _TABLE = _U**3 * (10 - 15 * _U + 6 * _U**2)  # means, dense at both ends
 
 
-class Order(Enum):
+class Order(IntEnum):
     """How the own level compares with the other's, for certain."""
 
-    BELOW = "below"
-    EQUAL = "equal"
-    ABOVE = "above"
+    BELOW = -1
+    EQUAL = 0
+    ABOVE = 1
 
 
 @dataclass(frozen=True)

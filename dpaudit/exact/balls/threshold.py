@@ -19,8 +19,6 @@ from dpaudit.exact.balls.bounds import Upper
 from dpaudit.exact.balls.interval import Array, Interval, where
 from dpaudit.exact.balls.roots import Mask, Order, Theta
 
-FLIPPED = {Order.BELOW: Order.ABOVE, Order.ABOVE: Order.BELOW, Order.EQUAL: Order.EQUAL}
-
 
 class Comparison(Protocol):
     """Two scores: which values of the second's register lose to each value of the first's."""
@@ -88,8 +86,8 @@ class Rivals:
 
     @cached_property
     def flipped(self) -> Rivals:
-        orders = FLIPPED[self.order], FLIPPED[self.tops]
-        return Rivals(self.second, self.first, orders[0], not self.first_wins_ties, orders[1])
+        order, tops = Order(-self.order), Order(-self.tops)
+        return Rivals(self.second, self.first, order, not self.first_wins_ties, tops)
 
     @property
     def always(self) -> bool | None:

@@ -26,10 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core.arithmetic import ball
-from dpaudit.exact.balls.interval import Array, Interval, down, outward, up
+from dpaudit.exact.balls.interval import Array, Interval, down, outward, up, where
 
 Indices = NDArray[np.intp]
-_SLIVER = Interval(np.float64(0.0), np.float64(0.0100001))
 _ONE = Interval(np.float64(1.0), np.float64(1.0))
 ROUND = 1e-14  # covers the few roundings of one formula on non-negative doubles
 
@@ -155,20 +154,23 @@ def moved(rate: Interval, off: float) -> Interval:
     return Interval(-most, most).exp() if off else _ONE
 
 
+def fall(z: Interval) -> Interval:
+    """Enclose 1 - e^-z for z >= 0, tight also near zero."""
+    half = 0.5 * z
+    square = half * half
+    # sinh(u) / u is 1 + u^2 / 6 + u^4 / 120 and less than u^6 / 5000 for u <= 1/2
+    bulge = Interval(np.float64(0.0), np.float64(1 / 5000))
+    for number in (120.0, 6.0, 1.0):
+        bulge = Interval(down(1 / number), up(1 / number)) + square * bulge
+    return where(z.hi < 0.03, z * (-half).exp() * bulge, 1.0 - (-z).exp()).clip(0.0, np.inf)
+
+
 def piece(a: Array, b: Array, centre: float, rate: Interval) -> Interval:
     """Enclose the Laplace mass of [a, b], the centre not inside, for doubles a <= b."""
     near = np.maximum(np.maximum(down(a - centre), down(centre - b)), 0.0)
     far = np.maximum(np.maximum(up(a - centre), up(centre - b)), 0.0)
     z = rate * (Interval.of(b) - Interval.of(a)).clip(0.0, np.inf)
-    half = 0.5 * z
-    # sinh(u) / u lies between 1 + u^2 / 6 and that plus u^4 / 100 for u <= 1/2
-    square = half * half
-    bulge = 1.0 + (square * Interval(down(1 / 6), up(1 / 6)) + square * square * _SLIVER)
-    short = z * (-half).exp() * bulge
-    long = 1.0 - (-z).exp()
-    small = z.hi < 0.03
-    share = Interval(np.where(small, short.lo, long.lo), np.where(small, short.hi, long.hi))
-    return 0.5 * ((-(rate * Interval(near, far))).exp()).times(share.clip(0.0, np.inf))
+    return 0.5 * ((-(rate * Interval(near, far))).exp()).times(fall(z))
 
 
 def cumulative(z: Interval) -> Interval:

@@ -154,8 +154,7 @@ class Functions:
     def _strip(self, out: int, function: Weight, variable: int, band: Band, right: bool) -> Weight:
         """Return the mass between two maps as a difference of masses on one side."""
         low, high = (self._on(out, (variable, it), right)(function) for it in (band.low, band.high))
-        found: Weight = self.added([(1 if right else -1, low), (-1 if right else 1, high)])
-        return found
+        return low + -high if right else high + -low
 
     def _on(self, out: int, line: Line, right: bool) -> Beyond:
         variable, given = line
