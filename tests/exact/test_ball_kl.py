@@ -26,7 +26,7 @@ from dpaudit.exact.balls.exact_order import TREE
 from dpaudit.exact.balls.interval import Interval
 from dpaudit.exact.balls.roots import Order
 from dpaudit.exact.balls.threshold import Placed, Rivals
-from dpaudit.exact.balls.weight import Grid, Masses
+from dpaudit.exact.balls.weight import Masses
 from dpaudit.exact.paths import all_paths
 
 UNIT = st.integers(0, 8).map(lambda k: Fraction(k, 8))
@@ -121,7 +121,7 @@ def test_equal_levels_are_proved_by_their_formulas():
 
 
 def test_laplace_masses_enclose():
-    grid = Grid(np.array([-30.0, -2.0, -1e-3, 0.0, 1e-9, 0.25, 0.3, 7.0]))
+    grid = np.array([-30.0, -2.0, -1e-3, 0.0, 1e-9, 0.25, 0.3, 7.0])
     for rate, centre in ((Fraction(1, 2), Fraction(0)), (Fraction(10, 3), Fraction(1, 4))):
         law = Masses(grid, rate, centre)
         with ctx.workprec(200):
@@ -130,7 +130,7 @@ def test_laplace_masses_enclose():
                 z = ball(rate) * (arb(float(x)) - ball(centre))
                 return z.exp() / 2 if z < 0 else 1 - (-z).exp() / 2
 
-            values = [cdf(x) for x in grid.x]
+            values = [cdf(x) for x in grid]
             truth = [b - a for a, b in zip(values[:-1], values[1:], strict=True)]
             assert encloses(law.cells, truth)
             assert np.all(law.cells.hi <= law.cells.lo * (1 + 1e-9))

@@ -28,7 +28,6 @@ from dpaudit.exact.balls.roots import (
 )
 from dpaudit.exact.balls.threshold import Placed, Rivals
 from dpaudit.exact.balls.weight import (
-    Grid,
     Masses,
     Weight,
     cumulative,
@@ -42,10 +41,10 @@ OPEN = st.floats(1e-9, 1 - 1e-9)
 LEVEL = st.floats(1e-3, 30)
 
 
-def one_on(grid: Grid) -> Weight:
+def one_on(grid: np.ndarray) -> Weight:
     """Return the constant 1."""
-    cells = np.zeros(len(grid.x) - 1)
-    ones = Interval.of(np.ones(len(grid.x))), Interval.of(cells + 1)
+    cells = np.zeros(len(grid) - 1)
+    ones = Interval.of(np.ones(len(grid))), Interval.of(cells + 1)
     return Weight(*ones, Interval.of(cells), Interval.of(cells))
 
 
@@ -242,9 +241,9 @@ def test_threshold_slopes_and_bends_bound_secants(one: float, two: float, first:
 STILL = Interval.of(np.zeros(1))
 
 
-def exponential(grid: Grid, b: float) -> Weight:
+def exponential(grid: np.ndarray, b: float) -> Weight:
     """The weight e^(b x) on the grid, with its own derivatives."""
-    at = (Interval.of(grid.x) * b).exp()
+    at = (Interval.of(grid) * b).exp()
     low, high = np.minimum(at.lo[:-1], at.lo[1:]), np.maximum(at.hi[:-1], at.hi[1:])
     return Weight(at, Interval(low, high), b * Interval(low, high), b * (b * Interval(low, high)))
 
@@ -264,7 +263,7 @@ def test_masses_beyond_a_threshold_contain_the_closed_form(
     if rate > 100:
         cut = float(centre) + 20 * cut / float(rate)
     near = float(centre) + np.linspace(-60, 60, 241) / max(float(rate), 30.0)
-    grid = Grid(np.unique(np.concatenate([np.linspace(-3, 3, 121), near, [float(centre)]])))
+    grid = np.unique(np.concatenate([np.linspace(-3, 3, 121), near, [float(centre)]]))
     at = np.full(2, cut)
     theta = Theta(Interval(at, at), STILL, STILL)
     found = Beyond(Masses(grid, rate, centre), theta, below)(exponential(grid, b)).at
@@ -277,12 +276,12 @@ def test_masses_beyond_a_threshold_contain_the_closed_form(
             return r / 2 * (sign * r * mu).exp() * (high - low)
         return r / 2 * (sign * r * mu).exp() * ((k * high).exp() - (k * low).exp()) / k
 
-    ends = [number(grid.x[0]), number(cut)] if below else [number(cut), number(grid.x[-1])]
+    ends = [number(grid[0]), number(cut)] if below else [number(cut), number(grid[-1])]
     if ends[0] < mu < ends[1]:
         value = part(ends[0], mu, -1) + part(mu, ends[1], 1)
     else:
         value = part(*ends, -1 if ends[1] <= mu else 1)
-    edge = number(grid.x[0]) if below else number(grid.x[-1])
+    edge = number(grid[0]) if below else number(grid[-1])
     outer = (-(r * abs(edge - mu))).exp() / 2 * (slope * edge).exp()
     assert contains(found, value + outer, 0)
     assert found.hi[0] - found.lo[0] < 2e-2 * (1 + found.hi[0])
@@ -290,7 +289,7 @@ def test_masses_beyond_a_threshold_contain_the_closed_form(
 
 def test_a_mesh_without_positive_masses_bounds_nothing() -> None:
     """Vanishing lower ends must never narrow the upper end."""
-    grid = Grid(np.linspace(0, 1, 17))
+    grid = np.linspace(0, 1, 17)
     kind = Batch(Laplace(1.0), Fraction(1), 1)
     cells = np.zeros((1, 16))
     endless = Interval(cells - np.inf, cells + np.inf)
@@ -304,7 +303,7 @@ def test_a_mesh_without_positive_masses_bounds_nothing() -> None:
 
 
 def test_tails_of_certain_thresholds_are_certain() -> None:
-    grid = Grid(np.linspace(-1, 2, 31))
+    grid = np.linspace(-1, 2, 31)
     law = Masses(grid, Fraction(1), Fraction(0))
     for cut, chance in ((np.inf, 1.0), (-np.inf, 0.0)):
         theta = Theta(Interval.of(np.full(2, cut)), STILL, STILL)
@@ -333,7 +332,7 @@ def test_steps_on_a_mirrored_mesh_are_sums_from_the_other_end() -> None:
 
 
 def test_a_mass_still_grows_where_its_threshold_is_beyond_the_grid() -> None:
-    grid = Grid(np.linspace(-1, 1, 21))
+    grid = np.linspace(-1, 1, 21)
     at = np.array([1.2, 1.6])
     theta = Theta(Interval(at, at), Interval.of(np.ones(1)), STILL)
     found = Beyond(Masses(grid, Fraction(1), Fraction(0)), theta, below=True)(one_on(grid))
@@ -360,7 +359,7 @@ def test_derivatives_of_masses_contain_the_closed_form(
     centre: Fraction, rate: Fraction, slope: float, shift: float, b: float, below: bool
 ) -> None:
     """The mass of e^(b t) beyond a t that moves with x, and the tail itself (b = 0)."""
-    grid = Grid(np.unique(np.append(np.linspace(-3, 3, 61), float(centre))))
+    grid = np.unique(np.append(np.linspace(-3, 3, 61), float(centre)))
     x = np.linspace(-1, 1, 23)
     theta, law = line(x, slope, shift), Masses(grid, rate, centre)
     mass = Beyond(law, theta, below)(exponential(grid, b))
@@ -381,7 +380,7 @@ def test_derivatives_of_masses_contain_the_closed_form(
 
 
 def test_many_functions_at_once_are_what_each_is_alone() -> None:
-    grid = Grid(np.linspace(-3, 3, 121))
+    grid = np.linspace(-3, 3, 121)
     law = Masses(grid, Fraction(2), Fraction(0))
     x = np.linspace(-1, 1, 23)
     beyond = Beyond(law, line(x, 1.5, 0.1), below=True)
@@ -402,7 +401,7 @@ def test_widths_are_of_third_order_in_the_cells() -> None:
     """Halving the cells divides the width of a mass by about eight, not by four."""
     widths = []
     for cells in (40, 80, 160):
-        grid = Grid(np.linspace(-3, 3, 2 * cells + 1))
+        grid = np.linspace(-3, 3, 2 * cells + 1)
         found = Masses(grid, Fraction(2), Fraction(0)).total(exponential(grid, 1.3))
         widths.append(found.hi - found.lo)
     assert widths[0] > 6 * widths[1] > 36 * widths[2] > 0

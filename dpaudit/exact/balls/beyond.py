@@ -34,7 +34,7 @@ class Beyond:
 
     def __init__(self, law: Lebesgue, theta: Theta, below: bool) -> None:
         self.law, self.theta, self.below = law, theta, below
-        x = law.grid.x
+        x = law.grid
         # at theta.lo the mass below is least, the mass above is largest
         self._ends = [self._end(s) for s in (theta.at.lo, theta.at.hi)]
         start = np.clip(np.searchsorted(x, theta.at.lo[:-1], "right") - 1, 0, len(x) - 2)
@@ -42,7 +42,7 @@ class Beyond:
         self._spans = np.stack([start, stop], axis=1).ravel()
 
     def _end(self, s: Array) -> tuple[Array, Indices, Interval, Part]:
-        x, law = self.law.grid.x, self.law
+        x, law = self.law.grid, self.law
         inside = np.clip(s, x[0], x[-1])
         index = np.clip(np.searchsorted(x, inside, "right") - 1, 0, len(x) - 2)
         cell = Interval(x[index], x[index + 1])
@@ -83,7 +83,7 @@ class Beyond:
         s, index, mass, part = end
         ends = weight.at[..., index], weight.at[..., index + 1]
         mean = part.mean(ends, weight.range[..., index], weight.second[..., index])
-        x = self.law.grid.x
+        x = self.law.grid
         value = sums[..., index if self.below else index + 1]
         value = value + (mass.hi * mean.hi if upper else mass.lo * mean.lo)
         value = value * (1 + ROUND if upper else 1 - ROUND)

@@ -24,7 +24,7 @@ from dpaudit.exact.balls.compare import Bout, Known
 from dpaudit.exact.balls.interval import WIDE, Array, Interval, above
 from dpaudit.exact.balls.own_sum import Moving, Scan, centres_of, mesh_steps
 from dpaudit.exact.balls.roots import Theta
-from dpaudit.exact.balls.weight import Grid, Masses, Weight
+from dpaudit.exact.balls.weight import Masses, Weight
 from dpaudit.exact.region import Batch
 from dpaudit.exact.trees import Edge, Forest
 
@@ -74,7 +74,7 @@ class Cells(Algebra[Weight]):
 
     def holds(self, kind: Batch, centre: Fraction) -> bool:
         """Tell whether a release of this kind may have this centre."""
-        return kind in self.grids and bool(np.any(self.grids[kind].x == float(centre)))
+        return kind in self.grids and bool(np.any(self.grids[kind] == float(centre)))
 
     def law(self, kind: Batch, centre: Fraction) -> Masses:
         """Return the law of a release of this kind at a centre."""
@@ -89,8 +89,8 @@ class Cells(Algebra[Weight]):
         def build() -> Theta:
             grid = self.grids[at.kinds[not of_first]]
             scores = at.scores if of_first else at.scores.flipped
-            found = scores.threshold(np.asarray(grid.x, dtype=float))
-            ends = Interval(*(np.asarray(end, grid.x.dtype) for end in (found.at.lo, found.at.hi)))
+            found = scores.threshold(np.asarray(grid, dtype=float))
+            ends = Interval(*(np.asarray(end, grid.dtype) for end in (found.at.lo, found.at.hi)))
             return replace(found, at=ends)
 
         found: Theta = self._once((at.identity, of_first), build)
@@ -199,11 +199,11 @@ def _nodes(marks: Sequence[Interval], cells: int) -> Array:
     return np.concatenate([np.array(spans).ravel(), between])
 
 
-def _grid(kind: Batch, parts: Sequence[Array], mesh: int, wide: bool) -> Grid:
+def _grid(kind: Batch, parts: Sequence[Array], mesh: int, wide: bool) -> Array:
     centres = np.array(centres_of(kind, mesh), dtype=float)
     nodes = np.unique(np.concatenate([*parts, centres]))
     if not wide:
-        return Grid(nodes)
+        return nodes
     if WIDE is None:
         raise Unsupported("The likelihood is too small for this machine's numbers.")
-    return Grid(nodes.astype(WIDE))
+    return nodes.astype(WIDE)

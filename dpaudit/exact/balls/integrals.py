@@ -14,7 +14,7 @@ import numpy as np
 from dpaudit.exact.algebra import Bounds, Curve
 from dpaudit.exact.balls.cells import Meshed, cap_of
 from dpaudit.exact.balls.compare import Known
-from dpaudit.exact.balls.interval import Interval
+from dpaudit.exact.balls.interval import Array, Interval
 from dpaudit.exact.balls.net import (
     HalfStep,
     Listing,
@@ -25,7 +25,7 @@ from dpaudit.exact.balls.net import (
     tilts_of,
 )
 from dpaudit.exact.balls.own_sum import Moving, centres_of
-from dpaudit.exact.balls.weight import Grid, Weight
+from dpaudit.exact.balls.weight import Weight
 from dpaudit.exact.balls.windows import (
     REACH,
     Functions,
@@ -90,7 +90,7 @@ class Integral:
             # only the exponentials of steps are so large that a jump at any mark would be felt
             left_out = self.own[i] + (self.marks[i] if net.sides else [])
             holes[i] = [] if i == keep else cells_at(grids[i], left_out)
-            width = math.fsum(np.diff(grids[i].x)[holes[i]])
+            width = math.fsum(np.diff(grids[i])[holes[i]])
             escaped += escape(rates) + 1.001 * width * float(min(rates)) / 2
         slowest = {i: float(min(rates)) for i, rates in net.rates.items()}
         algebra = Functions(net.curves, grids, holes, slowest, clock=clock)
@@ -103,7 +103,7 @@ class Integral:
         return algebra.added(parts), None if keep is None else grids[keep], escaped
 
     def _functions(
-        self, grids: Mapping[int, Grid], sides: Sequence[HalfStep], tilts: Mapping[int, Fraction]
+        self, grids: Mapping[int, Array], sides: Sequence[HalfStep], tilts: Mapping[int, Fraction]
     ) -> dict[int, Weight]:
         """Return what every variable carries in a term: its noise, exponentials of steps."""
         scales = dict.fromkeys(grids, Fraction(1))
@@ -132,13 +132,13 @@ class Probability:
         return Interval(np.float64(max(low, 0.0)), np.float64(min(1.0, high)))
 
 
-def _next_to_nothing(functions: Mapping[int, Weight], grids: Mapping[int, Grid]) -> float:
+def _next_to_nothing(functions: Mapping[int, Weight], grids: Mapping[int, Array]) -> float:
     """Return what a function may be taken for 0 below, `LIMIT` times, without being missed.
 
     A mass is at most the supremum of its function times the length of its window, so that no
     product of what is left, over all windows, exceeds the one of these numbers.
     """
-    lengths = {i: float(grid.x[-1] - grid.x[0]) for i, grid in grids.items()}
+    lengths = {i: float(grid[-1] - grid[0]) for i, grid in grids.items()}
     sizes = (float(f.range.hi.max()) * lengths[i] for i, f in functions.items())
     bound = math.prod(max(size, 1.0) for size in sizes) * max(lengths.values())
     return 1e-10 * NEGLIGIBLE / bound

@@ -24,7 +24,7 @@ import numpy as np
 
 from dpaudit.exact.algebra import Bounds
 from dpaudit.exact.balls.interval import Array, Interval, range_of, up, where
-from dpaudit.exact.balls.weight import ROUND, Grid, Indices, Masses, Weight, away, moved
+from dpaudit.exact.balls.weight import ROUND, Indices, Masses, Weight, away, moved
 from dpaudit.exact.region import Batch
 
 
@@ -51,14 +51,14 @@ class Scan:
 class Moving:
     """A Laplace law that is moved over nodes of its grid, from its first centre to its last."""
 
-    def __init__(self, kind: Batch, mesh: int, grid: Grid, missed: float = 0.0) -> None:
+    def __init__(self, kind: Batch, mesh: int, grid: Array, missed: float = 0.0) -> None:
         """Prepare the nodes of own sums on a mesh; weights miss so much probability."""
         centres = centres_of(kind, mesh)
         first, last = (Masses(grid, kind.rate, kind.centre(own)) for own in (0, kind.rows))
-        nodes, off = np.searchsorted(grid.x, np.array(centres, dtype=float)), away(centres)
+        nodes, off = np.searchsorted(grid, np.array(centres, dtype=float)), away(centres)
         self.first, self.last, self.nodes, self.missed = first, last, nodes, missed
         self.spread, self.off = moved(first.rate, off), float(first.rate.hi) * off
-        x, rate = Interval.of(first.grid.x[nodes]), first.rate
+        x, rate = Interval.of(first.grid[nodes]), first.rate
         self._left = (rate * (Interval.of(last.centre) - x)).exp()
         self._right = (rate * (x - Interval.of(first.centre))).exp()
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.core import divergence
-from dpaudit.exact.balls.interval import Array, Interval, down
+from dpaudit.exact.balls.interval import Array, Interval, down, where
 
 Mask = NDArray[np.bool_]
 Test = Callable[[Array, Mask], Mask]
@@ -51,11 +51,14 @@ class Theta:
 
 
 def divergence_of(m: Array, v: Array) -> Interval:
-    """Enclose d(m, 1 - e^-v) for doubles m in (0, 1) and v > 0."""
+    """Enclose d(m, 1 - e^-v) for doubles; without ends unless 0 < m < 1 and 0 < v < infinity."""
+    sound = (m > 0) & (m < 1) & (v > 0) & np.isfinite(v)
+    m, v = np.where(sound, m, 0.5), np.where(sound, v, 1.0)
     rest = 1.0 - Interval.of(m)
     q = 1.0 - Interval.of(-v).exp()
     ones = Interval.of(m) * (Interval.of(m).log() - Interval(np.maximum(q.lo, 0), q.hi).log())
-    return ones + rest * (rest.log() + Interval.of(v))
+    endless = Interval(np.float64(-np.inf), np.float64(np.inf))
+    return where(sound, ones + rest * (rest.log() + Interval.of(v)), endless)
 
 
 def certified_root(guess: Array, spread: Array, beyond_low: Test, beyond_high: Test) -> Interval:
@@ -69,9 +72,8 @@ def certified_root(guess: Array, spread: Array, beyond_low: Test, beyond_high: T
         while idle < 2 and missing.any():
             trial = guess[missing] + sign * width[missing]
             good = test(trial, missing)
-            where = np.flatnonzero(missing)
-            end[where[good]] = trial[good]
-            missing[where[good]] = False
+            found = np.flatnonzero(missing)[good]
+            end[found], missing[found] = trial[good], False
             idle = 0 if good.any() else idle + 1
             width *= 4
         ends.append(end)
@@ -88,16 +90,11 @@ def upper_bound(m: Interval, level: Interval) -> Interval:
     spread = 4 * (error + level.hi - level.lo) / np.maximum((q - middle) / q, 1e-300)
 
     def low(v: Array, index: Mask) -> Mask:
-        sound = (v > 0) & np.isfinite(v)
-        return np.asarray(
-            sound & (divergence_of(m.lo[index], np.where(sound, v, 1.0)).hi <= level.lo)
-        )
+        return np.asarray(divergence_of(m.lo[index], v).hi <= level.lo)
 
     def high(v: Array, index: Mask) -> Mask:
-        sound = np.isfinite(v) & (v > -np.log1p(-m.hi[index]))
-        return np.asarray(
-            sound & (divergence_of(m.hi[index], np.where(sound, v, 1.0)).lo >= level.hi)
-        )
+        beyond = v > -np.log1p(-m.hi[index])
+        return np.asarray(beyond & (divergence_of(m.hi[index], v).lo >= level.hi))
 
     found = certified_root(guess, np.maximum(spread, 4e-16 * guess), low, high)
     return Interval(np.maximum(found.lo, level.lo), found.hi)
@@ -113,17 +110,11 @@ def lower_mean(v: Interval, level: Interval) -> Interval:
     spread = 4 * (error + level.hi - level.lo) / tilt + 2e-16 * guess
 
     def low(m: Array, index: Mask) -> Mask:
-        least = Interval.of(-v.lo[index]).exp().hi  # m is below q = 1 - e^-v
-        sound = (m > 0) & (down(1 - m) > least)
-        return np.asarray(
-            sound & (divergence_of(np.where(sound, m, 0.5), v.lo[index]).lo >= level.hi)
-        )
+        beyond = down(1 - m) > Interval.of(-v.lo[index]).exp().hi  # m is below q = 1 - e^-v
+        return np.asarray(beyond & (divergence_of(m, v.lo[index]).lo >= level.hi))
 
     def high(m: Array, index: Mask) -> Mask:
-        sound = (m > 0) & (m < 1)
-        return np.asarray(
-            sound & (divergence_of(np.where(sound, m, 0.5), v.hi[index]).hi <= level.lo)
-        )
+        return np.asarray(divergence_of(m, v.hi[index]).hi <= level.lo)
 
     return certified_root(guess, spread, low, high).clip(0.0, 1.0)
 

@@ -1,9 +1,9 @@
 """Positive functions of one register on a grid, enclosed to third order, and their Laplace masses.
 
-A `Weight` knows enclosures of its values at the nodes, of its range on every cell, and of its first
-two derivatives there (everything where there may be none). On a cell [a, b] of length h a function
-is its chord less w''(.) (x - a) (b - x) / 2, within its range; beyond the outer nodes it is
-constant.
+A grid is increasing doubles, with cells between them and a tail on either side. A `Weight` knows
+enclosures of its values at the nodes, of its range on every cell, and of its first two derivatives
+there (everything where there may be none). On a cell [a, b] of length h a function is its chord
+less w''(.) (x - a) (b - x) / 2, within its range; beyond the outer nodes it is constant.
 
 Means over a cell, or a part of one, are taken under a Laplace density that has no kink inside.
 That of a chord is its value at the centroid, which leaves the middle towards the centre of the law
@@ -135,13 +135,6 @@ def from_monotone(at: Interval, rising: bool, first: Interval, second: Interval)
     return Weight(at, Interval(low, np.maximum(low, high)), *turned)
 
 
-@dataclass(frozen=True)
-class Grid:
-    """Increasing doubles; cells between them, and a tail on either side."""
-
-    x: Array
-
-
 def away(centres: Iterable[Fraction]) -> float:
     """Bound how far centres are from their doubles."""
     off = max(abs(Fraction(float(centre)) - centre) for centre in centres)
@@ -237,8 +230,8 @@ class Lebesgue:
 
     rate = Interval.of(np.float64(0.0))
 
-    def __init__(self, grid: Grid, holes: Sequence[int] = ()) -> None:
-        x, self.grid = grid.x, grid
+    def __init__(self, grid: Array, holes: Sequence[int] = ()) -> None:
+        x = self.grid = grid
         self._solid = np.ones(len(x) - 1)
         self._solid[list(holes)] = 0.0
         self.cells = self.between(x[:-1], x[1:], np.arange(len(x) - 1))
@@ -298,14 +291,14 @@ class Lebesgue:
 class Masses(Lebesgue):
     """A Laplace law on a grid: masses of cells and tails, and of everything beyond a threshold."""
 
-    def __init__(self, grid: Grid, rate: Fraction, centre: Fraction) -> None:
-        self.grid, self.centre = grid, float(centre)
-        if not np.any(grid.x == self.centre):
+    def __init__(self, grid: Array, rate: Fraction, centre: Fraction) -> None:
+        x = self.grid = grid
+        self.centre = float(centre)
+        if not np.any(grid == self.centre):
             raise ValueError(f"the centre {centre} is not a node")
         self.rate = outward(ball(rate))
         self.off = away([centre])
         self.spread = moved(self.rate, self.off)
-        x = grid.x
         self.cells = piece(x[:-1], x[1:], self.centre, self.rate).times(self.spread)
         ends = self.rate * (Interval.of(x[[0, -1]]) - self.centre)
         self.left = cumulative(ends[0]).times(self.spread)
@@ -341,7 +334,7 @@ class Masses(Lebesgue):
     @cached_property
     def _slopes(self) -> tuple[Interval, Interval]:
         """Enclose f and f' / f on every cell; on the outer ones, all beyond them included."""
-        x = self.grid.x
+        x = self.grid
         ends = Interval(down(x[:-1] - self.centre), up(x[1:] - self.centre))
         # differences of neighbours of the centre are exact, and keep their side
         low = np.asarray(np.where(x[:-1] >= self.centre, np.maximum(ends.lo, 0.0), ends.lo))

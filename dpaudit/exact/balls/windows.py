@@ -25,7 +25,7 @@ from dpaudit.exact.balls.curves import Classes, Curves, Map, ahead
 from dpaudit.exact.balls.interval import Array, Interval, outward, where
 from dpaudit.exact.balls.net import Band, Line
 from dpaudit.exact.balls.roots import Theta
-from dpaudit.exact.balls.weight import ROUND, Grid, Lebesgue, Weight
+from dpaudit.exact.balls.weight import ROUND, Lebesgue, Weight
 from dpaudit.exact.clock import ENDLESS, Clock
 
 REACH = 40  # noise scales
@@ -42,7 +42,7 @@ class Functions:
     """Weights on the grids of the variables, with what maps make of their masses."""
 
     curves: Curves
-    grids: dict[int, Grid]
+    grids: dict[int, Array]
     holes: dict[int, list[int]]
     rates: dict[int, float]
     least: float = 0.0
@@ -80,7 +80,7 @@ class Functions:
         """
         law = self.measure(out)
         mass = law.cells.hi * law.means(function).hi
-        far = np.exp(np.abs(law.grid.x[1:]) * self.rates[out])
+        far = np.exp(np.abs(law.grid[1:]) * self.rates[out])
         least = int(np.argmin(np.where(law.cells.hi > 0, function.range.hi * far, np.inf)))
         left, right = float(mass[:least].sum()), float(mass[least + 1 :].sum())
         if min(left, right) <= HEAVY * float(function.range.hi[least]) / self.rates[out]:
@@ -99,7 +99,7 @@ class Functions:
         found, other = (self._strip(out, function, variable, given, side) for side in (False, True))
         at, cell = _meet(found.at, other.at), _meet(found.range, other.range)
         low, high = (self._on(out, (variable, it), right).theta for it in (given.low, given.high))
-        length = np.diff(self.grids[variable].x)
+        length = np.diff(self.grids[variable])
         empty, full = ahead(low, high, length), ahead(high, low, length)
         none = Interval.of(np.float64(0.0))
         least, most = self._thin(out, function, low, high, length)
@@ -123,7 +123,7 @@ class Functions:
         some = np.flatnonzero((function.range.hi > self.least) & (self.measure(out).cells.hi > 0))
         if not len(some):
             return others
-        x = self.grids[out].x
+        x = self.grids[out]
         ahead = self._on(out, low, True).theta.at.lo[:-1] >= x[some[-1] + 1]
         behind = self._on(out, high, True).theta.at.hi[1:] <= x[some[0]]
         cut = ((low[0], ahead), (high[0], behind))
@@ -133,7 +133,7 @@ class Functions:
         self, out: int, function: Weight, low: Theta, high: Theta, length: Array
     ) -> tuple[Array, Array]:
         """Bound the mass between two maps by how far apart they are, at nodes and on cells."""
-        x, top = self.grids[out].x, np.append(function.range.hi, 0.0)
+        x, top = self.grids[out], np.append(function.range.hi, 0.0)
 
         def highest(start: Array, stop: Array) -> Array:
             first = np.clip(np.searchsorted(x, start, "right") - 1, 0, len(x) - 2)
@@ -161,7 +161,7 @@ class Functions:
         key = (out, line, right)
         if key not in self._beyond:
             known = self._thetas.setdefault(variable, {})
-            theta = self.curves.on(self.grids[variable].x, given, known)
+            theta = self.curves.on(self.grids[variable], given, known)
             self._beyond[key] = Beyond(self.measure(out), theta, below=not right)
         return self._beyond[key]
 
@@ -176,23 +176,23 @@ def _meet(one: Interval, two: Interval) -> Interval:
     return Interval(low, np.maximum(np.minimum(one.hi, two.hi), low))
 
 
-def exponential(grid: Grid, rate: Fraction, scale: Fraction) -> Weight:
+def exponential(grid: Array, rate: Fraction, scale: Fraction) -> Weight:
     """Return scale exp(rate x) as a weight."""
     r, by = outward(ball(rate)) if rate else Interval.of(np.float64(0.0)), outward(ball(scale))
-    at = (r * Interval.of(grid.x)).exp() * by
+    at = (r * Interval.of(grid)).exp() * by
     rising = rate > 0
     low, high = (at.lo[:-1], at.hi[1:]) if rising else (at.lo[1:], at.hi[:-1])
     cell = Interval(low, high)
     return Weight(at, cell, cell * r, cell * (r * r))
 
 
-def noise(grid: Grid, rate: Fraction, tilt: Fraction, scale: Fraction) -> Weight:
+def noise(grid: Array, rate: Fraction, tilt: Fraction, scale: Fraction) -> Weight:
     """Return scale exp(tilt x) times the density of centred Laplace noise, 0 being a node.
 
     A product of both would not know that exponentials cancel.
     """
     rising, falling = (exponential(grid, tilt + r, scale * rate / 2) for r in (rate, -rate))
-    left = grid.x <= 0
+    left = grid <= 0
 
     def pick(one: Interval, two: Interval) -> Interval:
         return where(left[-one.lo.shape[-1] :], one, two)
@@ -206,7 +206,7 @@ def window(
     bends: Iterable[float],
     cells: int,
     points: Iterable[Fraction],
-) -> Grid:
+) -> Array:
     """Return nodes that crowd at marks and bends and thin out with the noise."""
     least = min(rates)
     r, held = float(least), [float(x) for x in points]
@@ -228,14 +228,14 @@ def window(
     found = [ordered.ravel(), back(graded([*map(tuple, flat(ordered))], cells, FEWEST))]
     even = math.ceil((last + reach) * float(max(rates)) / WIDEST)
     nodes = np.unique(np.concatenate([*found, np.linspace(-reach, last, even)])) + 0.0
-    return Grid(nodes[(nodes >= -reach) & (nodes <= last)])
+    return nodes[(nodes >= -reach) & (nodes <= last)]
 
 
-def cells_at(grid: Grid, marks: Iterable[Interval]) -> list[int]:
+def cells_at(grid: Array, marks: Iterable[Interval]) -> list[int]:
     """Return the cells next to marks that a window with them has."""
-    ends = grid.x[0], grid.x[-1]
-    spans = (np.searchsorted(grid.x, span_of(mark)) for mark in marks if _held(mark, *ends))
-    return sorted({k for start, stop in spans for k in range(start, min(stop, len(grid.x) - 1))})
+    ends = grid[0], grid[-1]
+    spans = (np.searchsorted(grid, span_of(mark)) for mark in marks if _held(mark, *ends))
+    return sorted({k for start, stop in spans for k in range(start, min(stop, len(grid) - 1))})
 
 
 def _held(mark: Interval, first: float, last: float) -> bool:
