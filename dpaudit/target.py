@@ -17,6 +17,7 @@ import dataclasses
 import importlib
 import importlib.util
 import inspect
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -208,31 +209,65 @@ def require_file(text: str, place: str, beside: Path | None = None) -> Path:
     return path.absolute()
 
 
+@dataclass(frozen=True)
+class ImportedAs:
+    """How a file is imported: by its name, or by that in its package, which lies in `above`."""
+
+    name: str
+    above: Path | None = None
+
+    @property
+    def package(self) -> str:
+        """The outermost package, if the file is imported from one."""
+        return self.name.partition(".")[0] if self.above is not None else ""
+
+
+def imported_as(path: Path) -> ImportedAs:
+    """Return how a file is imported: from its package where it imports something of that."""
+    path = Path(os.path.abspath(path))  # without `..`: modules are told apart by their paths
+    top, names = path, [path.stem]
+    while (top.parent / "__init__.py").is_file():
+        top = top.parent
+        names.insert(0, top.name)
+    own = path.resolve().is_relative_to(Path(__file__).parent)
+    if own or not {"", top.name} & _imported(_text(path)) or len(names) == 1:
+        return ImportedAs(path.stem)
+    return ImportedAs(".".join(names), top.parent)
+
+
 def load_file(path: Path, text: str) -> ModuleType:
-    """Run a file as a module of its own name, which finds the modules beside it."""
-    folder = str(path.parent.resolve())
-    sys.path[:] = [folder, *(place for place in sys.path if place != folder)]
+    """Run a file as a module of its own name, which finds the modules beside it.
+
+    What imports from its own package is imported as a part of it.
+    """
+    place = imported_as(path)
+    folders = [str(path.parent.resolve()), *([str(place.above)] if place.above else [])]
+    sys.path[:] = [*folders, *(it for it in sys.path if it not in folders)]
     for name, other in _displaced(path.resolve()):
         rule = (
             f"needs the {name} beside it, but another is loaded here ({other}); "
             "judge it by a command, in a process of its own."
         )
         raise InvalidArgument("TARGET", text, rule)
-    name = path.stem
+    name = place.name
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise InvalidArgument("TARGET", text, f"cannot be loaded: {path} is not Python source.")
-    module = importlib.util.module_from_spec(spec)
-    known = sys.modules.get(name)
-    # dataclasses looks its module up by name while the file runs, and so does pickle later on.
-    sys.modules[name] = module
+    known = None if place.above else sys.modules.get(name)
     try:
-        spec.loader.exec_module(module)
+        if place.above:
+            sys.modules.pop(name, None)
+            module = importlib.import_module(name)
+        else:
+            module = importlib.util.module_from_spec(spec)
+            # dataclasses looks its module up by name while the file runs, and pickle later on
+            sys.modules[name] = module
+            spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         sys.modules.pop(name, None)
         rule = f"cannot be imported: {said(error)}"
-        if isinstance(error, ImportError) and "relative import" in str(error):
-            rule += "; a file is judged with those beside it: write `from name import ...`."
+        if isinstance(error, ImportError) and "no known parent" in str(error):
+            rule += "; its folder has no __init__.py: write `from name import ...`."
         raise InvalidArgument("TARGET", text, rule) from None
     finally:
         if known is not None and known not in LOADED:
@@ -243,6 +278,10 @@ def load_file(path: Path, text: str) -> ModuleType:
 
 def _displaced(start: Path) -> Iterator[tuple[str, Path]]:
     """Yield the modules that lie beside a file and are loaded from elsewhere, if it imports any."""
+    place = imported_as(start)
+    package = _file_of(sys.modules.get(place.package))
+    if package is not None and place.above is not None and package.parents[1] != place.above:
+        yield place.package, package
     pending, seen = [start], {start}
     while pending:
         path = pending.pop()
@@ -275,13 +314,13 @@ def _text(path: Path) -> bytes:
 
 @lru_cache(maxsize=64)
 def _imported(text: bytes) -> set[str]:
-    """Return the top-level modules that a file of this text imports."""
+    """Return the top-level modules that a file of this text imports; "" is its own package."""
     try:
         nodes = list(ast.walk(ast.parse(text)))
     except (SyntaxError, ValueError, RecursionError):
         return set()
     plain = {it.name for node in nodes if isinstance(node, ast.Import) for it in node.names}
-    plain |= {str(it.module) for it in nodes if isinstance(it, ast.ImportFrom) and not it.level}
+    plain |= {"" if it.level else str(it.module) for it in nodes if isinstance(it, ast.ImportFrom)}
     return {name.partition(".")[0] for name in plain}
 
 

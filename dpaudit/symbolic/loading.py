@@ -49,7 +49,7 @@ from dpaudit.symbolic.stand_ins import (
 from dpaudit.symbolic.texts import shown
 from dpaudit.symbolic.values import Tracked
 from dpaudit.symbolic.writing import Writing
-from dpaudit.target import said
+from dpaudit.target import ImportedAs, said
 
 MARKING = ("dataclass", "abstractmethod", "final", "override", "runtime_checkable")
 
@@ -60,6 +60,8 @@ class Loader:
 
     folder: Path
     root: Path | None = None
+    place: ImportedAs = ImportedAs("")
+    """How the target's file is imported."""
     generator: Callable[[str], Any] | None = None
     """In a guarded run: returns the next real generator in place of an unseeded one."""
     legacy: Any = None
@@ -212,6 +214,8 @@ class Loader:
             base = Path(scope["__file__"]).parent
             for _ in range(level - 1):
                 base = base.parent
+            if name:
+                self._package(base)
             module = self._beside(base, name) if name else self._package(base)
             if not name:
                 for part in parts or ():
@@ -276,32 +280,49 @@ class Loader:
 
     def _found(self, name: str) -> ModuleType | None:
         """Return a module that lies beside the target, or in the part of dpaudit that is judged."""
-        for base in (self.folder, self.root):
+        own = self.place.package and name.partition(".")[0] == self.place.package
+        for base in (self.folder, self.place.above if own else None, self.root):
             if base is None:
                 continue
             if base is self.root and name == "dpaudit":
                 return self.modules.setdefault(name, StandIn(name))  # its surface is not judged
-            path = base.joinpath(*name.split("."))
-            for file in (path.with_name(path.name + ".py"), path / "__init__.py"):
-                if file.is_file():
-                    return self.load(file, name)
+            uppers = [name.partition(".")[0], *(upto for _, upto in _upward(name))][:-1]
+            for upto in uppers if base is not self.root else ():
+                self._file(base, upto, upto)  # as Python does: packages before what is in them
+            found = self._file(base, name, name)
+            if found is not None:
+                return found
+        return None
+
+    def _file(self, base: Path, name: str, called: str) -> ModuleType | None:
+        """Return a module of a folder by its name there, `called` as Python would call it."""
+        path = base.joinpath(*name.split("."))
+        for file in (path / "__init__.py", path.with_name(path.name + ".py")):
+            if file.is_file():
+                return self.load(file, called)
         return None
 
     def _beside(self, base: Path, name: str) -> ModuleType:
-        path = base.joinpath(*name.split("."))
-        for file in (path.with_name(path.name + ".py"), path / "__init__.py"):
-            if file.is_file():
-                return self.load(file, f"{base.name}.{name}")
-        return PoisonModule(name)
+        return self._file(base, name, f"{self._called(base)}.{name}") or PoisonModule(name)
 
     def _package(self, base: Path) -> ModuleType:
-        file = base / "__init__.py"
-        return self.load(file, base.name) if file.is_file() else PoisonModule(base.name)
+        file, name = base / "__init__.py", self._called(base)
+        return self.load(file, name) if file.is_file() else PoisonModule(name)
+
+    def _called(self, base: Path) -> str:
+        """Return the name of a package that lies in a folder."""
+        for above in (self.place.above, self.root, self.folder):
+            if above is not None and base != above and base.is_relative_to(above):
+                return ".".join(base.relative_to(above).parts)
+        return base.name
 
     def load(self, file: Path, name: str) -> ModuleType:
         """Execute a file as a module that meets symbols."""
         path = str(file.absolute())
         if path in self.modules:
+            if self.modules[path].__name__ != name:
+                why = "Python makes two modules of it"
+                raise current().escape(f"an import of {file.name} by a second name", why)
             return self.modules[path]
         if self.sealed:
             raise current().escape(
@@ -353,7 +374,10 @@ class Loader:
     def target(self, file: Path, name: str, text: str) -> Any:
         """Return the object of the target's file."""
         try:
-            module = self.load(file, file.stem)
+            if self.place.above is not None:
+                for folder in reversed(list(file.parents)[: self.place.name.count(".")]):
+                    self._package(folder)
+            module = self.load(file, self.place.name or file.stem)
         except SyntaxError as error:
             raise InvalidArgument("TARGET", text, f"cannot be imported: {said(error)}") from None
         except Exception as error:

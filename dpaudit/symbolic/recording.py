@@ -23,6 +23,7 @@ from typing import Any
 from dpaudit.symbolic.likeness import like, sketch
 from dpaudit.symbolic.probes import AT, OF, Probes
 from dpaudit.symbolic.run import Disagreement
+from dpaudit.target import ImportedAs, imported_as
 
 FILE = 24  # bits of a probe's number within its file
 
@@ -120,14 +121,16 @@ class _Recorder(SourceFileLoader):
 class _Beside:
     """Finds the modules that lie beside the target, for the recorder."""
 
-    def __init__(self, folder: Path, kind: type[_Recorder]) -> None:
-        self.folder, self.kind = folder, kind
+    def __init__(self, folder: Path, kind: type[_Recorder], package: str = "") -> None:
+        self.folder, self.kind, self.package = folder, kind, package
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return a module of the folder."""
+        """Return a module of the folder, or of the package that lies there."""
         place = Path(next(iter(path), "")) if path is not None else self.folder
         top = name.partition(".")[0]
         if top in sys.stdlib_module_names or not place.is_relative_to(self.folder):
+            return None
+        if self.package and top != self.package:
             return None
         found = FileFinder(str(place), (self.kind, [".py"])).find_spec(name)
         return found if found is not None and found.loader is not None else None
@@ -137,29 +140,40 @@ class _Beside:
 def recorded(path: Path, name: str, record: Record) -> Iterator[Any]:
     """Give the object of the target, its file and those beside it executed anew with probes."""
     kind = type("Recorder", (_Recorder,), {"record": record})
-    folder = path.absolute().parent
-    known = _taken(folder, record.probes.elsewhere)
+    folder, place = path.absolute().parent, imported_as(path.absolute())
+    known = _taken(folder, record.probes.elsewhere, place)
     others = record.probes.elsewhere = dict(sys.modules)
-    finder: Any = _Beside(folder, kind)
-    sys.meta_path.insert(0, finder)
+    finders: list[Any] = [_Beside(folder, kind)]
+    if place.above is not None:
+        finders.append(_Beside(place.above, kind, place.package))
+    sys.meta_path[:0] = finders
     try:
-        spec = importlib.util.spec_from_file_location(
-            path.stem, path.absolute(), loader=kind(path.stem, str(path.absolute()))
-        )
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[path.stem] = module
-        spec.loader.exec_module(module)
+        if place.above is not None:
+            module = importlib.import_module(place.name)
+        else:
+            spec = importlib.util.spec_from_file_location(
+                path.stem, path.absolute(), loader=kind(path.stem, str(path.absolute()))
+            )
+            assert spec is not None and spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[path.stem] = module
+            spec.loader.exec_module(module)
         yield getattr(module, name)
     finally:
-        sys.meta_path.remove(finder)
-        _taken(folder, others)
+        for finder in finders:
+            sys.meta_path.remove(finder)
+        _taken(folder, others, place)
         sys.modules.update(known)
 
 
-def _taken(folder: Path, others: dict[str, Any]) -> dict[str, Any]:
-    """Take away the modules of a folder, but for those of an environment in it and for others."""
-    within, found = f"{folder}{os.sep}", {}
+def _taken(folder: Path, others: dict[str, Any], place: ImportedAs) -> dict[str, Any]:
+    """Take away the modules of a folder, and of a package that it is in.
+
+    Those of an environment in it stay, and so do others.
+    """
+    package = place.package
+    within = f"{folder if place.above is None else place.above / package}{os.sep}"
+    found: dict[str, Any] = {}
     # thousands of them, again for every stream: most lie as they did, in the order of then
     names, modules, first = list(sys.modules), list(sys.modules.values()), len(others)
     if names[:first] != list(others) or not all(map(is_, modules, others.values())):
@@ -169,6 +183,6 @@ def _taken(folder: Path, others: dict[str, Any]) -> dict[str, Any]:
             continue
         if str(getattr(module, "__file__", None)).startswith(within):
             top = str(getattr(module, "__name__", "")).partition(".")[0]
-            if (folder / f"{top}.py").is_file() or (folder / top).is_dir():
+            if top == package or (folder / f"{top}.py").is_file() or (folder / top).is_dir():
                 found[it] = sys.modules.pop(it)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from dpaudit.symbolic.probes import Probes, marking
 from dpaudit.symbolic.roots import Roots
 from dpaudit.symbolic.run import Run, active
 from dpaudit.symbolic.walk import Subject
-from dpaudit.target import MUTANTS
+from dpaudit.target import MUTANTS, imported_as
 
 
 def located(text: str) -> tuple[Path, str]:
@@ -30,7 +31,7 @@ def located(text: str) -> tuple[Path, str]:
     path = Path(place)
     if not place.endswith(".py") or not path.is_file() or not name:
         raise InvalidArgument("TARGET", text, "must be file.py:object to be read on symbols.")
-    return path.absolute(), name
+    return Path(os.path.abspath(path)), name  # without `..`: files are compared by their paths
 
 
 def readable(text: str) -> bool:
@@ -46,7 +47,7 @@ def loader_of(path: Path, **real: Any) -> Loader:
     """Return a loader for a file; in dpaudit's own core the package is part of the judged code."""
     resolved = path.resolve()
     root = CORE.parent.parent if resolved.is_relative_to(CORE) else None
-    return Loader(path.parent, root, **real)
+    return Loader(path.parent, root, place=imported_as(path), **real)
 
 
 @dataclass(frozen=True)

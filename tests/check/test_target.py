@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from dpaudit.core.algorithms.adap_ucb import AdapUCB
 from dpaudit.errors import DpauditError, InvalidArgument
-from dpaudit.target import parameters, resolve
+from dpaudit.target import load_file, parameters, resolve
 
 SOURCE = '''
 from dataclasses import dataclass
@@ -102,7 +104,7 @@ def test_a_file_beside_another(file, tmp_path, monkeypatch):
         ("broken_file.py:Mine", "SyntaxError"),
         ("raising_file.py:Mine", "ZeroDivisionError"),
         ("json:JSONDecoder", "is a JSONDecoder, not an Algorithm"),
-        ("relative_file.py:Mine", "package; a file is judged with those beside it: write `from"),
+        ("relative_file.py:Mine", "package; its folder has no __init__.py: write `from"),
     ],
 )
 def test_failures_are_one_line(file, tmp_path, text, said):
@@ -127,6 +129,25 @@ def test_failures_are_one_line(file, tmp_path, text, said):
 def test_parameters_that_do_not_fit(file, text, given, said):
     with pytest.raises(DpauditError, match=said):
         build(text, **given)
+
+
+def test_a_package_of_the_same_name_from_elsewhere_is_not_taken_for_it(tmp_path, monkeypatch):
+    for folder in ("here", "there"):
+        (tmp_path / folder / "ours").mkdir(parents=True)
+        (tmp_path / folder / "ours" / "__init__.py").write_text("")
+        (tmp_path / folder / "ours" / "base.py").write_text(f"PLACE = {folder!r}\n")
+        (tmp_path / folder / "ours" / "mine.py").write_text("from .base import PLACE\n")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    here, there = (tmp_path / it / "ours" / "mine.py" for it in ("here", "there"))
+    assert load_file(here, "t").PLACE == "here"
+    assert load_file(here, "t").__name__ == "ours.mine"
+    with pytest.raises(InvalidArgument, match="needs the ours beside it, but another"):
+        load_file(there, "t")
+    for name in [it for it in sys.modules if it.partition(".")[0] == "ours"]:
+        del sys.modules[name]
+    assert load_file(there, "t").PLACE == "there"
+    for name in [it for it in sys.modules if it.partition(".")[0] == "ours"]:
+        del sys.modules[name]
 
 
 def test_parameters_are_plain():

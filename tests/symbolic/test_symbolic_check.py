@@ -141,6 +141,55 @@ def test_what_was_proved_outlives_the_budget(tmp_path, monkeypatch):
     assert silent.reason.startswith("40 rounds were followed, and no reward is charged too much.")
 
 
+PATCH = "from . import base\n\nbase.Policy.update = lambda self, arm, reward: None\n"
+TWICE = "import base\nfrom .base import Policy\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "target", "says"),
+    [
+        ({"own/mine.py": "from .base import Policy\n"}, "own/mine.py", "PROVED"),
+        ({"own/mine.py": "from own.base import Policy\n"}, "own/mine.py", "PROVED"),
+        ({"own/mine.py": "from base import Policy\n"}, "own/mine.py", "PROVED"),
+        (
+            {
+                "own/__init__.py": "from .mine import Policy\n",
+                "own/mine.py": "from .base import *\n",
+            },
+            "own/mine.py",
+            "PROVED",
+        ),
+        (
+            {
+                "own/in/__init__.py": "SIZE = 4 // 2\n",
+                "own/in/mine.py": "from . import SIZE\nfrom ..base import Policy\n",
+            },
+            "own/in/mine.py",
+            "PROVED",
+        ),
+        (
+            {"own/__init__.py": "SIZE = 4 // 2\n", "mine.py": "from own.base import Policy\n"},
+            "mine.py",
+            "PROVED",
+        ),
+        (
+            {"own/__init__.py": PATCH, "mine.py": "from own.base import Policy\n"},
+            "mine.py",
+            "No decision",
+        ),
+        ({"own/mine.py": TWICE}, "own/mine.py", "an import of base.py by a second name"),
+    ],
+)
+def test_a_package_is_imported_as_python_does(tmp_path, files, target, says):
+    own = {"own/__init__.py": "", "own/base.py": CLIPPING.format(clipped="reward")}
+    for name, text in (own | files).items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    asked = Asked(f"{tmp_path / target}:Policy", Options(horizon=40, methods=("code",)))
+    [found] = examine(asked.target, asked).report.findings
+    assert says in f"{found.status} {found.reason}", found.reason
+
+
 def test_a_listener_is_told_how_far_a_proof_is(tmp_path):
     (tmp_path / "policy.py").write_text(CLIPPING.format(clipped="reward"))
     told = []
