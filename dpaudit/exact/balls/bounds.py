@@ -230,7 +230,8 @@ class Written:
     def _at(self, x: Interval) -> Interval:
         value = self._jet(x - self.low).value
         if not (np.isfinite(value.lo) and np.isfinite(value.hi)):
-            raise Unsupported(f"{type(self.score).__name__}: the formula is not finite.")
+            kind = type(self.score).__name__
+            raise Unsupported(f"{kind}: intervals do not show that the formula is finite.")
         return value
 
     def _examine(self) -> None:
