@@ -12,11 +12,14 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from flint import arb
 
 FLOATS = (float, np.floating)
 
@@ -144,7 +147,7 @@ def _rounded(value: float, digits: int, direction: str) -> str:
     return f"{short:f}" if -7 < short.adjusted() < 13 else f"{short:e}"
 
 
-def ball(value: Any) -> Any:
+def ball(value: Any) -> arb:
     """Return the Arb ball of an integer, a fraction, a decimal written as a float, or a ball."""
     from flint import arb, fmpq
 

@@ -164,8 +164,7 @@ def _score(request: Choose, value: Fraction, position: int) -> arb:
     """Enclose a score; KL bounds as v = -log(1 - q), undecided balls as nan."""
     rule = request.rule(BALL).at(position)
     if isinstance(rule, Affine):
-        score: arb = ball(rule.scale) * ball(value) + ball(rule.shift)
-        return score
+        return ball(rule.scale) * ball(value) + ball(rule.shift)
     if not isinstance(rule, KLBound):
         kind = type(rule).__name__
         raise Unsupported(f"The exact engine cannot compare {kind} without noise.")
@@ -173,7 +172,7 @@ def _score(request: Choose, value: Fraction, position: int) -> arb:
     mean = ball(rule.scale) * ball(value) + ball(rule.shift) if known is None else known
     if mean >= 1:
         return arb("inf")
-    level: arb = ball(rule.level)
+    level = ball(rule.level)
     if mean <= 0:
         return level
     return upper_bound(mean, level) if 0 < mean < 1 else arb("nan")
@@ -188,8 +187,7 @@ def upper_bound(mean: Fraction | arb, level: arb) -> arb:
     constant = p * p.log() + rest * rest.log() - level
 
     def excess(v: arb) -> arb:
-        value: arb = constant - p * (1 - (-v).exp()).log() + rest * v
-        return value
+        return constant - p * (1 - (-v).exp()).log() + rest * v
 
     low, high = (-rest.log()).lower(), arb(1)
     while not excess(high) > 0 or not high > low:
@@ -203,5 +201,4 @@ def upper_bound(mean: Fraction | arb, level: arb) -> arb:
             low = middle
         else:
             break
-    found: arb = low.union(high)
-    return found
+    return low.union(high)

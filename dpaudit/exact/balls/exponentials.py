@@ -49,8 +49,7 @@ def lead_of(edge: Edge) -> arb:
         ball(own.scale).is_exact() and own.scale == other.scale
     ):
         raise Unsupported("Affine scores of different slopes are compared by polytopes.")
-    gap: arb = (ball(own.shift) - ball(other.shift)) / ball(own.scale)
-    return gap
+    return (ball(own.shift) - ball(other.shift)) / ball(own.scale)
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,7 @@ class Exponentials(Algebra[Piecewise]):
         def log(total: Fraction) -> arb:
             rate, x = ball(kind.rate), ball(kind.centre(total))
             mass = left(x) * (-rate * x).exp() + right(x) * (rate * x).exp()
-            return arb.log(rate * mass / 2)
+            return (rate * mass / 2).log()
 
         return Curve(ConcaveLog(log, kind.rows, narrow=self.narrow).largest)
 

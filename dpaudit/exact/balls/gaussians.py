@@ -57,14 +57,12 @@ class Normal:
     @cached_property
     def centre(self) -> arb:
         """The centre as a ball."""
-        found: arb = ball(self.mean)
-        return found
+        return ball(self.mean)
 
     @cached_property
     def deviation(self) -> arb:
         """The deviation as a ball."""
-        found: arb = ball(self.variance).sqrt()
-        return found
+        return ball(self.variance).sqrt()
 
     @property
     def key(self) -> Hashable:
@@ -79,8 +77,7 @@ class Normal:
 
     def above(self, x: arb) -> arb:
         """Return the probability of more than x."""
-        found: arb = ((x - self.centre) / (self.deviation * arb(2).sqrt())).erfc() / 2
-        return found
+        return ((x - self.centre) / (self.deviation * arb(2).sqrt())).erfc() / 2
 
     def beyond(self, x: arb, upper: bool) -> arb:
         """Return the probability of more than x, or of less."""
