@@ -16,13 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.core.arithmetic import ball
 from dpaudit.errors import Unsupported
-from dpaudit.exact.algebra import Algebra, Bounds, Curve, Message
+from dpaudit.exact.algebra import Algebra, Message
 from dpaudit.exact.balls.beyond import Beyond, tail
 from dpaudit.exact.balls.compare import Bout, Known
-from dpaudit.exact.balls.interval import WIDE, Array, Interval, above
-from dpaudit.exact.balls.own_sum import Moving, Scan, centres_of, mesh_steps
+from dpaudit.exact.balls.interval import WIDE, Array, Interval
+from dpaudit.exact.balls.own_sum import Moving, Scan, centres_of
 from dpaudit.exact.balls.roots import Theta
 from dpaudit.exact.balls.weight import Masses, Weight
 from dpaudit.exact.region import Batch
@@ -112,9 +111,9 @@ class Cells(Algebra[Weight]):
     def log_total(self, function: Weight, kind: Batch, centre: Fraction) -> Interval:
         return self.law(kind, centre).total(function).log()
 
-    def curve(self, function: Weight, kind: Batch) -> Meshed:
-        moving = self._once(kind, lambda: Moving(kind, self.mesh, self.grids[kind]))
-        return Meshed(moving(function), self.mesh, kind)
+    def curve(self, function: Weight, kind: Batch) -> Scan:
+        moving: Moving = self._once(kind, lambda: Moving(kind, self.mesh, self.grids[kind]))
+        return moving(function)
 
     def mapped(self, operation: Callable[..., Any], *columns: Sequence[Weight]) -> list[Any]:
         size = columns[0][0].at.lo.size
@@ -124,36 +123,6 @@ class Cells(Algebra[Weight]):
             parts = (Weight.stacked(column[start : start + rows]) for column in columns)
             found += operation(*parts).split()
         return found
-
-
-def cap_of(kind: Batch) -> float:
-    """Return what the logarithm of a release's density changes by at most, for one reward."""
-    return above(ball(kind.rate / kind.divisor))
-
-
-class Meshed:
-    """Likelihoods by own sum, enclosed on a mesh with their derivative, all steps found at once."""
-
-    def __init__(self, scan: Scan, mesh: int, kind: Batch) -> None:
-        self.scan, self.mesh, self.kind = scan, mesh, kind
-        self._found: dict[bool, list[Bounds]] = {}
-
-    def split(self) -> list[Curve]:
-        """Return a curve for every function."""
-
-        def curve(row: int) -> Curve:
-            return Curve(lambda rising, whole: self.largest(rising)[row])
-
-        return [curve(row) for row in range(len(self.scan.mass.lo))]
-
-    def largest(self, rising: bool) -> list[Bounds]:
-        """Enclose the largest gains of steps of at most 1; of whole steps if the mesh is 1."""
-        if rising not in self._found:
-            kappa = cap_of(self.kind)
-            found = mesh_steps(self.scan, self.mesh, kappa, rising)
-            # the density of a release, and so its integral, changes by at most exp(kappa)
-            self._found[rising] = [replace(it, upper=min(it.upper, kappa)) for it in found]
-        return self._found[rising]
 
 
 def impossible(tree: Forest, known: Known) -> bool:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from dpaudit.exact.algebra import Bounds, Curve
-from dpaudit.exact.balls.cells import Meshed, cap_of
 from dpaudit.exact.balls.compare import Known
 from dpaudit.exact.balls.interval import Array, Interval
 from dpaudit.exact.balls.net import (
@@ -24,7 +23,7 @@ from dpaudit.exact.balls.net import (
     terms_of,
     tilts_of,
 )
-from dpaudit.exact.balls.own_sum import Moving, centres_of
+from dpaudit.exact.balls.own_sum import Moving, cap_of, centres_of
 from dpaudit.exact.balls.weight import Weight
 from dpaudit.exact.balls.windows import (
     REACH,
@@ -182,4 +181,4 @@ class Nets:
         integral = Integral(net, index)
         weight, grid, escaped = integral.on(cells, self.clock, centres_of(kind, mesh))
         moving = Moving(kind, mesh, grid, 1.001 * escaped)
-        return Meshed(moving(Weight.stacked([_open(weight)])), mesh, kind).largest(rising)[0]
+        return moving(Weight.stacked([_open(weight)])).largest(rising)[0]

@@ -17,13 +17,14 @@ excess over mesh values is of second order in the mesh.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
 
-from dpaudit.exact.algebra import Bounds
-from dpaudit.exact.balls.interval import Array, Interval, range_of, up, where
+from dpaudit.core.arithmetic import ball
+from dpaudit.exact.algebra import Bounds, Curve
+from dpaudit.exact.balls.interval import Array, Interval, above, range_of, up, where
 from dpaudit.exact.balls.weight import ROUND, Indices, Masses, Weight, away, moved
 from dpaudit.exact.region import Batch
 
@@ -35,17 +36,42 @@ def centres_of(kind: Batch, mesh: int) -> list[Fraction]:
     return [kind.centre(Fraction(number, mesh)) for number in range(kind.rows * mesh + 1)]
 
 
+def cap_of(kind: Batch) -> float:
+    """Return what the logarithm of a release's density changes by at most, for one reward."""
+    return above(ball(kind.rate / kind.divisor))
+
+
 @dataclass(frozen=True)
 class Scan:
-    """Likelihoods and their derivative in the centre, at nodes; on the intervals the weight's top.
+    """Likelihoods by own sum on a mesh, with their derivative; on the intervals the weight's top.
 
     `mass` encloses the integral L of the weight against a Laplace law centred at each node, and
-    `change` encloses L' / (rate L).
+    `change` encloses L' / (rate L). Rows are functions.
     """
 
+    kind: Batch
+    mesh: int
     mass: Interval
     change: Interval
     top: Array
+    _found: dict[bool, list[Bounds]] = field(default_factory=dict)
+
+    def split(self) -> list[Curve]:
+        """Return a curve for every function."""
+
+        def curve(row: int) -> Curve:
+            return Curve(lambda rising, whole: self.largest(rising)[row])
+
+        return [curve(row) for row in range(len(self.mass.lo))]
+
+    def largest(self, rising: bool) -> list[Bounds]:
+        """Enclose the largest gains of steps of at most 1; of whole steps if the mesh is 1."""
+        if rising not in self._found:
+            kappa = cap_of(self.kind)
+            found = mesh_steps(self, self.mesh, kappa, rising)
+            # the density of a release, and so its integral, changes by at most exp(kappa)
+            self._found[rising] = [replace(it, upper=min(it.upper, kappa)) for it in found]
+        return self._found[rising]
 
 
 class Moving:
@@ -53,7 +79,7 @@ class Moving:
 
     def __init__(self, kind: Batch, mesh: int, grid: Array, missed: float = 0.0) -> None:
         """Prepare the nodes of own sums on a mesh; weights miss so much probability."""
-        centres = centres_of(kind, mesh)
+        self.kind, self.mesh, centres = kind, mesh, centres_of(kind, mesh)
         first, last = (Masses(grid, kind.rate, kind.centre(own)) for own in (0, kind.rows))
         nodes, off = np.searchsorted(grid, np.array(centres, dtype=float)), away(centres)
         self.first, self.last, self.nodes, self.missed = first, last, nodes, missed
@@ -87,7 +113,7 @@ class Moving:
         if len(nodes) > 1:
             # a last span would run to the end of the grid
             top = np.maximum.reduceat(tops[..., : nodes[-1]], nodes[:-1], axis=-1)
-        return Scan(mass, change, top)
+        return Scan(self.kind, self.mesh, mass, change, top)
 
 
 def _share(b: Array, a: Array) -> Interval:
