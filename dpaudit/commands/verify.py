@@ -35,11 +35,14 @@ def execute(arguments: argparse.Namespace) -> int:
     from fractions import Fraction
 
     from dpaudit.documents import load, shown
+    from dpaudit.output import waiting
+    from dpaudit.report import console
     from dpaudit.verify import Rejected, verify
 
     data = load(Path(arguments.file), "FILE")
     try:
-        found = verify(data)
+        with waiting(console(quiet=False), "verifying"):
+            found = verify(data)
         if missing := [name for name in ("target", "arms", "sha256") if not data.get(name)]:
             raise Rejected(f"{missing[0]} is missing")
     except Rejected as error:

@@ -251,7 +251,8 @@ def accepted(target: Any) -> dict[str, str] | None:
     raise InvalidArgument(
         "object",
         getattr(target, "__name__", target),
-        f"needs {', '.join(foreign)}; only {', '.join(KEYWORDS)} are given.",
+        f"needs {', '.join(foreign)}; only {', '.join(KEYWORDS)} are given: name it so, or give it "
+        "a default.",
     )
 
 

@@ -75,7 +75,7 @@ def _called(text: str, source: Callable[..., Any]) -> Subject:
 def _foreign(text: str, source: Any) -> Foreign:
     """Name a black box by its file, which is how `audit --replay` finds it."""
     if not callable(source):
-        rule = f"is a {type(source).__name__}, neither an Algorithm nor a callable black box."
+        rule = f"is a {type(source).__name__}, neither an Algorithm nor callable: name a class."
         raise InvalidArgument("TARGET", text, rule)
     place, colon, name = text.rpartition(":")
     file = source_file(source)

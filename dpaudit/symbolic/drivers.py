@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpaudit.symbolic.answers import Answer
-from dpaudit.symbolic.run import current
+from dpaudit.symbolic.run import current, named
 from dpaudit.symbolic.values import Tracked
 
 Reward = Callable[[int], Any]
@@ -27,7 +27,7 @@ def arm_of(value: Any, arms: int) -> int:
     except TypeError:
         whole = isinstance(value, float) and value.is_integer()
         if not whole:
-            raise current().escape(f"the arm is {type(value).__name__}, no integer") from None
+            raise current().escape(f"the arm is a {named(type(value))}, no integer") from None
         arm = int(value)
     if not 0 <= arm < arms:
         raise current().escape(f"the arm {arm} is none of 0..{arms - 1}")

@@ -270,7 +270,10 @@ def test_file_objects_get_the_keywords_they_accept(tmp_path):
         runs = file_box(f"{path}:{name}", 3, 6, 0.5, 5.0).run(STREAM, 3, SEED)
         assert runs.arms.shape == (3, 6)
     for target, message in [
-        (f"{path}:Greedy", "object=Greedy needs temperature"),
+        (
+            f"{path}:Greedy",
+            "needs temperature; only arms, horizon, epsilon, rng are given: name it so",
+        ),
         (f"{path}:polcy", r"No object in .*'polcy'"),
         (f"{path}:", "must be an algorithm's name or file.py:object"),
         (f"{tmp_path}/none.py:x", "cannot be read: No such file"),

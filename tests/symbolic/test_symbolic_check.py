@@ -434,6 +434,15 @@ def test_another_notion_is_not_judged_and_the_policy_is_what_it_is(capsys):
     assert "is code. --noise lattice sets it; code draws exact noise by" in capsys.readouterr().err
 
 
+def test_an_instance_is_not_code_that_can_be_built(tmp_path, capsys):
+    (tmp_path / "policy.py").write_text(
+        CLIPPING.format(clipped="reward") + "\n\nmade = Policy(1)\n"
+    )
+    assert run(["check", f"{tmp_path / 'policy.py'}:made"]) == 2
+    told = capsys.readouterr().err
+    assert "is a Policy, neither an Algorithm nor callable: name a class." in told
+
+
 def test_the_bound_that_is_stated_is_the_charge_rounded_up():
     """Epsilon stands for a charge within a few roundings of it, and for none beyond."""
     tenth = Fraction(1, 10)  # below its double

@@ -85,6 +85,11 @@ REFUSED = {
         "self.arm = int(self.rng.geometric(0.5) > 1)",
     ),
     "`is` on a value that depends on rewards or noise": ("", "0", "self.arm = int(reward is 1.0)"),
+    "the arm is a numpy array, no integer": (
+        "import numpy as np",
+        "0",
+        "self.arm = np.zeros(1, dtype=int)",
+    ),
     "logging.setLevel": ("import logging", "0", "logging.setLevel(10)"),
 }
 
