@@ -19,6 +19,7 @@ import numpy as np
 
 from dpaudit.core import divergence
 from dpaudit.core.arithmetic import FLOAT, Arithmetic
+from dpaudit.errors import Unsupported
 
 
 class Rule(ABC):
@@ -81,8 +82,17 @@ class Formula(Score):
         """Return the score of x in [low, high], by the four operations and the functions of m."""
 
     def value(self, x: Any) -> Any:
-        """Return the formula of x, clipped to [low, high]."""
-        return self.formula(np.clip(x, self.low, self.high), FLOAT)
+        """Return the formula of x, clipped to [low, high]; raise where that is not a number.
+
+        A run would take such an arm for the best one, and go on.
+        """
+        clipped = np.clip(x, self.low, self.high)
+        with np.errstate(all="ignore"):
+            found = self.formula(clipped, FLOAT)
+        if (odd := np.isnan(found) & ~np.isnan(clipped)).any():
+            at = np.broadcast_to(clipped, np.shape(odd))[odd].flat[0]
+            raise Unsupported(f"{type(self).__name__}: the formula of {at:g} is not a number.")
+        return found
 
     def _halved(self, v: Any, short: Any = np.less) -> Any:
         """Return the x in [low, high] up to which the score is short of v."""

@@ -315,7 +315,7 @@ def advised(error: BaseException) -> str:
     elif kind is TypeError and "converted to Python scalars" in text:
         helps = "m.log, m.sqrt and m.exp take them, the functions of math do not"
     else:
-        return said(error)
+        return said(error).rstrip(".")
     return f"{said(error).rstrip('.')}. What a formula is given may be arrays; {helps}"
 
 

@@ -236,7 +236,7 @@ class Checked(Score):
             with np.errstate(all="ignore"):
                 one, two = (np.asarray(getattr(self.own, name)(points.copy())) for _ in range(2))
         except FOREIGN as error:
-            self.refuse(f"{name} raised {said(error)}")
+            self.refuse(f"{name} raised {said(error).rstrip('.')}")
         if one.shape != points.shape or one.dtype.kind not in "iuf":
             self.refuse(f"{name} of {points.shape} doubles is {one.dtype} of shape {one.shape}")
         if np.isnan(one).any():

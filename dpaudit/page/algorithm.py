@@ -214,10 +214,13 @@ def _witness(report: Report, details: Details) -> Markup | None:
     if pair is None:
         return None
     words = (
-        f"The exact check brought no witness. The worst pair seen of {len(pair.stream):,} rounds "
+        f"The exact check brought no witness. The worst pair found of {len(pair.stream):,} rounds "
         f"attains a loss of {pair.loss:.6g} with these actions; the changed reward is the "
         "highlighted column."
     )
+    longer = [f for f in report.findings if f.check == "exact" and f.epsilon_lower > pair.loss]
+    if any(f.horizon > len(pair.stream) for f in longer):
+        words += " Longer runs lose more, as the figure shows."
     rows = streams(pair.actions, pair.stream, pair.neighbour)
     return join(tag("h2", "The worst pair"), tag("p", words), rows)
 

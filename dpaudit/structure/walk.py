@@ -37,7 +37,7 @@ from dpaudit.core.blind import looking
 from dpaudit.core.canonical import Distrust, canonical, parameters
 from dpaudit.core.notions import PURE, Tariff
 from dpaudit.core.scores import RULES, winner_is_known
-from dpaudit.core.walk import FOREIGN, Place, begin, outcomes, said, shortened
+from dpaudit.core.walk import FOREIGN, Place, advised, begin, outcomes, shortened
 from dpaudit.structure.ledger import Row, Runs, add, charge_of, heaviest
 
 EXERCISED = 200  # decisions by rules of dpaudit
@@ -162,7 +162,7 @@ class Walk:
                 for x in (*registers, *rng.uniform(0.0, 1.0, shape)):
                     place.rule.winner(x, rng)
             except FOREIGN as error:
-                place.breach("its rule", f"raised {said(error)}")
+                place.breach("its rule", f"raised {advised(error)}")
 
     def pay(self, row: Row) -> None:
         """Keep the row that is charged most."""

@@ -18,7 +18,7 @@ from dpaudit.core.noise import Laplace, Noise
 from dpaudit.core.scores import Affine, Formula, Rule, Score
 from dpaudit.core.simulate import simulate
 from dpaudit.core.stream import StreamRewards, run_stream
-from dpaudit.errors import BadDeclaration, DpauditError
+from dpaudit.errors import BadDeclaration, DpauditError, Unsupported
 from dpaudit.exact import likelihood, worst_loss
 from dpaudit.exact.paths import all_paths
 from dpaudit.explain.record import Recorder
@@ -329,3 +329,22 @@ def test_a_formula_that_takes_arrays_for_numbers_hears_what_helps(bonus, shape, 
         with pytest.raises(BadDeclaration, match=r"its rule raised \w+Error: ") as caught:
             play()
         assert f". What a formula is given may be arrays; {helps}" in str(caught.value)
+
+
+def test_a_formula_that_is_no_number_is_not_played_by():
+    """The first arm without a number was taken for the best one, and a regret was printed."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Own(DoublingEpisodes):
+        def rule(self, pulls, time, m):
+            return Bonus(1 / pulls, lambda x: x * m.log(x))  # 0 log 0
+
+    for play in (
+        lambda: simulate(Own(arms=2), Bernoulli((0.2, 0.7)), 40, runs=3),
+        lambda: prove(Own(arms=2), 40),
+    ):
+        with pytest.raises(BadDeclaration, match=r"Bonus: the formula of 0 is not a number\.$"):
+            play()
+    assert np.isnan(Bonus(0.5, abs).value(np.nan))  # a register that nobody wrote is no fault of it
+    with pytest.raises(Unsupported, match="Bonus"):
+        likelihood(Own(arms=2), [0, 1, 0], [0, 1, 0])

@@ -90,6 +90,15 @@ def test_a_horizon_has_one_row_and_it_is_what_the_check_said(proved):
         assert re.search(rf"\(the values say which\); {height}\d* up to T = 4", source)
 
 
+def test_the_worst_pair_is_that_of_its_rounds(proved):
+    """A page called a pair of three rounds the worst that was seen beside a larger loss."""
+    assert "The worst pair found of 5 rounds attains" in page(proved)
+    assert "Longer runs lose more" not in page(proved)
+    exact = next(it for it in proved.findings if it.check == "exact")
+    longer = replace(exact, horizon=8, epsilon_lower=0.9, epsilon_upper=1.0)
+    assert "Longer runs lose more" in page(replace(proved, findings=(longer,)))
+
+
 def test_refuted_page_shows_the_witness(refuted):
     shown = " ".join(Outline(page(refuted)).words)
     witness = next(f.witness for f in refuted.findings if f.witness)
