@@ -51,18 +51,16 @@ class Wide(Unsupported):
     """An enclosure that stays too wide to be of use."""
 
 
-def tighten(
-    compute: Callable[[], arb], bits: int = TARGET_BITS, first: int = FIRST_PRECISION
-) -> arb:
-    """Return compute() at a precision, doubled from `first`, that leaves `bits` correct bits."""
-    precision = first
+def tighten(compute: Callable[[], arb]) -> arb:
+    """Return compute() at a precision, doubled from the first, that leaves enough correct bits."""
+    precision = FIRST_PRECISION
     while precision <= LAST_PRECISION:
         with ctx.workprec(precision):
             try:
                 found = compute()
             except Imprecise:
                 found = None
-            if found is not None and found.is_finite() and found.rel_accuracy_bits() >= bits:
+            if found is not None and found.is_finite() and found.rel_accuracy_bits() >= TARGET_BITS:
                 return found
         precision *= 2
     raise Unsupported(f"The ball stays wide at {LAST_PRECISION} bits.")

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,25 +81,18 @@ class Weight:
         first = Interval(first.lo - jump, first.hi + jump)
         return Weight(cut(self.at, beside), cut(self.range, kept), first, cut(self.second, kept))
 
-    @property
-    def _parts(self) -> tuple[Array, ...]:
-        both = ((part.lo, part.hi) for part in (self.at, self.range, self.first, self.second))
-        return tuple(end for ends in both for end in ends)
-
-    @staticmethod
-    def _of(parts: Iterable[Array]) -> Weight:
-        ends = iter(parts)
-        return Weight(*(Interval(low, high) for low, high in zip(ends, ends, strict=True)))
-
     @staticmethod
     def stacked(weights: Sequence[Weight]) -> Weight:
         """Return functions of one register as one."""
-        columns = zip(*(weight._parts for weight in weights), strict=True)
-        return Weight._of(np.stack(column) for column in columns)
+
+        def stack(*parts: Interval) -> Interval:
+            return Interval(np.stack([it.lo for it in parts]), np.stack([it.hi for it in parts]))
+
+        return weights[0].each(stack, *weights[1:])
 
     def split(self) -> list[Weight]:
         """Return the functions that were stacked."""
-        return [Weight._of(row) for row in zip(*self._parts, strict=True)]
+        return [self.each(itemgetter(row)) for row in range(len(self.at.lo))]
 
 
 def times(a: Array, b: Array) -> Array:
