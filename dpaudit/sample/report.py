@@ -153,7 +153,7 @@ def _why_nothing(done: Progress, measure: str) -> str:
     what = f"what tells most on {most.pair.name!r} is within chance"
     if rounds < math.inf:
         about = float(f"{2 * rounds:.2g}")
-        what = f"{most.pair.name!r} may take about {about:,.0f} runs or more to exclude {measure} "
+        what = f"{most.pair.name!r} may take about {about:,.0f} further runs to exclude {measure} "
         what += f"{level:.2g}, the lowest level"
     return f" Why no more: {what}; it had {2 * most.rounds:,} of {done.runs:,} runs."
 

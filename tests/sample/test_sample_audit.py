@@ -24,6 +24,7 @@ from dpaudit.sample.guard import PolicyError
 from dpaudit.sample.log import BlockLog
 from dpaudit.sample.plan import AuditPlan
 from dpaudit.sample.progress import Progress
+from dpaudit.sample.report import _why_nothing
 from dpaudit.sample.runs import Runs
 from dpaudit.sample.streams import Pair, Stream, candidates
 from dpaudit.sample.text import report_lines
@@ -365,6 +366,17 @@ def test_a_report_without_a_bound_says_why():
     assert "of 600 runs." in report.words
     told = audit(response(2.0, 4.0, runs=600))
     assert told.lower > 0 and "Why" not in told.words
+
+
+def test_runs_that_a_level_may_still_take_are_further_ones():
+    """The pair may have had more by then than the estimate says: it begins anew."""
+    table = SimpleNamespace(values=[0, 1])
+    pair = SimpleNamespace(name="late", stream=SimpleNamespace(horizon=4))
+    one = SimpleNamespace(rounds=298, pair=pair, tables={"": table}, outlook=lambda wealth: 160.0)
+    done = SimpleNamespace(suspects=[one], runs=4510, wealth=SimpleNamespace(levels=[0.02]))
+    assert "may take about 320 further runs to exclude epsilon 0.02" in _why_nothing(
+        done, "epsilon"
+    )
 
 
 def test_the_runs_that_may_exclude_a_level_are_those_of_the_normal_limit():
