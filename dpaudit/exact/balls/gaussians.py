@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
+from typing import NamedTuple
 
 from flint import arb, arb_poly, arb_series, ctx
 
@@ -121,19 +122,16 @@ class Factor:
         return value - rise if self.upper else value + rise
 
 
-@dataclass(frozen=True)
-class Stretch:
-    """A stretch, the mass before it, and the Taylor sum of the mass on it with its remainder."""
+class Stretch(NamedTuple):
+    """A stretch, the mass before it, and the mass of its first part, by the length of that.
+
+    The Taylor sum's last coefficient encloses the remainder.
+    """
 
     start: arb
     width: arb
     before: arb
-    terms: arb_poly
-    rest: arb
-
-    def mass(self, step: arb) -> arb:
-        """Return the mass of the first `step` of the panel."""
-        return self.terms(step) + self.rest * step ** (ORDER + 1) / (ORDER + 1)
+    mass: arb_poly
 
 
 @dataclass
@@ -171,8 +169,8 @@ class Mass:
             before = self._add(start, middle, before, depth + 1)
             return self._add(middle, stop, before, depth + 1)
         around = self.series(start)
-        terms = arb_poly([around[k] for k in range(ORDER)]).integral()
-        panel = Stretch(start, width, before, terms, rest)
+        mass = arb_poly([*(around[k] for k in range(ORDER)), rest]).integral()
+        panel = Stretch(start, width, before, mass)
         self.panels.append(panel)
         return before + panel.mass(width)
 
