@@ -189,12 +189,6 @@ def require_shown(algorithm: Algorithm, path: Path, clock: Clock = ENDLESS) -> N
         raise Unsupported(NOT_SHOWN)
 
 
-def require_no_coin(path: Path) -> None:
-    """Raise `Unsupported` where a coin was tossed: what else its path is likely by is not all."""
-    if path.chance != 1:
-        raise Unsupported("A public coin mixes decision paths.")
-
-
 class Undecided(Unsupported):
     """A path needs more decisions than were given, from round `time` on."""
 

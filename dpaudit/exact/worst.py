@@ -38,7 +38,7 @@ from dpaudit.exact.enumerate import enumerated, finitely_many
 from dpaudit.exact.floats.own import MeasuredDuels
 from dpaudit.exact.known import OWN_ERROR, require_alike
 from dpaudit.exact.likelihood import resolved
-from dpaudit.exact.paths import NOT_SHOWN, Path, all_paths, by_actions, require_no_coin
+from dpaudit.exact.paths import NOT_SHOWN, Path, all_paths, by_actions
 from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.search import (
     Candidates,
@@ -152,7 +152,8 @@ class LossSearch(Question):
         # a search that is listed in time states a lower end, however little budget is left for it
         paths = []
         for path in all_paths(self.algorithm, self.horizon, self.clock.later(GRACE)):
-            require_no_coin(path)
+            if path.chance != 1:  # what else it is likely by is not all
+                raise Unsupported("A public coin mixes decision paths.")
             if _kept(path):
                 conditions.require_single_use(region_of(path))
             else:

@@ -81,8 +81,8 @@ class Draws(Algebra[Array]):
         for edge in tree.edges:
             for place, episode in zip(edge.places, edge.ends, strict=True):
                 kind, centre = tree.kinds[episode], centres[episode]
-                spread, shift = _law(edge, place)
-                if _gaussian(edge):
+                gaussian, spread, shift = _law(edge, place)
+                if gaussian:
                     reach = REACH / float(kind.rate)
                     sharpest = max(sharpest, spread**-2)
                     found, widest = (centre - reach, centre, centre + reach), np.inf
@@ -97,9 +97,9 @@ class Draws(Algebra[Array]):
     def duel(self, tree: Forest, edge: Edge) -> Drawing:
         """Return a decision's matrix: P(the first draw exceeds the second one) at the nodes."""
         kinds = tree.kinds_of(edge)
-        (spread, shift), (other, offset) = (_law(edge, place) for place in edge.places)
+        (gaussian, spread, shift), (_, other, offset) = (_law(edge, it) for it in edge.places)
         first, second = self.measures[kinds[0]].x + shift, self.measures[kinds[1]].x + offset
-        if _gaussian(edge):
+        if gaussian:
             return Drawing(kinds, ndtr((first[:, None] - second) / np.hypot(spread, other)))
         beta = (_beta(first, spread), _beta(second, other))
         return Drawing(kinds, exceeds(*beta, max(spread, other)))
@@ -146,24 +146,21 @@ def exceeds(first: tuple[Array, Array], second: tuple[Array, Array], sharpest: f
     return np.asarray(np.clip(density @ below.T, 0.0, 1.0))
 
 
-def _law(edge: Edge, place: int) -> tuple[float, float]:
-    """Return the pulls of a Beta draw or the deviation of a Gaussian one, and the shift."""
+def _law(edge: Edge, place: int) -> tuple[bool, float, float]:
+    """Return if a draw is Gaussian, its deviation, or the pulls of a Beta draw, and the shift."""
     rule: Any = edge.request.rule(FLOAT)
-    spread = rule.deviation if _gaussian(edge) else rule.n
+    gaussian = isinstance(rule, GaussianDraw)
+    spread = rule.deviation if gaussian else rule.n
     spread, shift = (float(np.broadcast_to(it, 2)[place]) for it in (spread, rule.shift))
     if not 0 < spread <= MOST_PULLS:
         raise Unsupported(f"Thompson's rule is integrated for up to {MOST_PULLS:,} pulls.")
-    return spread, shift
+    return gaussian, spread, shift
 
 
 def _beta(mean: Array, pulls: float) -> tuple[Array, Array]:
     """Return the parameters of the draws of clipped means."""
     clipped = np.clip(mean, 0, 1)
     return clipped * pulls + 1, (1 - clipped) * pulls + 1
-
-
-def _gaussian(edge: Edge) -> bool:
-    return isinstance(edge.request.rule(FLOAT), GaussianDraw)
 
 
 def _edges(kind: Batch, bends: set[float], sharpest: float, most: float) -> Array:
