@@ -267,7 +267,9 @@ def load_file(path: Path, text: str) -> ModuleType:
         sys.modules.pop(name, None)
         rule = f"cannot be imported: {said(error)}"
         if isinstance(error, ImportError) and "no known parent" in str(error):
-            rule += "; its folder has no __init__.py: write `from name import ...`."
+            rule += (
+                "; what is not imported from a package itself imports by `from name import ...`."
+            )
         raise InvalidArgument("TARGET", text, rule) from None
     finally:
         if known is not None and known not in LOADED:

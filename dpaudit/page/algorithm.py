@@ -154,7 +154,7 @@ def _bracket_words(report: Report) -> str:
         ends.append(f"Lower end: {kind}{', from the loss against the horizon' * drawn}.")
     sampled, error = likely(report)
     if sampled > 0:
-        bound = f"epsilon \u2265 {at_least(sampled, 4)}"
+        bound = f"epsilon > {at_least(sampled, 4)}"
         ends.append(f"The ring: {bound}, wrong with probability at most {error:g}.")
     return " ".join(ends)
 

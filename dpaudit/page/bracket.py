@@ -65,7 +65,7 @@ def bracket(
     known = words(lower, upper, measure)
     height = HEIGHT
     if likely > lower:
-        sampled = f"{measure} \u2265 {at_least(likely, 4)}, by sampling"
+        sampled = f"{measure} > {at_least(likely, 4)}, by sampling"
         parts.append(tag("text", sampled, x=LEFT, y=HEIGHT + 12, font_weight="bold"))
         height += 22
     parts.append(tag("text", known, x=LEFT, y=HEIGHT - 10, font_weight="bold"))

@@ -342,9 +342,9 @@ def test_bounds_with_an_error_probability_are_a_ring(refuted):
     claim = replace(refuted.claim, horizon=16, anytime=False)
     finding = Finding("sample", Status.REFUTED, "Seen.", 1.25, horizon=16, error=1e-6)
     source = page(Report(Status.REFUTED, claim, (finding,)))
-    assert "The ring: epsilon \u2265 1.25, wrong with probability at most 1e-06." in source
+    assert "The ring: epsilon &gt; 1.25, wrong with probability at most 1e-06." in source
     assert "0 \u2264 epsilon (no upper bound)" in source and 'class="likely"' in source
-    assert "epsilon \u2265 1.25, by sampling" in source
+    assert "epsilon &gt; 1.25, by sampling" in source
     longer = replace(claim, horizon=99)  # which contains the first 16 rounds
     assert "The ring" in page(Report(Status.REFUTED, longer, (finding,)))
     other = page(Report(Status.REFUTED, longer, (replace(finding, instance=16),)))
