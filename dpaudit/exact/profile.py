@@ -22,6 +22,7 @@ from dpaudit.exact.likelihood import Engine, Likelihood, of_paths, require_engin
 from dpaudit.exact.paths import all_paths, by_actions
 from dpaudit.exact.region import require_rewards
 
+Array = NDArray[np.float64]
 ROUNDED = 1e-12  # what adding doubles up may lose
 
 
@@ -32,14 +33,9 @@ class Law:
     probabilities: dict[tuple[int, ...], Likelihood]
 
     @property
-    def log_values(self) -> NDArray[np.float64]:
+    def log_values(self) -> Array:
         """The log-probabilities, in the order of the sequences."""
-        return np.array(
-            [
-                0.5 * (p.log_lower + p.log_upper) if p.log_upper > -math.inf else -math.inf
-                for p in self.probabilities.values()
-            ]
-        )
+        return np.array([0.5 * (p.log_lower + p.log_upper) for p in self.probabilities.values()])
 
     @property
     def lower(self) -> float:
@@ -68,9 +64,6 @@ def law(
     if whole.certified and not whole.lower - ROUNDED <= 1 <= whole.upper + ROUNDED:
         raise Contradiction("Certified likelihoods of all action sequences do not add up to 1.")
     return whole
-
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
