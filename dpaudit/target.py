@@ -267,9 +267,7 @@ def load_file(path: Path, text: str) -> ModuleType:
         sys.modules.pop(name, None)
         rule = f"cannot be imported: {said(error)}"
         if isinstance(error, ImportError) and "no known parent" in str(error):
-            rule += (
-                "; what is not imported from a package itself imports by `from name import ...`."
-            )
+            rule += "; what is in no package itself imports by `from name import ...`."
         raise InvalidArgument("TARGET", text, rule) from None
     finally:
         if known is not None and known not in LOADED:

@@ -104,7 +104,7 @@ def test_a_file_beside_another(file, tmp_path, monkeypatch):
         ("broken_file.py:Mine", "SyntaxError"),
         ("raising_file.py:Mine", "ZeroDivisionError"),
         ("json:JSONDecoder", "is a JSONDecoder, not an Algorithm"),
-        ("relative_file.py:Mine", "package; what is not imported from a package itself imports by"),
+        ("relative_file.py:Mine", "package; what is in no package itself imports by"),
     ],
 )
 def test_failures_are_one_line(file, tmp_path, text, said):
