@@ -85,7 +85,7 @@ class AuditConclusion:
             arms=self.arms,
             horizon=horizon,
             streams=f"{self.pairs_tried} pairs tried",
-            error=self.error,
+            error=self.error if self.runs else None,
             seconds=seconds,
             courses=tuple(judged.course for judged in self.hypotheses),
         )

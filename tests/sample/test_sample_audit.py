@@ -280,6 +280,7 @@ def test_a_short_audit_without_a_run_says_so_in_one_way(what, budget):
     found = short_audit(Broken(arms=2, epsilon=1.0, what=what), 1.0, 100, 0, budget)
     assert found.status is Status.SILENT and found.epsilon_lower == 0.0
     assert found.reason.startswith("Not one run of 100 rounds was bet on in its time: ")
+    assert found.error is None  # a page said "Error probability at most 1e-06" of it
 
 
 @dataclass(frozen=True)
