@@ -121,6 +121,9 @@ def test_bad_input_names_argument_and_value():
         (lambda: dpaudit.simulate(AdapUCB), "target=AdapUCB must be a name or file.py:object"),
         (lambda: dpaudit.bounds(algorithms=[AdapUCB]), "target=AdapUCB must be a name or file"),
         (lambda: dpaudit.likelihood(AdapUCB(arms=2), [0, 1], [0, 2]), "reward=2.0 must lie in"),
+        (lambda: dpaudit.likelihood(AdapUCB(arms=2), [0, 1], ["x", 2]), "rewards=.* must be numb"),
+        (lambda: dpaudit.likelihood(AdapUCB(arms=2), [0, 0.5], [0, 1]), "actions=.* must be whole"),
+        (lambda: dpaudit.likelihood(AdapUCB(arms=2), [0, "x"], [0, 1]), "actions=.* must be whole"),
         (lambda: dpaudit.likelihood(AdapUCB(arms=2), [0, 7], [0, 1]), "action=7 must lie in"),
     ):
         with pytest.raises(InvalidArgument, match=said):

@@ -161,6 +161,8 @@ def paths_of(
     sequence = np.asarray(actions)
     if sequence.ndim != 1 or len(sequence) < 1:
         raise InvalidArgument("actions", list(sequence.shape), "must be a row of arms.")
+    if sequence.dtype.kind not in "biuf" or (sequence != np.floor(sequence)).any():
+        raise InvalidArgument("actions", sequence.tolist()[:8], "must be whole numbers.")
     found = list(_walk(algorithm, len(sequence), sequence, clock))
     outside = sequence[(sequence < 0) | (sequence >= 2 * algorithm.arms)]
     if not found and outside.size:

@@ -177,7 +177,10 @@ def _scaled(noise: Noise, factor: Fraction) -> Noise:
 
 def require_rewards(rewards: Sequence[float] | Array, horizon: int) -> Array:
     """Return rewards as an array; raise unless they are `horizon` numbers in [0, 1]."""
-    values = np.asarray(rewards, dtype=float)
+    try:
+        values = np.asarray(rewards, dtype=float)
+    except (TypeError, ValueError):
+        raise InvalidArgument("rewards", f"{rewards!r}"[:60], "must be numbers.") from None
     if values.shape != (horizon,):
         raise InvalidArgument("rewards", list(values.shape), f"must be a row of {horizon} rewards.")
     if (outside := values[~((values >= 0) & (values <= 1))]).size:
