@@ -134,15 +134,9 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("dpaudit/exact/conditions.py", "monotone", "strict=False"): LONGER,
     ("dpaudit/exact/sequences.py", "sequences", "(steered.horizon >= longest)"): SOONER,
     ("dpaudit/exact/refuting.py", "_over_binary", "if (best is None) and"): SOONER,
-    ("dpaudit/exact/balls/weight.py", "Grid.means", "ROUND * (least)"): (
-        "where it is negative, the lower end of the range stands for it, which is not"
-    ),
     ("dpaudit/exact/balls/compare.py", "_private", "(found.top.hi < 0)"): "more is refused",
     ("dpaudit/exact/balls/roots.py", "lower_mean", "(np.log(q) + middle - np.log(guess) -"): (
         "how far from the guess the root is tried; both ends are certified"
-    ),
-    ("dpaudit/exact/balls/cells.py", "Cells.curve.build", "self.law(kind, float(0))"): (
-        "the centre 0 is the double 0"
     ),
     ("dpaudit/exact/balls/certified.py", "Gridded.__call__", "(self.cells / min("): SOONER,
     ("dpaudit/exact/balls/bounds.py", "Written._examine", "first.lo > 1"): "more is refused",
