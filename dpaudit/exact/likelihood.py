@@ -33,7 +33,7 @@ from dpaudit.exact.balls.interval import above, below
 from dpaudit.exact.clock import ENDLESS, Clock
 from dpaudit.exact.floats.draws import DRAWS_ERROR, Draws, drawn
 from dpaudit.exact.floats.own import MeasuredDuels
-from dpaudit.exact.known import OWN_ERROR, rule_in
+from dpaudit.exact.known import OWN_ERROR, OWN_RATE, rule_in
 from dpaudit.exact.paths import Path, paths_of
 from dpaudit.exact.region import Region, region_of, require_rewards
 
@@ -189,7 +189,7 @@ def _in_doubles(region: Region, sums: Mapping[int, Fraction], clock: Clock) -> t
         slack = DRAWS_ERROR + rounding + RELATIVE_ERROR * abs(value)
         return (value - slack, value + slack) if value > -math.inf else (value, value)
     found = certified.bending(region, sums, MeasuredDuels, clock, WIDTHS["float"])
-    slack = OWN_ERROR + rounding if found.hi > -math.inf else 0.0
+    slack = region.prepared(own_error) if found.hi > -math.inf else 0.0
     return float(found.lo) - slack, float(found.hi) + slack
 
 
@@ -217,6 +217,12 @@ def resolved(region: Region) -> float:
             raise Unsupported("Noise is too small for doubles beside the registers it is added to.")
         error += _ROUNDING * size / min(noise, default=1.0)
     return error
+
+
+def own_error(region: Region) -> float:
+    """Return what scores that nobody has proved add to a log-likelihood's error."""
+    rates = [float(it.kind.rate) for it in region.episodes if isinstance(it.kind.noise, Laplace)]
+    return OWN_ERROR * max([1.0, *(rate / OWN_RATE for rate in rates)]) + resolved(region)
 
 
 def _reach(request: Choose | Keep) -> float:

@@ -37,7 +37,7 @@ from dpaudit.exact.clock import ENDLESS, GRACE, Clock, OutOfTime
 from dpaudit.exact.enumerate import enumerated, finitely_many
 from dpaudit.exact.floats.own import MeasuredDuels
 from dpaudit.exact.known import OWN_ERROR, require_alike
-from dpaudit.exact.likelihood import resolved
+from dpaudit.exact.likelihood import own_error
 from dpaudit.exact.paths import NOT_SHOWN, Path, all_paths, by_actions
 from dpaudit.exact.region import Region, region_of
 from dpaudit.exact.search import (
@@ -232,10 +232,9 @@ class LossSearch(Question):
         regions = [*map(region_of, listed.paths)]
         if any(map(gaussians.applies, regions)):
             raise Unsupported("A likelihood is too small for the panels of Gaussian noise.")
-        rounding = [resolved(region) for region in regions]
+        errors = [own_error(region) for region in regions]
         found = self._bending(regions, MeasuredDuels(), width)
-        error = 2 * (OWN_ERROR + max(rounding, default=0.0))
-        return replace(listed, found=found, error=error)
+        return replace(listed, found=found, error=2 * max(errors, default=OWN_ERROR))
 
     def _result(self, searched: Searched) -> WorstLoss:
         found, best = searched.found, searched.found.best

@@ -326,3 +326,28 @@ def test_centres_that_are_no_doubles_are_searched(streams: Any) -> None:
     assert found.loss.certified and found.loss.width < 1e-6
     assert brute.loss <= found.loss.upper
     assert streams == "real" or found.loss.lower <= brute.most
+
+
+class Squared(Clipped):
+    """The clipped mean squared: doubles see a plateau that ends a little late."""
+
+    def value(self, x: Any) -> Any:
+        return np.clip(x, 0, 1) ** 2 + self.shift
+
+    def inverse(self, v: Any) -> Any:
+        x = np.asarray(super().inverse(v), dtype=float)
+        return np.where(x < 0, x, np.sqrt(np.maximum(x, 0.0)))
+
+    def inverse_upper(self, v: Any) -> Any:
+        x = np.asarray(super().inverse_upper(v), dtype=float)
+        return np.where(x < 0, x, np.sqrt(np.maximum(x, 0.0)))
+
+
+@pytest.mark.parametrize("epsilon", [60.0, 6000.0])
+def test_the_error_of_a_late_plateau_grows_with_the_rate(epsilon: float) -> None:
+    """Both rewards 0: the first arm loses only where the other register is positive and larger."""
+    found = likelihood(
+        Odd(arms=2, epsilon=epsilon, made=lambda _: Squared(0.0)), [0, 1, 0], [0] * 3
+    )
+    assert found.lower <= 0.625 <= found.upper
+    assert 1e-7 * epsilon / 20 < found.upper - found.lower < 1e-6 * epsilon
