@@ -9,9 +9,8 @@ is used.
 
 from __future__ import annotations
 
-import ast
 import functools
-import importlib
+import importlib.util
 import random as python_random
 import sys
 import traceback
@@ -31,14 +30,14 @@ from dpaudit.symbolic.allowed import DRAWS, PYTHON_DRAWS, REAL
 from dpaudit.symbolic.catching import Catching
 from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.exact_noise import fractions_module, noise_module
-from dpaudit.symbolic.identity import Guarded, same
-from dpaudit.symbolic.numeric import SUMMARY, Summaries, numeric_functions
+from dpaudit.symbolic.files import called, code_of, hidden, runs_other_code, shadowed, upward
+from dpaudit.symbolic.identity import same
+from dpaudit.symbolic.numeric import SUMMARY, Summaries
 from dpaudit.symbolic.numpy_stand_in import Quiet, numpy_module
 from dpaudit.symbolic.other_modules import FrozenLaw, logging_module, memo_free, warnings_module
 from dpaudit.symbolic.poison import Poison, PoisonModule, StandIn
 from dpaudit.symbolic.probes import Compiled, Probes
 from dpaudit.symbolic.python_chance import PythonSource
-from dpaudit.symbolic.refused import require_plain
 from dpaudit.symbolic.run import CodeLine, Escape, current, running
 from dpaudit.symbolic.stand_ins import (
     answered,
@@ -80,6 +79,8 @@ class Loader:
     """What the probes of its files call."""
     probed: set[str] | None = None
     """The files whose values are looked at; none: blocks alone, of every file."""
+    failed: set[str] = field(default_factory=set)
+    """The files whose import has failed, which Python would run again."""
     sealed: bool = False
     """Whether all its files are loaded: what is loaded later is looked at by nobody."""
 
@@ -87,6 +88,7 @@ class Loader:
         self._bits: Any = None
         self.summaries = Summaries()
         self.writing = writing = Writing()
+        self.called = functools.partial(called, self.place.above, self.root, self.folder)
         catching = Catching(writing.modules, (Quiet,))
         self.builtins = substituted(self.imported, writing) | {
             identity.ANSWERED: functools.partial(answered, writing),
@@ -204,46 +206,79 @@ class Loader:
             return PythonSource(seed is not None, real)
         return Source(seed is not None, real, "Generator" if kind == "default_rng" else kind)
 
-    # -- importing ------------------------------------------------------------------------------
-
     def imported(
         self, name: str, scope: Any = None, local: Any = None, parts: Any = (), level: int = 0
     ) -> Any:
         """Stand in for `__import__`."""
         if level:
-            base = Path(scope["__file__"]).parent
-            for _ in range(level - 1):
-                base = base.parent
+            base = self._inside(scope, level)
             if name:
                 self._package(base)
             module = self._beside(base, name) if name else self._package(base)
-            if not name:
-                for part in parts or ():
-                    if not hasattr(module, part):
-                        vars(module)[part] = self._beside(base, part)
+            inside = base.joinpath(*name.split(".")) if name else base
+            self._parts(module, parts, lambda part: self._beside(inside, part))
             return module
         module = self._module(name)
         if not parts and "." in name:
             top = self._module(name.partition(".")[0])
             place = top
-            for piece, upto in _upward(name):
+            for piece, upto in upward(name):
                 inner = self._module(upto)
-                if not isinstance(place, PoisonModule) and piece not in vars(place):
+                if isinstance(place, StandIn) and piece not in vars(place):
                     vars(place)[piece] = inner
                 place = inner
             return top
-        for part in parts or ():
-            if isinstance(module, ModuleType) and part != "*" and part not in vars(module):
-                below = self.modules.get(f"{name}.{part}") or self._found(f"{name}.{part}")
-                if below is not None:
-                    vars(module)[part] = below
+        self._parts(module, parts, lambda part: self._found(f"{name}.{part}"))
         return module
 
+    def _inside(self, scope: Any, level: int) -> Path:
+        """Return the folder that a relative import starts from, which is the module's package."""
+        file = Path(scope["__file__"])
+        own = self.modules.get(str(file))
+        name = own.__name__ if own is not None and vars(own) is scope else ""
+        package = name if file.stem == "__init__" else name.rpartition(".")[0]
+        told = any(scope.get(it) is not None for it in ("__package__", "__spec__", "__path__"))
+        upwards = package.split(".")[: 1 - level or None]
+        if told or not package or package != self.called(file.parent) or not upwards:
+            raise current().escape("a relative import outside of a package", "use a package")
+        return file.parents[level - 1]
+
+    def _parts(
+        self, module: ModuleType, parts: Any, found: Callable[[str], ModuleType | None]
+    ) -> None:
+        """Import what a module is asked for and does not hold, as Python does; it binds itself."""
+        every = list(parts or ())
+        stands = isinstance(module, StandIn | PoisonModule)
+        if "*" in every and stands:
+            raise current().escape(f"an import of all names of {module.__name__}", "name them")
+        if "*" in every:
+            every = list(vars(module).get("__all__", ()))
+        for part in every:
+            if part in vars(module) if stands else hasattr(module, part):
+                continue
+            whole = f"{module.__name__}.{part}"
+            known = self.modules.get(whole)
+            if stands:
+                if isinstance(module, StandIn) and (below := known or found(part)) is not None:
+                    vars(module)[part] = below
+            elif known is None:
+                below = found(part)
+                if isinstance(below, PoisonModule):
+                    vars(module)[part] = below
+            elif self.root is not None and Path(vars(known)["__file__"]).is_relative_to(self.root):
+                vars(module)[part] = known  # of dpaudit, whose packages are not run first
+            elif sys.modules.get(whole) is not known:  # else Python finds it, half executed
+                raise current().escape(f"an import of {whole}, whose name was taken away")
+
     def _module(self, name: str) -> ModuleType:
-        if name == noise.__name__ and self._shadowed(name):
+        if name == noise.__name__ and shadowed(self.folder, self.root):
             raise current().escape("a dpaudit of its own beside the code", "give it another name")
-        if name in self.modules:
-            return self.modules[name]
+        known = self.modules.get(name)
+        stands = name in REAL or isinstance(known, StandIn)
+        if stands and hidden(name.partition(".")[0], self.folder, self.place.above):
+            raise current().escape(f"a {name} of its own beside the code", "give it another name")
+        if known is not None:
+            return known
         if name in REAL:
             return self._real(name)
         found = self._found(name)
@@ -251,16 +286,6 @@ class Loader:
             found = PoisonModule(name)
             self.modules[name] = found
         return found
-
-    def _shadowed(self, name: str) -> bool:
-        """Tell whether a file beside the target takes the place of a module of dpaudit."""
-        top = Path(str(noise.__file__)).resolve().parent
-        for base in (self.folder, self.root):
-            if base is not None and (base / "dpaudit").resolve() != top:
-                beside = base / "dpaudit", base / "dpaudit.py"
-                if any(place.exists() for place in beside):
-                    return True
-        return False
 
     def _real(self, name: str) -> ModuleType:
         """Return a module of Python with the names that judged code may use."""
@@ -286,7 +311,7 @@ class Loader:
                 continue
             if base is self.root and name == "dpaudit":
                 return self.modules.setdefault(name, StandIn(name))  # its surface is not judged
-            uppers = [name.partition(".")[0], *(upto for _, upto in _upward(name))][:-1]
+            uppers = [name.partition(".")[0], *(upto for _, upto in upward(name))][:-1]
             for upto in uppers if base is not self.root else ():
                 self._file(base, upto, upto)  # as Python does: packages before what is in them
             found = self._file(base, name, name)
@@ -303,18 +328,11 @@ class Loader:
         return None
 
     def _beside(self, base: Path, name: str) -> ModuleType:
-        return self._file(base, name, f"{self._called(base)}.{name}") or PoisonModule(name)
+        return self._file(base, name, f"{self.called(base)}.{name}") or PoisonModule(name)
 
     def _package(self, base: Path) -> ModuleType:
-        file, name = base / "__init__.py", self._called(base)
+        file, name = base / "__init__.py", self.called(base)
         return self.load(file, name) if file.is_file() else PoisonModule(name)
-
-    def _called(self, base: Path) -> str:
-        """Return the name of a package that lies in a folder."""
-        for above in (self.place.above, self.root, self.folder):
-            if above is not None and base != above and base.is_relative_to(above):
-                return ".".join(base.relative_to(above).parts)
-        return base.name
 
     def load(self, file: Path, name: str) -> ModuleType:
         """Execute a file as a module that meets symbols."""
@@ -344,9 +362,16 @@ class Loader:
             self.summaries.add(path, text.numeric)
             self.rebinding = self.rebinding or text.rebinding
             exec(text.code, vars(module))
+            above, _, own = name.rpartition(".")
+            if above in self.modules:  # as Python binds what it has executed, whatever was there
+                vars(self.modules[above])[own] = module
         except Escape as stop:
             if running() and current().escaped is None:
                 current().escaped = stop  # the code may have caught it
+            raise
+        except Exception:
+            self.failed.add(file.name)
+            del self.modules[path], self.modules[name]
             raise
         finally:
             if known is None:
@@ -364,7 +389,10 @@ class Loader:
         probing = None
         if probes is not None and (self.probed is None or path in self.probed):
             probing = probes.open, self.probed is not None
-        found, inserted = _of_text(file.read_bytes(), path, probing)
+        text = file.read_bytes()
+        if runs_other_code(file, text):
+            raise current().escape(f"bytecode beside {file.name} that is not of its text")
+        found, inserted = code_of(text, path, probing)
         if probes is not None:
             probes.places |= inserted.places
             probes.decorated |= inserted.decorated
@@ -385,29 +413,7 @@ class Loader:
             lines = [it.lineno or 0 for it in frames if it.filename in self.files]
             place = CodeLine(str(file), lines[-1] if lines else 0)
             raise Escape(f"{said(error)} while it is imported on symbols", "", place) from None
+        if self.failed:
+            raise current().escape(f"an import of {min(self.failed)} that fails, and goes on")
         self.sealed = True
         return vars(module)[name]
-
-
-@functools.lru_cache(maxsize=256)
-def _of_text(text: bytes, path: str, probing: tuple[bool, bool] | None) -> tuple[Compiled, Probes]:
-    """Return the code of a text and its probes; `probing`: open functions get them, and values."""
-    tree = ast.parse(text, path)
-    nodes = list(ast.walk(tree))
-    require_plain(nodes, path)
-    numeric = numeric_functions(nodes)
-    rebinding = any(isinstance(node, ast.Global) for node in nodes)
-    probes = Probes()
-    if probing is not None:
-        probes.open, values = probing
-        tree = probes.inserted(tree, path, values)
-    tree = Guarded(path).visit(tree)
-    for it in numeric.values():
-        it.rewrite()
-    code = compile(tree, path, "exec", dont_inherit=True)
-    return Compiled(code, rebinding, numeric), probes
-
-
-def _upward(name: str) -> list[tuple[str, str]]:
-    parts = name.split(".")
-    return [(parts[k], ".".join(parts[: k + 1])) for k in range(1, len(parts))]

@@ -67,7 +67,7 @@ def _bound(node: ast.AST) -> list[str]:
     """Return the names that a node binds, other than by assignment and by def."""
     match node:
         case ast.alias():
-            return [node.asname or ""]
+            return [node.asname or "", *node.name.split(".")]
         case ast.ClassDef() | ast.ExceptHandler() | ast.MatchAs() | ast.MatchStar():
             return [node.name or ""]
         case ast.MatchMapping():

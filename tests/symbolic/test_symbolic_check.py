@@ -1,6 +1,9 @@
 """check, explain, conform and verify on policies' own code: verdicts, lines, exit codes."""
 
+import importlib.util
 import json
+import os
+import py_compile
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -188,6 +191,114 @@ def test_a_package_is_imported_as_python_does(tmp_path, files, target, says):
     asked = Asked(f"{tmp_path / target}:Policy", Options(horizon=40, methods=("code",)))
     [found] = examine(asked.target, asked).report.findings
     assert says in f"{found.status} {found.reason}", found.reason
+
+
+LATER = """
+import numpy as np
+{imports}
+NAMES = ("one", "wide")
+
+class Policy:
+    def __init__(self, arms, epsilon):
+        self.t, self.total, self.first = 0, 0.0, 0
+
+    def select(self):
+        return self.first
+
+    def update(self, arm, reward):
+        self.t += 1
+        if self.t % 20 == 1:
+            self.total = reward
+        if self.t % 20 == 19:
+            where = getattr(other, NAMES[self.t == 39])
+            self.first = int(self.total + np.random.laplace(0, where.SCALE) > 0.5)
+"""
+ONE = "class one:\n    SCALE = 10.0\n"
+HONEST, LEAKY = ("class wide:\n    SCALE = 1e9\n", "class wide:\n    SCALE = 1e-9\n")
+
+
+@pytest.mark.parametrize(
+    ("files", "target"),
+    [
+        (
+            {
+                "own/__init__.py": f"{ONE}{HONEST}from .wide import OTHER\n",
+                "own/wide.py": "SCALE = 1e-9\nOTHER = 2.0\n",
+                "own/mine.py": LATER.format(imports="import own as other\n"),
+            },
+            "own/mine.py",
+        ),
+        (
+            {
+                "broken.py": f"{ONE}{HONEST}from state import flag\n{LEAKY}",
+                "state.py": "try:\n    import broken\nexcept ImportError:\n    pass\n"
+                "flag = 1\nimport broken\n",
+                "mine.py": LATER.format(imports="from state import broken as other\n"),
+            },
+            "mine.py",
+        ),
+        (
+            {
+                "own/__init__.py": "",
+                "own/y.py": f"from contextlib import suppress\n{ONE}{LEAKY}"
+                "with suppress(ImportError):\n    from .z import wide\n",
+                "own/z.py": f"OTHER = 1\n{HONEST}",
+                "own/mine.py": LATER.format(imports="from .z import OTHER\nimport y as other\n"),
+            },
+            "own/mine.py",
+        ),
+        (
+            {
+                "helper.py": f"{ONE}{HONEST}",
+                "mine.py": LATER.format(imports="import helper as other\n"),
+            },
+            "mine.py",
+        ),
+        (
+            {
+                "all.py": f"{ONE}{HONEST}from numpy import *\n",
+                "mine.py": LATER.format(imports="import all as other\n"),
+            },
+            "mine.py",
+        ),
+        (
+            {
+                "helper.py": f"{ONE}from numba import prange as wide\n",
+                "numba.py": f"{LEAKY}prange = wide\n",
+                "mine.py": LATER.format(imports="import helper as other\n"),
+            },
+            "mine.py",
+        ),
+        (
+            {
+                "helper.py": f"{ONE}{HONEST}",
+                "mine.py": LATER.format(
+                    imports="import helper as other\nfrom helper import __package__ as kind\n"
+                ),
+            },
+            "mine.py",
+        ),
+    ],
+    ids=[
+        *("a taken name", "an import that fails", "a package that is none", "old bytecode"),
+        *("all names of numpy", "a numba of its own", "a name that is for Python to say"),
+    ],
+)
+def test_an_import_is_never_read_otherwise_than_it_runs(tmp_path, monkeypatch, files, target):
+    """The noise of round 39 is 1e-9 wide where Python imports, and was read as 1e9: PROVED."""
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    if len(files) == 2 and "__package__" not in files["mine.py"] and "helper.py" in files:
+        (tmp_path / "old.py").write_text(f"{ONE}{LEAKY}")
+        mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+        for prefix in (None, os.environ.get("PYTHONPYCACHEPREFIX")):  # of the target's process
+            monkeypatch.setattr(sys, "pycache_prefix", prefix)
+            cached = importlib.util.cache_from_source(str(tmp_path / "helper.py"))
+            py_compile.compile(str(tmp_path / "old.py"), cached, invalidation_mode=mode)
+    asked = Asked(f"{tmp_path / target}:Policy", Options(horizon=60, methods=("code",)))
+    [found] = examine(asked.target, asked).report.findings
+    assert found.status is Status.SILENT and "misread" not in found.reason, found.reason
 
 
 def test_a_listener_is_told_how_far_a_proof_is(tmp_path):
