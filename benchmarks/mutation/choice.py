@@ -155,6 +155,7 @@ GUARDED = {
     "symbolic/snapshot": "symbolic/symbolic_shortcuts symbolic/symbolic_evil",
     "symbolic/roots": "symbolic/symbolic_shortcuts symbolic/symbolic_evil",
     "symbolic/files": "symbolic/symbolic_check symbolic/symbolic_guard",
+    "symbolic/tables": "symbolic/symbolic_check symbolic/symbolic_guard",
     "symbolic/loading": "symbolic/symbolic_guard symbolic/symbolic_refusals symbolic/symbolic_evil",
     "gate/": "gate/gate_weaker gate/gate_commands",
     "gate/compare": "gate/gate_compare gate/gate_weaker gate/gate_notions",

@@ -57,7 +57,7 @@ def execute(arguments: argparse.Namespace) -> int:
     print(f"  {found.size} re-checked in fractions")
     other = ""
     if data["kind"] == "code":
-        digest, file = str(data.get("sha256")), _file(target)
+        digest, file = str(data.get("sha256")), _file(str(data["target"]))
         other = _changed(file, digest, shown(target.rpartition(":")[0] or target))
         beside = data.get("beside")
         for name, known in beside.items() if isinstance(beside, dict) else ():

@@ -36,6 +36,7 @@ from dpaudit.symbolic.roots import Roots
 from dpaudit.symbolic.run import Disagreement, Escape, Run, active
 from dpaudit.symbolic.snapshot import Copier
 from dpaudit.symbolic.subject import CodeTarget, loader_of
+from dpaudit.symbolic.tables import differing
 from dpaudit.symbolic.values import Linear
 from dpaudit.symbolic.wild import (
     WildGenerator,
@@ -95,7 +96,9 @@ def side_by_side(
     """
     horizon = horizon or target.horizon
     with lent_randomness(0):
-        whole = driver_of(target.builder(real_object(target), np.random.default_rng(0))()) is None
+        real = real_object(target)
+        _require_same_modules(target)
+        whole = driver_of(target.builder(real, np.random.default_rng(0))()) is None
     rounds = target.horizon if whole else min(horizon, ROUNDS)
     plans = [(rewards, seed) for rewards in streams(rounds) for seed in SEEDS]
     if horizon > rounds:
@@ -129,6 +132,16 @@ def side_by_side(
             "reaches it, so that nothing shows that it was read aright"
         )
     return compared
+
+
+def _require_same_modules(target: CodeTarget) -> None:
+    """Raise unless the modules that were read are those that Python has just loaded."""
+    loader, run = _drawing_loader(target, 0, None, False), Run(drawing=False, guarded=True)
+    with active(run):
+        loader.target(target.path, target.name, target.text)
+        for what in differing(loader.own) if loader.root is None else ():
+            rule = "is not what Python has, so that nothing shows that it was read aright"
+            raise Unreached(f"{what} {rule}")
 
 
 def _require_followed(record: Record, followed: frozenset[int], probes: Probes) -> None:

@@ -28,7 +28,7 @@ from dpaudit.symbolic.answers import Answer
 from dpaudit.symbolic.arrays import Array
 from dpaudit.symbolic.beside import beside
 from dpaudit.symbolic.chance import Source
-from dpaudit.symbolic.doubles import in_any_order
+from dpaudit.symbolic.doubles import implied, in_any_order
 from dpaudit.symbolic.elementwise import FINITE, LIPSCHITZ, between, is_finite
 from dpaudit.symbolic.handmade import shape_of_function
 from dpaudit.symbolic.questions import largest
@@ -91,7 +91,7 @@ class Int(metaclass=TypeStandIn):
     def convert(*given: Any, **named: Any) -> Any:
         """Return an int."""
         if len(given) == 1 and is_known(given[0]):
-            return int(given[0].rest)  # of a number whose type alone is not known
+            return int(told(given[0]))  # of a number whose type alone is not known
         return int(*given, **named)
 
 
@@ -206,7 +206,7 @@ def _chosen(larger: bool) -> Callable[..., Any]:
             raise current().escape(f"{real.__name__}() by a key that is no number")
         symbols = sum(isinstance(value, Tracked) for value in keys)
         if all(not isinstance(value, Tracked) or is_known(value) for value in keys):
-            known = [value.rest if isinstance(value, Linear) else value for value in keys]
+            known = [told(value) if isinstance(value, Linear) else value for value in keys]
             return values[real(range(len(keys)), key=known.__getitem__)]
         public = [value for value in keys if not isinstance(value, Tracked)]
         if key is None and symbols == 1 and public:
@@ -345,13 +345,19 @@ def is_known(value: Any) -> bool:
     return isinstance(value, Linear) and not value.forms() and not value.publics
 
 
+def told(value: Linear) -> Any:
+    """Return a known number; in doubles it may be another, which ends a walk of doubles."""
+    implied(current(), value)
+    return value.rest
+
+
 def sign(value: float) -> float:
     """Return -1 or 1."""
     return math.copysign(1.0, value)
 
 
 def _zero(value: Any) -> bool:
-    return value.rest == 0 if is_known(value) else isinstance(value, float) and value == 0
+    return told(value) == 0 if is_known(value) else isinstance(value, float) and value == 0
 
 
 def _math(name: str, real: Callable[..., Any]) -> Callable[..., Any]:

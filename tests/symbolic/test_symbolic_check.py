@@ -278,10 +278,21 @@ HONEST, LEAKY = ("class wide:\n    SCALE = 1e9\n", "class wide:\n    SCALE = 1e-
             },
             "mine.py",
         ),
+        (
+            {
+                "helper.py": f"from contextlib import suppress\n{ONE}{LEAKY}"
+                "with suppress(ImportError):\n    import surely_not_installed\n"
+                "    from z import wide\n",
+                "z.py": HONEST,
+                "mine.py": LATER.format(imports="import helper as other\n"),
+            },
+            "mine.py",
+        ),
     ],
     ids=[
         *("a taken name", "an import that fails", "a package that is none", "old bytecode"),
         *("all names of numpy", "a numba of its own", "a name that is for Python to say"),
+        "a module that is not installed",
     ],
 )
 def test_an_import_is_never_read_otherwise_than_it_runs(tmp_path, monkeypatch, files, target):
