@@ -22,6 +22,7 @@ import textwrap
 from pathlib import Path
 
 WIDTH = 100
+LARGEST = 1e9  # of an epsilon that says something
 HELP = "re-check a certificate of a proof"
 
 
@@ -45,22 +46,22 @@ def execute(arguments: argparse.Namespace) -> int:
             found = verify(data)
         if missing := [name for name in ("target", "arms", "sha256") if not data.get(name)]:
             raise Rejected(f"{missing[0]} is missing")
+        if not isinstance(data.get("beside", {}), dict):
+            raise Rejected("beside is no table of files")
+        if (epsilon := Fraction(data["epsilon"])) > LARGEST:
+            raise Rejected(f"epsilon is above {LARGEST:g}")
     except Rejected as error:
         print(f"REJECTED  {arguments.file}: {shown(str(error))}.")
         return 1
     target, arms = shown(data.get("target")), shown(data.get("arms"))
-    epsilon = float(Fraction(data["epsilon"]))
-    above = float(found.worst - Fraction(data["epsilon"]))
-    charge = f"{epsilon:.12g} + {above:.1e}" if above > 0 else f"{float(found.worst):.12g}"
+    above = float(found.worst - epsilon)
+    charge = f"{float(epsilon):.12g} + {above:.1e}" if above > 0 else f"{float(found.worst):.12g}"
     bound = f"epsilon*({found.horizon:,}) <= {charge}"
-    print(f"VERIFIED  {bound} for {arms} arms, epsilon = {epsilon:g}, of {target}")
-    print(f"  {found.size} re-checked in fractions")
     other = ""
     if data["kind"] == "code":
         digest, file = str(data.get("sha256")), _file(str(data["target"]))
         other = _changed(file, digest, shown(target.rpartition(":")[0] or target))
-        beside = data.get("beside")
-        for name, known in beside.items() if isinstance(beside, dict) else ():
+        for name, known in data.get("beside", {}).items():
             other += _changed(file.parent / str(name), str(known), shown(name))
         name = f"sha256 {shown(digest[:16])}...{other}"
         text = (
@@ -69,6 +70,9 @@ def execute(arguments: argparse.Namespace) -> int:
         )
     else:
         text = f"that these are the requests of {target}"
+    verdict = "ADDS UP " if other else "VERIFIED"
+    print(f"{verdict}  {bound} for {arms} arms, epsilon = {float(epsilon):g}, of {target}")
+    print(f"  {found.size} re-checked in fractions")
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
     print(textwrap.fill(f"  {text} is not shown", width, subsequent_indent="  "))
     if other:
@@ -95,4 +99,6 @@ def _changed(path: Path, known: str, name: str) -> str:
         found = hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
     except OSError:
         return f", and there is no {name} here"
+    if (path.with_suffix("") / "__init__.py").exists():
+        return f", and a package goes before {name} now"
     return "" if found == known else f", and {name} has changed since"

@@ -168,7 +168,17 @@ class Policy:
     assert len(counts) == 2 and counts[0] == counts[1]
     (tmp_path / "beside.py").write_text("def scale(epsilon):\n    return 0.001 / epsilon\n")
     assert run(["verify", "proof.json"]) == 4
-    assert "beside.py has changed since" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "beside.py has changed since" in told and "VERIFIED" not in told
+    whole = json.loads((tmp_path / "proof.json").read_text())
+    for part in ({"beside": [1]}, {"epsilon": "1" + 400 * "0"}):
+        (tmp_path / "forged.json").write_text(json.dumps(whole | part))
+        assert run(["verify", "forged.json"]) == 1
+        assert "REJECTED" in capsys.readouterr().out
+    (tmp_path / "beside").mkdir()
+    (tmp_path / "beside" / "__init__.py").write_text("")
+    assert run(["verify", "proof.json"]) == 4
+    assert "a package goes before beside.py" in " ".join(capsys.readouterr().out.split())
     (tmp_path / "beside.py").unlink()
     assert run(["verify", "proof.json"]) == 4
     assert "there is no beside.py here" in capsys.readouterr().out
