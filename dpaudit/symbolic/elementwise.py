@@ -200,6 +200,8 @@ def _clipped(value: Any, low: Any, high: Any) -> Any:
         return value
     _require_bound(low)
     _require_bound(high)
+    if low == math.inf or high == -math.inf:
+        raise current().escape("a clip to infinity")
     limits = [None if end is None or math.isinf(end) else exact(end) for end in (low, high)]
 
     def moves(x: Any) -> Any:

@@ -191,7 +191,8 @@ class Numeric:
         values: list[ast.expr] = [ast.Name(name, ast.Load()) for name in self.given]
         given = [ast.Constant(node.name), ast.Constant(node.lineno), ast.Name(BODY, ast.Load())]
         call = ast.Call(ast.Name(SUMMARY, ast.Load()), [*given, *values], [])
-        node.body = [body, ast.Return(call)]
+        said = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
+        node.body = [*said, body, ast.Return(call)]
         for part in node.body:
             ast.fix_missing_locations(ast.copy_location(part, node))
 

@@ -255,22 +255,27 @@ def _program(
         return Program(name, _upper(found.charge, target.epsilon), 0.0, bits), ""
     now = clock()
     limit = max(now + 0.1, min(4 * now, end))
-    return in_doubles(replace(target, horizon=found.horizon), limit, clock)
+    return in_doubles(target, limit, clock, found.horizon)
 
 
 def in_doubles(
-    target: CodeTarget, deadline: float, clock: Callable[[], float] = time.monotonic
+    target: CodeTarget,
+    deadline: float,
+    clock: Callable[[], float] = time.monotonic,
+    rounds: int | None = None,
 ) -> tuple[Program | None, str]:
-    """Return what is proved of code that is proved and draws numpy's noise, or why nothing is."""
+    """Return what is proved of code that is proved and draws numpy's noise, or why nothing is.
+
+    The rounds may be fewer than the policy is built for.
+    """
     largest = Found()
     epsilon = Fraction(target.epsilon)
     try:
         subject = subject_of(target)
         if subject.compiled:
             raise Escape("numba compiles it, whose sums and noise are its own")
-        walk = SymbolicWalk(
-            subject, target.horizon, epsilon, deadline, clock=clock, doubles=largest
-        )
+        last = rounds or target.horizon
+        walk = SymbolicWalk(subject, last, epsilon, deadline, clock=clock, doubles=largest)
         found = walk.explore()
         why = LATE if found.horizon < 1 else ""
         if found.failure is not None:
@@ -295,10 +300,9 @@ def clipping(target: CodeTarget, found: WalkOutcome, clock: Work, end: float) ->
     only where the code clips them.
     """
     now = clock()
-    short = replace(target, horizon=found.horizon)
     try:
         limit = min(now + max(1.0, min(PATIENCE, now)), end)
-        wide = walked(short, limit, clock, rewards=WIDE)
+        wide = walked(target, limit, clock, rewards=WIDE, rounds=found.horizon)
     except (Escape, Exception, Expired):  # code that raises on such a reward does not clip it
         return 0
     same = wide.failure is None and 0 < wide.charge <= found.charge
@@ -312,6 +316,7 @@ def walked(
     recorder: MoveRecorder | None = None,
     rewards: tuple[Exact, Exact] = UNIT,
     far: Callable[[int], Any] = lambda at: None,
+    rounds: int | None = None,
 ) -> WalkOutcome:
     """Walk with both sides of each comparison published; where that fails, with differences."""
     first = WalkOutcome(0)
@@ -322,7 +327,7 @@ def walked(
         subject = subject_of(target)
         walk = SymbolicWalk(
             subject,
-            target.horizon,
+            rounds or target.horizon,
             epsilon,
             deadline,
             apart,

@@ -1,7 +1,9 @@
 """check, explain, conform and verify on policies' own code: verdicts, lines, exit codes."""
 
+import ast
 import importlib.util
 import json
+import math
 import os
 import py_compile
 import sys
@@ -16,7 +18,8 @@ from dpaudit.deadline import Expired, Work
 from dpaudit.examination import Asked, examine
 from dpaudit.judging import Listener
 from dpaudit.options import Options
-from dpaudit.symbolic.prove import _farther, _upper, prove, walked
+from dpaudit.symbolic.numeric import numeric_functions
+from dpaudit.symbolic.prove import _farther, _upper, clipping, prove, walked
 from dpaudit.symbolic.subject import CodeTarget
 from dpaudit.symbolic.walk import WalkOutcome
 from dpaudit.verdict import ANY_REWARDS, Status
@@ -614,3 +617,54 @@ def test_runs_that_were_all_made_name_the_option_for_more(tmp_path, monkeypatch,
     out = " ".join(capsys.readouterr().out.split())
     assert "The charge so far is no violation by itself." in out
     assert "320 runs of 34 rounds. All were made: --runs 3e3 looks longer." in out
+
+
+ENDLESS = """
+import numpy as np
+
+class Policy:
+    def __init__(self, arms, epsilon):
+        self.first = 0
+
+    def select(self):
+        return self.first
+
+    def update(self, arm, reward):
+        over = np.clip(reward, np.inf, None) * 0.0 != 0.0
+        self.first = int(reward + np.random.laplace(0, (10.0, 1e-9)[int(over)]) > 0.5)
+"""
+
+
+def test_a_clip_to_infinity_is_no_clip(tmp_path):
+    """It was read as the reward; in Python it is infinite, and 0 times it is not a number."""
+    (tmp_path / "mine.py").write_text(ENDLESS)
+    asked = Asked(f"{tmp_path / 'mine.py'}:Policy", Options(horizon=4, methods=("code",)))
+    [found] = examine(asked.target, asked).report.findings
+    assert found.status is Status.SILENT and "a clip to infinity" in found.reason
+
+
+def test_a_search_keeps_what_it_says_of_itself():
+    text = (
+        'def found(x):\n    """Search."""\n    while x < 3.0:\n        x = x + 1.0\n    return x\n'
+    )
+    nodes = list(ast.walk(ast.parse(text)))
+    [numeric] = numeric_functions(nodes).values()
+    assert numeric.searching
+    numeric.rewrite()
+    assert ast.get_docstring(numeric.node) == "Search."
+
+
+def test_what_is_said_of_fewer_rounds_is_said_of_the_policy_that_was_judged(tmp_path):
+    """It clips where it is built for few rounds alone, as it was for the rounds of the proof."""
+    text = CLIPPING.format(clipped="np.clip(reward, 0, 1) if self.short else reward")
+    assert "def __init__(self, epsilon):\n" in text
+    told = "def __init__(self, epsilon, horizon):\n        self.short = horizon < 1000\n"
+    text = text.replace("def __init__(self, epsilon):\n", told)
+    (tmp_path / "mine.py").write_text(text)
+    said = []
+    for horizon in (2000, 40):
+        target = CodeTarget(f"{tmp_path / 'mine.py'}:Policy", 2, horizon, 1.0)
+        found = walked(target, math.inf, rounds=40)
+        assert found.horizon == 40 and found.failure is None
+        said.append(clipping(target, found, Work(), math.inf))
+    assert said == [0, 40]
