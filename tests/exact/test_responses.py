@@ -128,3 +128,33 @@ def test_a_claim_without_its_number_is_named():
 
     with pytest.raises(InvalidArgument, match="Unnumbered claims privacy without a parameter eps"):
         _ = Unnumbered(arms=2).claim
+
+
+@dataclass(frozen=True, kw_only=True)
+class Even(Algorithm):
+    """A response of arm 0 as it is, against half of arm 1's and a half: equal at 1 and 1."""
+
+    epsilon: float = 3.0
+
+    def start(self):
+        return ("ask", 0)
+
+    def step(self, state):
+        if state[0] == "go":
+            return Step(Play(state[1], 1), lambda _: state)
+        bits = [
+            it
+            for arm in (0, 1)
+            for it in (
+                Play(arm, 1),
+                Respond(arm, Rows(arm, 0, 1), Fraction(9, 10), Fraction(1, 10)),
+            )
+        ]
+        last = choice([Fraction(0), HALF], [Fraction(1), HALF])
+        return followed([*bits, last], state, lambda arm: ("go", arm))
+
+
+def test_lines_that_meet_on_a_rational_are_a_tie():
+    """They agreed to 4096 bits, and no formula proved them equal; the earlier arm wins."""
+    found = likelihood(Even(arms=2), [0, 1, 0], [1.0, 1.0, 0.0])
+    assert found.certified and found.lower <= 0.9 <= found.upper  # whenever arm 0 answers 1

@@ -136,6 +136,9 @@ def _formula(request: Choose, value: Fraction, position: int) -> tuple[Any, ...]
     rule = _tree(request, position)
     if rule is None:
         return None
+    line = _line(rule, value)
+    if isinstance(rule, Affine) and line is not None:
+        return (line,)
     mean = _mean(rule, value)
     if mean is None:
         return (value, rule)
@@ -150,14 +153,18 @@ def _tree(request: Choose, position: int) -> Any:
         return None
 
 
-def _mean(rule: Any, value: Fraction) -> Fraction | None:
-    """Return the clipped mean of a KL score in trees; None where it is no rational, or no KL."""
-    if not isinstance(rule, KLBound):
+def _line(rule: Any, value: Fraction) -> Fraction | None:
+    """Return scale x + shift of a score in trees; None where it is no rational."""
+    if not isinstance(rule, Affine | KLBound):
         return None
     scale, shift = rational(rule.scale), rational(rule.shift)
-    if scale is None or shift is None:
-        return None
-    return min(max(scale * value + shift, Fraction(0)), Fraction(1))
+    return None if scale is None or shift is None else scale * value + shift
+
+
+def _mean(rule: Any, value: Fraction) -> Fraction | None:
+    """Return the clipped mean of a KL score in trees; None where it is no rational, or no KL."""
+    line = _line(rule, value) if isinstance(rule, KLBound) else None
+    return None if line is None else min(max(line, Fraction(0)), Fraction(1))
 
 
 def _score(request: Choose, value: Fraction, position: int) -> arb:
