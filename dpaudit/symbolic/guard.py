@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ast
 import random
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from dpaudit.symbolic.chance import Source
 from dpaudit.symbolic.drivers import actions_of, driver_of
 from dpaudit.symbolic.loading import Loader
 from dpaudit.symbolic.numeric import numeric_functions
+from dpaudit.symbolic.poison import PoisonModule
 from dpaudit.symbolic.probes import Probes
 from dpaudit.symbolic.recording import Following, Record, recorded
 from dpaudit.symbolic.roots import Roots
@@ -139,7 +141,10 @@ def _require_same_modules(target: CodeTarget) -> None:
     loader, run = _drawing_loader(target, 0, None, False), Run(drawing=False, guarded=True)
     with active(run):
         loader.target(target.path, target.name, target.text)
-        for what in differing(loader.own) if loader.root is None else ():
+    if loader.root is None:
+        known = {name for name, it in loader.modules.items() if isinstance(it, PoisonModule)}
+        missing = (f"the module {name}" for name in sorted(known - sys.modules.keys()))
+        for what in (*missing, *differing(loader.own)):
             rule = "is not what Python has, so that nothing shows that it was read aright"
             raise Unreached(f"{what} {rule}")
 

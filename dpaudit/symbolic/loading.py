@@ -261,8 +261,8 @@ class Loader:
             if stands:
                 if isinstance(module, StandIn) and (below := known or found(part)) is not None:
                     vars(module)[part] = below
-            elif known is None:
-                below = found(part)
+            elif known is None or isinstance(known, PoisonModule):
+                below = known or found(part)
                 if isinstance(below, PoisonModule):
                     vars(module)[part] = below
             elif self.root is not None and Path(vars(known)["__file__"]).is_relative_to(self.root):
@@ -283,8 +283,7 @@ class Loader:
             return self._real(name)
         found = self._found(name)
         if found is None:
-            found = PoisonModule(name)
-            self.modules[name] = found
+            found = self.modules[name] = PoisonModule(name)
         return found
 
     def _real(self, name: str) -> ModuleType:
@@ -328,11 +327,13 @@ class Loader:
         return None
 
     def _beside(self, base: Path, name: str) -> ModuleType:
-        return self._file(base, name, f"{self.called(base)}.{name}") or PoisonModule(name)
+        whole = f"{self.called(base)}.{name}"
+        return self._file(base, name, whole) or self.modules.setdefault(whole, PoisonModule(whole))
 
     def _package(self, base: Path) -> ModuleType:
         file, name = base / "__init__.py", self.called(base)
-        return self.load(file, name) if file.is_file() else PoisonModule(name)
+        found = self.load(file, name) if file.is_file() else PoisonModule(name)
+        return self.modules.setdefault(name, found)
 
     def load(self, file: Path, name: str) -> ModuleType:
         """Execute a file as a module that meets symbols."""

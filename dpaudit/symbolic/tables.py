@@ -53,8 +53,16 @@ def _same(real: Any, read: Any, own: set[str]) -> bool:
     if isinstance(read, Poison | PoisonModule):  # using it ends in silence
         return origins[0] is None or (isinstance(real, ModuleType) and real.__name__ not in own)
     if any(origins) or isinstance(real, ModuleType):
-        return bool(origins[0] == origins[1])
+        return bool(origins[0] == origins[1]) and like(sketch(_defaults(real)), _defaults(read))
     return like(sketch(real), read)
+
+
+def _defaults(value: Any) -> list[Any]:
+    """Return the defaults of a function; they are of when it was made."""
+    made = getattr(value, "__wrapped__", value)
+    if not isinstance(made, FunctionType):
+        return []
+    return [*(made.__defaults__ or ()), *(made.__kwdefaults__ or {}).values()]
 
 
 def _origin(value: Any, own: set[str]) -> Any:

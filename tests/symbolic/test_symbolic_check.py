@@ -291,11 +291,23 @@ HONEST, LEAKY = ("class wide:\n    SCALE = 1e9\n", "class wide:\n    SCALE = 1e-
             },
             "mine.py",
         ),
+        (
+            {
+                "helper.py": f"from contextlib import suppress\n{ONE}SCALE = 1e-9\n"
+                "with suppress(ImportError):\n    import surely_not_installed\n"
+                "    SCALE = 1e9\n"
+                "class Wide:\n    def __init__(self):\n        self.SCALE = SCALE\n"
+                "wide = Wide()\nSCALE = 0.0\n"
+                "with suppress(NameError):\n    del surely_not_installed\n",
+                "mine.py": LATER.format(imports="import helper as other\n"),
+            },
+            "mine.py",
+        ),
     ],
     ids=[
         *("a taken name", "an import that fails", "a package that is none", "old bytecode"),
         *("all names of numpy", "a numba of its own", "a name that is for Python to say"),
-        "a module that is not installed",
+        *("a module that is not installed", "a module that is not installed, and traces removed"),
     ],
 )
 def test_an_import_is_never_read_otherwise_than_it_runs(tmp_path, monkeypatch, files, target):
@@ -303,7 +315,7 @@ def test_an_import_is_never_read_otherwise_than_it_runs(tmp_path, monkeypatch, f
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    if len(files) == 2 and "__package__" not in files["mine.py"] and "helper.py" in files:
+    if files.get("helper.py") == f"{ONE}{HONEST}" and "__package__" not in files["mine.py"]:
         (tmp_path / "old.py").write_text(f"{ONE}{LEAKY}")
         mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
         for prefix in (None, os.environ.get("PYTHONPYCACHEPREFIX")):  # of the target's process
